@@ -1,7 +1,7 @@
-//! The objects a target has gathered so far, found by every id they have or had.
+//! The objects of a target so far, indexed by every current and former id.
 //!
-//! Ids are only ever added to the index: an object that is renamed stays known by its former ids, which is what patches
-//! and references ask for. A look-up costs one hash and the few objects that share a name, however many there are.
+//! The index only grows: a renamed object keeps its former ids, which patches and references use. A look-up costs one
+//! hash and a scan of the few objects that share a name.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,26 +13,25 @@ use crate::fields::FieldTables;
 use crate::problems::{Place, StepError};
 use crate::resource::Resource;
 
-/// The place of an object among those gathered; it stays while others come and go.
+/// The position of an object in an accumulator; stable while other objects are added or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Position(usize);
 
-/// Objects in the order they came, and the field tables that hold for them.
+/// Objects in insertion order, and the field tables that apply to them.
 #[derive(Debug)]
 pub(crate) struct Accumulator {
-    /// Which fields the transformers write: the built-in ones and those of every `configurations` on the way up.
+    /// The fields that transformers write: the built-in tables and those of every `configurations` on the way up.
     pub(crate) tables: Arc<FieldTables>,
-    /// The variables of this target and of those it has taken up.
+    /// The variables of this target and of the targets it has absorbed.
     pub(crate) variables: BTreeMap<Arc<str>, Variable>,
-    /// Whether something that belongs here could not be loaded, which was told.
+    /// True if an entry of this target failed to load; the report has its error.
     pub(crate) is_partial: bool,
     slots: Vec<Option<Resource>>,
     index: HashMap<ResId, Vec<Position>>,
-    /// By every name they have or had; made when it is first asked for.
+    /// Positions by every current and former name; built by the first look-up.
     names: Option<HashMap<Arc<str>, Vec<Position>>>,
 }
 
-/// A variable on its way to the top.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub(crate) object: ResId,
@@ -40,7 +39,7 @@ pub(crate) struct Variable {
     pub(crate) place: Place,
 }
 
-/// An object or a variable that is there already.
+/// An object or a variable that already exists.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClashProblem {
     #[error("`{id}` is there twice: from {first} and from {second}")]
@@ -49,7 +48,7 @@ pub(crate) enum ClashProblem {
     Variable { name: String, first: String, second: String },
 }
 
-/// What a kustomization begins with: nothing. The built-in tables are added with its own ones.
+/// An empty accumulator. A kustomization adds the built-in tables together with its own tables.
 impl Default for Accumulator {
     fn default() -> Self {
         let (variables, is_partial, slots, index, names) = Default::default();
@@ -58,9 +57,9 @@ impl Default for Accumulator {
 }
 
 impl Accumulator {
-    /// Adds an object at the end.
+    /// Appends an object.
     /// # Errors
-    /// `Object` when an object has that id now; then nothing is added.
+    /// `Object` if another object has this id now; then the accumulator stays unchanged.
     pub(crate) fn append(&mut self, resource: Resource) -> Result<Position, ClashProblem> {
         if let Some(first) = self.current(resource.id()).and_then(|position| self.get(position)) {
             let (first, second) = (first.origin.to_string(), resource.origin.to_string());
@@ -74,7 +73,7 @@ impl Accumulator {
         Ok(position)
     }
 
-    /// Adds all objects of another accumulator at the end, with its field tables and variables; gives what clashes.
+    /// Appends all objects of another accumulator, with its field tables and variables. Returns the conflicts.
     pub(crate) fn absorb(&mut self, other: Self) -> Vec<StepError> {
         self.is_partial |= other.is_partial;
         let mut problems = self.add_tables(&other.tables);
@@ -88,7 +87,7 @@ impl Accumulator {
 
     /// Adds a variable.
     /// # Errors
-    /// `Variable`; then the first one stays.
+    /// `Variable` if the name is taken; then the first variable stays.
     pub(crate) fn add_variable(&mut self, name: Arc<str>, variable: Variable) -> Result<(), ClashProblem> {
         if let Some(first) = self.variables.get(&name) {
             let (first, second) = (first.place.to_string(), variable.place.to_string());
@@ -98,11 +97,12 @@ impl Accumulator {
         Ok(())
     }
 
-    /// Adds field tables to those that hold; gives what does not go together.
+    /// Adds field tables to the current ones. Returns the conflicts.
     pub(crate) fn add_tables(&mut self, tables: &Arc<FieldTables>) -> Vec<StepError> {
         let built_in = FieldTables::built_in();
         let is = |first: &Arc<FieldTables>, second: &Arc<FieldTables>| Arc::ptr_eq(first, second);
-        // The built-in tables added to none or to themselves are what they are; that is nearly always all there is to do.
+        // Shortcut for the usual case: merging the built-in tables into none or into themselves gives the built-in
+        // tables.
         if is(tables, &built_in) && (is(&self.tables, &built_in) || is(&self.tables, &FieldTables::none())) {
             self.tables = built_in;
             return Vec::new();
@@ -110,14 +110,13 @@ impl Accumulator {
         Arc::make_mut(&mut self.tables).merge(tables).into_iter().map(Into::into).collect()
     }
 
-    /// The objects, in order.
+    /// Iterates over the objects in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Position, &Resource)> {
         let occupied = |(index, slot): (usize, &'_ Option<Resource>)| slot.is_some().then_some(index);
         let positions = self.slots.iter().enumerate().filter_map(occupied);
         positions.filter_map(|index| Some((Position(index), self.slots[index].as_ref()?)))
     }
 
-    /// One object.
     pub(crate) fn get(&self, position: Position) -> Option<&Resource> {
         self.slots.get(position.0)?.as_ref()
     }
@@ -128,7 +127,7 @@ impl Accumulator {
         found.filter(|position| self.get(*position).is_some())
     }
 
-    /// Finds the object that has an id now.
+    /// Finds the object whose current id is `id`.
     pub(crate) fn current(&self, id: &ResId) -> Option<Position> {
         self.known_as(id).find(|position| self.get(*position).is_some_and(|resource| resource.id() == id))
     }
@@ -151,8 +150,8 @@ impl Accumulator {
         found
     }
 
-    /// Changes one object. A new name, namespace or kind is noticed, and the former id remembered; an object that is
-    /// left empty is dropped.
+    /// Changes one object. If the change gives the object a new id, indexes that id and keeps the former one. Drops an
+    /// object that the change leaves empty.
     pub(crate) fn edit<T>(
         &mut self,
         position: Position,
@@ -176,7 +175,8 @@ impl Accumulator {
         }
     }
 
-    /// Accounts for all that changed since the last time. What was added since then comes from its origin.
+    /// Records the provenance of every field changed since the last call. A new object gets the provenance of its
+    /// origin.
     pub(crate) fn account(&mut self, setter: &Arc<Setter>) {
         for resource in self.slots.iter_mut().flatten() {
             if resource.object.provenance().is_some() {
@@ -187,12 +187,11 @@ impl Accumulator {
         }
     }
 
-    /// Takes an object away.
     pub(crate) fn remove(&mut self, position: Position) -> Option<Resource> {
         self.slots.get_mut(position.0)?.take()
     }
 
-    /// Puts the objects into the order of a key; those with equal keys stay as they are. All positions change.
+    /// Sorts the objects by a key; the sort is stable. All positions change.
     pub(crate) fn sort_by_cached_key<K: Ord>(&mut self, key: impl FnMut(&Resource) -> K) {
         let mut resources: Vec<Resource> = self.slots.drain(..).flatten().collect();
         resources.sort_by_cached_key(key);
@@ -204,7 +203,6 @@ impl Accumulator {
         self.slots = resources.into_iter().map(Some).collect();
     }
 
-    /// Gives the objects away, in order.
     pub(crate) fn into_resources(self) -> Vec<Resource> {
         self.slots.into_iter().flatten().collect()
     }

@@ -1,4 +1,4 @@
-//! One build, from a folder to the objects it describes.
+//! One build: from a folder to the objects it describes.
 
 pub(crate) mod entries;
 mod target;
@@ -13,38 +13,39 @@ use crate::schema::Schema;
 use crate::scope::Session;
 use crate::{Answers, Options, Output, Tree, TreePath};
 
-/// A build.
+/// One build of a kustomization.
 #[derive(Clone, Copy)]
 pub struct Build<'a> {
-    /// The files.
+    /// The files of the build.
     pub tree: &'a dyn Tree,
-    /// Everything the caller fetched; empty for a first build.
+    /// The content that the caller fetched; empty for a first build.
     pub answers: &'a Answers,
-    /// The options.
+    /// The options of the build.
     pub options: Options,
 }
 
 /// The objects that a kustomization is built onto.
 #[derive(Clone, Debug, Default)]
 pub struct BaseObjects {
-    /// The objects, each with kind and name.
+    /// The objects; each has a kind and a name.
     pub objects: Vec<Object>,
-    /// Their source, as people know it.
+    /// The source of the objects, as users know it.
     pub name: String,
 }
 
 impl Build<'_> {
     /// Builds the kustomization in a folder.
     ///
-    /// Shape: the same tree and answers give the same bytes.
+    /// The same tree and answers always give the same bytes.
     /// # Errors
-    /// Every problem that could be found, or the requests that have no answer yet.
+    /// Every problem found, or the requests without an answer.
     pub fn run(&self, folder: &TreePath) -> Result<Output, Report> {
         self.run_onto(folder, None, BaseObjects::default())
     }
 
-    /// Builds the kustomization or component in a folder onto objects made elsewhere, as if its `resources` began with
-    /// them. With `top`, the folder is in a copy of a repository, which nothing in it may leave.
+    /// Builds the kustomization or component in a folder onto existing objects, as if its `resources` began with them.
+    ///
+    /// With `top`, the folder belongs to a copy of a repository; no path may leave that copy.
     /// # Errors
     /// As for [`Build::run`].
     pub fn run_onto(

@@ -1,24 +1,24 @@
-//! Regular expressions as the peer reads them, for the crate that runs them, which reads some otherwise.
+//! Translates Go regular expressions to the syntax of the `regex` crate, which reads some of them differently.
 //!
 //! ```text
-//! \${NAME}  ─►  \$\{NAME}       a brace that counts nothing is a brace
-//! \d        ─►  [0-9]           classes and the ends of words are of ASCII
-//! [a[&&b]   ─►  [a\[\&\&b]      a class holds characters, ranges and named classes: it knows no operators
+//! \${NAME}  ─►  \$\{NAME}       a brace that is no counter is a literal
+//! \d        ─►  [0-9]           classes and word boundaries are ASCII
+//! [a[&&b]   ─►  [a\[\&\&b]      a class holds characters, ranges and named classes, but no operators
 //! \Qa.b\E   ─►  a\.b
 //! ```
-//! What only the crate can read (`(?x)`, `a**`) it may.
-//! Source: the syntax of Go's `regexp`, which kustomize v5.8.1 reads selectors, names of images and paths with.
+//! Syntax that only the crate accepts (`(?x)`, `a**`) stays valid.
+//! Source: the syntax of Go's `regexp`; kustomize v5.8.1 uses it for selectors, image names and paths.
 
 use std::fmt::Write as _;
 
 use regex::Regex;
 
-/// Reads an expression.
+/// Compiles a Go regular expression.
 /// # Errors
-/// Says in one line why it is none.
+/// The reason why `text` is no regular expression, in one line.
 pub(crate) fn read(text: &str) -> Result<Regex, String> {
     Regex::new(&translate(text)).map_err(|error| {
-        // Parse errors are drawings of several lines, the last of which says why.
+        // A parse error has several lines; the last one gives the reason.
         error.to_string().lines().last().unwrap_or_default().to_owned()
     })
 }
@@ -36,7 +36,7 @@ fn translate(text: &str) -> String {
     translation.written
 }
 
-/// Whether what follows a brace says how often.
+/// True if the text behind a brace is a repetition count.
 fn is_count(rest: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     rest.split_once('}').is_some_and(|(inside, _)| match inside.split_once(',') {
@@ -45,20 +45,19 @@ fn is_count(rest: &str) -> bool {
     })
 }
 
-/// An expression while it is rewritten from left to right.
+/// A translation in progress, from left to right.
 struct Translation<'t> {
     rest: &'t str,
     written: String,
 }
 
-/// Where an escape stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Outside,
     InClass,
 }
 
-/// What an element of a class stands for; a range can begin with one character alone.
+/// The extent of one element of a class; only a single character can begin a range.
 #[derive(PartialEq, Eq)]
 enum Element {
     One,
@@ -78,7 +77,7 @@ impl<'t> Translation<'t> {
         rest.is_some()
     }
 
-    /// Takes what is in braces, with them, or so many characters.
+    /// Takes a braced argument including its braces, else `count` characters.
     fn take_argument(&mut self, count: usize) -> &'t str {
         let closed = if self.rest.starts_with('{') { self.rest.find('}').map(|at| at + 1) } else { None };
         let end = || self.rest.char_indices().nth(count).map_or(self.rest.len(), |(at, _)| at);
@@ -91,7 +90,7 @@ impl<'t> Translation<'t> {
         self.written += &regex::escape(character.encode_utf8(&mut [0; 4]));
     }
 
-    /// Rewrites what stands behind a backslash.
+    /// Translates the escape behind a backslash.
     fn escape(&mut self, place: Place) -> Element {
         let Some(next) = self.take() else {
             self.written.push('\\');
@@ -122,7 +121,7 @@ impl<'t> Translation<'t> {
         Element::Several
     }
 
-    /// `\p{Greek}` or `\pL`; a `^` in the braces says that all others are meant.
+    /// Translates `\p{Greek}` or `\pL`; a `^` in the braces negates the class.
     fn property(&mut self, letter: char) {
         let is_turned = self.rest.starts_with("{^");
         let letter = if is_turned == (letter == 'p') { 'P' } else { 'p' };
@@ -131,7 +130,7 @@ impl<'t> Translation<'t> {
         self.written += &name.replacen('^', "", 1);
     }
 
-    /// `\x{61}` or `\x61`.
+    /// Translates `\x{61}` or `\x61`.
     fn hexadecimal(&mut self) -> Element {
         let digits = self.take_argument(2);
         self.written += r"\x";
@@ -145,7 +144,7 @@ impl<'t> Translation<'t> {
         quoted.chars().for_each(|each| self.literal(each));
     }
 
-    /// Up to three digits, of which the first is not alone unless it is zero: that would be a reference back.
+    /// Translates an octal escape of up to three digits. A single digit other than zero would be a back-reference.
     fn octal(&mut self, first: char) -> Element {
         let is_digit = |byte: &u8| matches!(byte, b'0'..=b'7');
         let more = self.rest.bytes().take(2).take_while(is_digit).count();
@@ -161,7 +160,7 @@ impl<'t> Translation<'t> {
         Element::One
     }
 
-    /// Rewrites a class behind its bracket, up to its end.
+    /// Translates a class behind its opening bracket, up to its end.
     fn class(&mut self) {
         self.written.push('[');
         if self.take_prefix("^") {

@@ -1,7 +1,8 @@
-//! Which fields of which kinds a transformer writes.
+//! The fields that transformers write, by kind.
 //!
-//! A [`FieldSpec`] names one field of some kinds, a [`FieldTable`] finds the specs of an object by its kind, and
-//! [`FieldTables`] holds one table a transformer. A walk allocates nothing; an object without the field is not written.
+//! A [`FieldSpec`] names one field of some kinds. A [`FieldTable`] finds the specs of an object by its kind.
+//! [`FieldTables`] holds one table per transformer. A walk allocates nothing, and never writes to an object without the
+//! field.
 
 pub(crate) mod configurations;
 mod defaults;
@@ -18,7 +19,7 @@ pub(crate) use path::FieldPath;
 use crate::kustomization::entries::FieldSpecEntry;
 use crate::{Gvk, ResId, kinds};
 
-/// Which kinds are meant; what is empty holds for all.
+/// A pattern of kinds; an empty part matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KindPattern {
     pub(crate) group: Box<str>,
@@ -26,7 +27,6 @@ pub(crate) struct KindPattern {
     pub(crate) kind: Box<str>,
 }
 
-/// One field of some kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldSpec {
     pub(crate) of: KindPattern,
@@ -34,13 +34,12 @@ pub(crate) struct FieldSpec {
     pub(crate) create: bool,
 }
 
-/// Field specs, found by the kind of an object.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FieldTable {
     specs: Vec<FieldSpec>,
-    /// For each kind that is named, its specs and those of every kind, in order.
+    /// The specs of each named kind, merged with the specs of every kind, in order.
     by_kind: HashMap<Box<str>, Vec<usize>>,
-    /// The specs of every kind.
+    /// The specs that apply to every kind.
     of_any: Vec<usize>,
 }
 
@@ -51,7 +50,7 @@ pub(crate) struct ReferenceTable {
     pub(crate) fields: FieldTable,
 }
 
-/// A field spec, or a field it leads to, that cannot be as it is. Kinds are written as `Kind.version.group`.
+/// An invalid field spec, or an invalid field it leads to. Kinds are written as `Kind.version.group`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FieldProblem {
     #[error("two field specs for `{path}` of `{kind}` differ in `create`: give both the same")]
@@ -62,7 +61,7 @@ pub(crate) enum FieldProblem {
     WrongType { id: Box<ResId>, path: String, expected: &'static str, found: &'static str },
 }
 
-/// One table a transformer.
+/// One field table per transformer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FieldTables {
     pub(crate) name_prefix: FieldTable,
@@ -79,7 +78,7 @@ pub(crate) struct FieldTables {
 }
 
 impl KindPattern {
-    /// Whether objects of a group, version and kind are meant.
+    /// True if the pattern matches a group, version and kind.
     pub(crate) fn matches(&self, group: &str, version: &str, kind: &str) -> bool {
         let fits = |pattern: &str, text: &str| pattern.is_empty() || pattern == text;
         fits(&self.kind, kind) && fits(&self.group, group) && fits(&self.version, version)
@@ -89,13 +88,13 @@ impl KindPattern {
         (kinds::rank(&self.kind), kinds::sort_text(&self.group, &self.version, &self.kind))
     }
 
-    /// Whether objects of a kind are meant.
+    /// True if the pattern matches a kind.
     pub(crate) fn selects(&self, gvk: &Gvk) -> bool {
         self.matches(&gvk.group, &gvk.version, &gvk.kind)
     }
 }
 
-/// `Kind.version.group`, with `*` for what holds for all, and without what is empty at the end.
+/// Writes `Kind.version.group`, with `*` for an empty part. Omits trailing empty parts.
 impl fmt::Display for KindPattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts =
@@ -106,13 +105,13 @@ impl fmt::Display for KindPattern {
 }
 
 impl FieldSpec {
-    /// Shows each value of the field to `see`.
+    /// Calls `see` with each value of the field.
     pub(crate) fn read(&self, object: &Object, mut see: impl FnMut(&Value)) {
         self.path.read(object.as_map(), &mut see);
     }
 
-    /// Hands each value of the field to `change`. Where the field is not there and the spec creates it, the value is
-    /// null; an object that has nothing to change is not written.
+    /// Calls `change` with each value of the field. If the field is missing and the spec creates it, the value is null.
+    /// An object without the field stays unwritten.
     pub(crate) fn edit(&self, object: &mut Object, mut change: impl FnMut(&mut Value)) {
         if self.create || self.path.is_in(object.as_map()) {
             self.path.edit(object.as_map_mut(), self.create, &mut change);
@@ -134,7 +133,7 @@ impl FieldTable {
         self.of_parts(object.group(), object.version(), object.kind())
     }
 
-    /// Finds the specs of a kind of objects, in the order of the table.
+    /// Finds the specs of a kind, in the order of the table.
     pub(crate) fn of_kind(&self, gvk: &Gvk) -> impl Iterator<Item = &FieldSpec> {
         self.of_parts(&gvk.group, &gvk.version, &gvk.kind)
     }
@@ -147,10 +146,10 @@ impl FieldTable {
             .filter(move |spec| spec.of.matches(group, version, kind))
     }
 
-    /// Adds a spec, unless one for the same field of these kinds, or of some of them, is there.
+    /// Adds a spec, unless the table has one for the same field of these kinds or of a subset of them.
     /// Source: kustomize v5.8.1 api/types (FsSlice.MergeOne).
     /// # Errors
-    /// `Conflict` where the two differ in whether the field is created, `NoPath`; then the table stays as it is.
+    /// `Conflict` if the two specs differ in `create`; `NoPath` if the path is empty. Then the table stays unchanged.
     pub(crate) fn add(&mut self, spec: FieldSpec) -> Result<(), FieldProblem> {
         let kind = || spec.of.to_string();
         if spec.path.is_empty() {
@@ -167,17 +166,17 @@ impl FieldTable {
         Ok(())
     }
 
-    /// Adds all specs of a list; gives what is wrong with them.
+    /// Adds all specs of a list. Returns their problems.
     pub(crate) fn add_all(&mut self, specs: impl IntoIterator<Item = FieldSpec>) -> Vec<FieldProblem> {
         specs.into_iter().filter_map(|spec| self.add(spec).err()).collect()
     }
 
-    /// Adds all specs of another table, in its order; gives what is wrong with them.
+    /// Adds all specs of another table, in its order. Returns their problems.
     pub(crate) fn merge(&mut self, other: &Self) -> Vec<FieldProblem> {
         self.add_all(other.specs.iter().cloned())
     }
 
-    /// Puts the specs into the order of their kinds, in which they are merged: those of every kind come late.
+    /// Sorts the specs by kind, as kustomize does before a merge: the specs of every kind come late.
     fn sort(&mut self) {
         let mut specs = std::mem::take(self).specs;
         specs.sort_by_cached_key(|spec| spec.of.rank());
@@ -208,21 +207,22 @@ impl FromIterator<FieldSpec> for FieldTable {
 }
 
 impl FieldTables {
-    /// The tables that hold where nothing is configured.
+    /// Returns the tables of a build without any configuration.
     pub(crate) fn built_in() -> Arc<Self> {
         static BUILT_IN: LazyLock<Arc<FieldTables>> = LazyLock::new(|| Arc::new(defaults::tables().sorted()));
         Arc::clone(&BUILT_IN)
     }
 
-    /// No tables at all, which is what a kustomization begins with.
+    /// Returns empty tables; every kustomization starts with them.
     pub(crate) fn none() -> Arc<Self> {
         static NONE: LazyLock<Arc<FieldTables>> = LazyLock::new(Arc::default);
         Arc::clone(&NONE)
     }
 
-    /// Adds the specs of other tables; gives what does not go together.
+    /// Adds the specs of other tables. Returns the conflicts.
     ///
-    /// A spec of every kind is not added where one of a single kind is there; so what is merged first counts.
+    /// If a spec of a single kind exists, a spec of every kind for the same field is not added. So the order of merges
+    /// matters.
     pub(crate) fn merge(&mut self, other: &Self) -> Vec<FieldProblem> {
         let mut other = other.clone();
         let mut problems = Vec::new();
@@ -236,13 +236,13 @@ impl FieldTables {
         problems
     }
 
-    /// Puts the specs into the order they are merged in.
+    /// Sorts the specs of every table into merge order.
     pub(crate) fn sorted(mut self) -> Self {
         self.tables().into_iter().for_each(FieldTable::sort);
         self
     }
 
-    /// The tables a transformer each.
+    /// The tables that belong to one transformer each.
     fn tables(&mut self) -> [&mut FieldTable; 10] {
         [
             &mut self.name_prefix,
@@ -258,7 +258,7 @@ impl FieldTables {
         ]
     }
 
-    /// Adds fields that refer to objects of a kind; gives what does not go together.
+    /// Adds fields that refer to objects of a kind. Returns the conflicts.
     pub(crate) fn add_references(
         &mut self,
         referent: &KindPattern,

@@ -1,7 +1,7 @@
-//! `configMapGenerator` and `secretGenerator`: objects made of literals, files and environment files.
+//! `configMapGenerator` and `secretGenerator`: objects from literals, files and environment files.
 //!
 //! ```text
-//! envs, literals, files ─► sources: keys and values ─► an object ─► merge: new, or onto one that is there
+//! envs, literals, files ─► sources: keys and values ─► an object ─► merge: a new object, or into an existing one
 //! ```
 //! Source: kustomize v5.8.1 api/internal/generators, api/kv, api/resmap (appendReplaceOrMerge), as observed.
 
@@ -21,14 +21,15 @@ use crate::kustomization::generators::{Generator, GeneratorOptions};
 use crate::resource::{Origin, Plugin, Resource};
 use crate::scope::Scope;
 
-/// What is generated.
+/// The kind of a generated object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Generated {
     ConfigMap,
     Secret,
 }
 
-/// An object that cannot be generated. `InvalidKey` and `UnknownBehavior`, which counts as `create`, are warnings.
+/// An object that cannot be generated. `InvalidKey` and `UnknownBehavior` are warnings; an unknown behavior counts as
+/// `create`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GeneratorProblem {
     #[error("`name` is missing: the object needs one")]
@@ -69,13 +70,13 @@ impl Generated {
     }
 }
 
-/// Makes or merges the ConfigMaps.
+/// Generates or merges the ConfigMaps.
 pub(crate) fn run_config_maps(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let generators = &scope.kustomization.config_map_generator;
     run(scope, Generated::ConfigMap, generators, objects);
 }
 
-/// Makes or merges the Secrets.
+/// Generates or merges the Secrets.
 pub(crate) fn run_secrets(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let generators = &scope.kustomization.secret_generator;
     run(scope, Generated::Secret, generators, objects);
@@ -96,7 +97,7 @@ fn run(scope: &mut Scope<'_, '_>, made: Generated, generators: &[Generator], obj
     }
 }
 
-/// Makes one object, and adds it or merges it into one that is there.
+/// Generates one object, and appends it or merges it into an existing one.
 pub(crate) fn generate(
     scope: &mut Scope<'_, '_>,
     field: &str,
@@ -120,7 +121,8 @@ pub(crate) fn generate(
     scope.ok(field, added);
 }
 
-/// The options of one generator over those of all: what it says itself wins, apart from what is switched on for all.
+/// Merges the options of one generator with those of all generators. Its own labels and annotations win; a flag is on
+/// if either side sets it.
 fn merged(own: &GeneratorOptions, all: &GeneratorOptions) -> GeneratorOptions {
     let mut options = all.clone();
     options.labels.extend(own.labels.clone());
@@ -138,7 +140,7 @@ fn object(made: Generated, generator: &Generator, pairs: Vec<sources::Pair>) -> 
     if made == Generated::Secret {
         let written = generator.secret_type.as_str();
         fields.insert("type".to_owned(), if written.is_empty() { "Opaque" } else { written }.into());
-        // A Secret without keys has the field all the same.
+        // A Secret without keys has `data` too.
         fields.insert("data".to_owned(), json!({}));
     }
     for pair in pairs {
@@ -169,7 +171,7 @@ fn object(made: Generated, generator: &Generator, pairs: Vec<sources::Pair>) -> 
     object
 }
 
-/// Base64; what is longer than a line comes as lines of 70 characters, each ended.
+/// Encodes bytes as base64. A long text is split into lines of 70 characters, each with a line feed.
 fn wrapped_base64(bytes: &[u8]) -> String {
     const LINE: usize = 70;
     let text = STANDARD.encode(bytes);

@@ -1,4 +1,4 @@
-//! The hash of its content at the end of a generated object's name.
+//! The content hash at the end of a generated object's name.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use sha2::{Digest, Sha256};
 use crate::accumulator::Accumulator;
 use crate::scope::Scope;
 
-/// Characters of the hash that are kept.
+/// Number of characters of the hash in a name.
 const LENGTH: usize = 10;
 /// Hexadecimal digits, without those that could spell words.
 const DIGITS: &[u8; 16] = b"gh2k456789mbcdtf";
 
-/// Renames the objects that need it.
+/// Appends the hash to the names of the objects that need one.
 pub(crate) fn run(_scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     append(objects);
 }
 
-/// Appends the hash to the names of the objects that need it.
+/// Appends the hash to the names of the objects that need one.
 pub(crate) fn append(objects: &mut Accumulator) {
     let setter = Arc::new(Setter { field: "hash of the content".to_owned(), ..Setter::default() });
     objects.edit_all(|resource| {
@@ -30,8 +30,9 @@ pub(crate) fn append(objects: &mut Accumulator) {
     });
 }
 
-/// Hashes the content of an object: that of ConfigMaps and Secrets without their metadata, all of others.
-/// Source: kustomize v5.8.1 api/hasher; differs: objects of other kinds are hashed as JSON, not as the nodes of its parser.
+/// Hashes the content of an object: ConfigMaps and Secrets without their metadata, other objects as a whole.
+/// Source: kustomize v5.8.1 api/hasher; differs: objects of other kinds are hashed as JSON, not as the nodes of its
+/// parser.
 pub(crate) fn hash(object: &Object) -> String {
     let content = match object.kind() {
         kind @ "ConfigMap" => content(object, kind, &["data"], &["binaryData"]),
@@ -43,18 +44,18 @@ pub(crate) fn hash(object: &Object) -> String {
     halves.take(LENGTH).map(|half| char::from(DIGITS[usize::from(half)])).collect()
 }
 
-/// Picks the fields that count; those of `always` are there, empty where the object has none.
+/// Picks the fields to hash; a missing field of `always` counts as empty.
 fn content(object: &Object, kind: &str, always: &[&str], mappings: &[&str]) -> Map<String, Value> {
     let field = |name: &str| object.get(&[name]).filter(|value| !value.is_null()).cloned();
     let empty = || Value::String(String::new());
-    // The peer looks for the name in a field called `metadata/name`, and finds none.
+    // kustomize reads the name from a field called `metadata/name`, which never exists.
     let fixed = [("kind", kind.into()), ("name", empty())];
     let kept = always.iter().map(|name| (*name, field(name).unwrap_or_else(empty)));
     let others = mappings.iter().filter_map(|name| Some((*name, field(name).filter(Value::is_object)?)));
     fixed.into_iter().chain(kept).chain(others).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Writes JSON as Go does, which also escapes what HTML and JavaScript would read otherwise.
+/// Writes JSON as Go does: escapes the characters that HTML and JavaScript treat specially.
 fn go_json(value: &Value) -> String {
     let mut text = String::new();
     for character in value.to_string().chars() {

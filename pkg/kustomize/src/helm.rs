@@ -1,7 +1,7 @@
 //! `helmCharts`: charts that the caller renders.
 //!
 //! ```text
-//! chart in the tree? ─► else ask for it ─► its values with those of the kustomization ─► ask for what it renders to
+//! chart in the tree, else ChartPull ─► its values merged with those of the kustomization ─► ChartTemplate
 //! ```
 //! Source: kustomize v5.8.1 HelmChartInflationGenerator, api/types/helmchartargs.go.
 
@@ -18,13 +18,13 @@ use crate::resource::{Origin, Plugin, Resource};
 use crate::scope::{LoadProblem, Scope};
 use crate::{Helm, Resolved, TreePath};
 
-/// The plugin `helmCharts` stands for.
+/// The plugin behind `helmCharts`.
 const PLUGIN: &str = "HelmChartInflationGenerator";
 
-/// Set on what Helm made, as long as the build lasts: it has the namespaces Helm was told.
+/// Marks objects rendered by Helm during the build: they already have the namespace given to Helm.
 pub(crate) const MADE: &str = "internal.config.kubernetes.io/helm-generated";
 
-/// The folder of charts where none is named.
+/// The default folder of charts.
 const CHART_HOME: &str = "charts";
 
 /// A chart that cannot be rendered.
@@ -44,7 +44,7 @@ pub(crate) enum HelmProblem {
     NoValues { file: TreePath, reason: String },
 }
 
-/// Adds what the charts render to.
+/// Adds the objects of the rendered charts.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for (index, chart) in scope.kustomization.helm_charts.iter().enumerate() {
         let field = format!("helmCharts[{index}]");
@@ -98,7 +98,7 @@ fn check(scope: &Scope<'_, '_>, chart: &HelmChart) -> Result<(), HelmProblem> {
     values::Merge::parse(&chart.values_merge).map(drop)
 }
 
-/// Finds the folder of a chart in the tree, else asks for it.
+/// Finds the folder of a chart in the tree, else requests the chart.
 fn find(
     scope: &mut Scope<'_, '_>,
     field: &str,
@@ -133,7 +133,7 @@ fn find(
     }
 }
 
-/// The values of a chart with those of the kustomization, then the additional files.
+/// Merges the values of a chart with those of the kustomization, then adds the additional files.
 fn values_of(
     scope: &mut Scope<'_, '_>,
     field: &str,
@@ -141,7 +141,8 @@ fn values_of(
     folder: &TreePath,
 ) -> Option<Vec<ChartValues>> {
     let file = if chart.values_file.is_empty() {
-        // It belongs to the chart, and a chart that was asked for lies anywhere.
+        // The load restrictions do not apply: the file belongs to the chart, and a requested chart can be in any
+        // folder.
         let file = folder.join("values.yaml");
         let read = scope.session.tree.read(&file).unwrap_or_default();
         (file, read)
@@ -149,7 +150,7 @@ fn values_of(
         scope.load(&format!("{field}.valuesFile"), &chart.values_file)?
     };
     let first = if chart.values_inline.is_empty() {
-        // A chart need not have values.
+        // Values are optional for a chart.
         Some(file).filter(|(_, bytes)| !bytes.is_empty()).map(|(file, _)| ChartValues::File(file))
     } else {
         let merge = values::Merge::parse(&chart.values_merge).unwrap_or_default();
@@ -194,7 +195,7 @@ fn template(
     }
 }
 
-/// Helm may print messages before the first document.
+/// Drops the messages that Helm may print before the first document.
 fn without_messages(printed: &[u8]) -> &[u8] {
     if read_resources(printed, &Limits::default()).is_ok() {
         return printed;

@@ -1,4 +1,4 @@
-//! What objects are told apart by.
+//! Identities of objects.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,51 +10,51 @@ use crate::kinds;
 /// Group, version and kind; cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Gvk {
-    /// Empty for the core group.
+    /// The API group; empty for the core group.
     pub group: Arc<str>,
-    /// Without the group.
+    /// The API version without the group.
     pub version: Arc<str>,
-    /// As the object spells it.
+    /// The kind, as the object spells it.
     pub kind: Arc<str>,
 }
 
-/// The id of an object: what it is, its name, and its namespace.
+/// The id of an object: its kind, name and namespace.
 ///
-/// Two ids are equal when they mean the same object: kinds of the whole cluster have no namespace, and no namespace is
-/// `default`. [`ResId::written_namespace`] gives back what is written.
+/// Equal ids mean the same object: cluster-scoped kinds have no namespace, and an empty namespace equals `default`.
+/// [`ResId::written_namespace`] returns the namespace as written.
 #[derive(Clone, Debug)]
 pub struct ResId {
-    /// What it is.
+    /// The group, version and kind.
     pub gvk: Gvk,
-    /// Its name.
+    /// The name.
     pub name: Arc<str>,
     namespace: Arc<str>,
 }
 
 impl Gvk {
-    /// The group, version and kind an object says it is.
+    /// Returns the group, version and kind of an object.
     pub fn of(object: &Object) -> Self {
         Self { group: object.group().into(), version: object.version().into(), kind: object.kind().into() }
     }
 
-    /// Whether the kind is known to have no namespace; an unknown kind may have one.
+    /// True if the kind is known to be cluster-scoped; an unknown kind may be namespaced.
     pub fn is_cluster_scoped(&self) -> bool {
         kinds::is_cluster_scoped(&self.group, &self.version, &self.kind)
     }
 }
 
 impl ResId {
-    /// Makes an id of what is written.
+    /// Makes an id of a kind, a name and a namespace as written.
     pub fn new(gvk: Gvk, name: &str, namespace: &str) -> Self {
         Self { gvk, name: name.into(), namespace: namespace.into() }
     }
 
-    /// The id of an object as it stands.
+    /// Returns the current id of an object.
     pub fn of(object: &Object) -> Self {
         Self::new(Gvk::of(object), object.name(), object.namespace())
     }
 
-    /// Whether this is the id of an object as it stands, with the namespace as written.
+    /// True if this is the current id of an object, with the namespace as written.
     pub(crate) fn is_of(&self, object: &Object) -> bool {
         *self.name == *object.name()
             && *self.namespace == *object.namespace()
@@ -63,17 +63,17 @@ impl ResId {
             && *self.gvk.group == *object.group()
     }
 
-    /// The namespace as it is written, which may be empty.
+    /// The namespace as written, possibly empty.
     pub fn written_namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// The namespace as it is written, to be kept at no cost.
+    /// The namespace as written, cheap to clone.
     pub(crate) fn shared_namespace(&self) -> &Arc<str> {
         &self.namespace
     }
 
-    /// The namespace that counts: none for kinds of the whole cluster, else `default` where none is written.
+    /// The effective namespace: empty for cluster-scoped kinds, else `default` if none is written.
     pub fn namespace(&self) -> &str {
         if self.gvk.is_cluster_scoped() {
             ""
@@ -101,7 +101,7 @@ impl std::hash::Hash for ResId {
     }
 }
 
-/// `Kind.version.group/name.namespace`, with `[noGrp]` and the like for what is empty.
+/// Writes `Kind.version.group/name.namespace`, with placeholders such as `[noGrp]` for empty parts.
 impl fmt::Display for ResId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or = |text: &str, none: &str| if text.is_empty() { none.to_owned() } else { text.to_owned() };

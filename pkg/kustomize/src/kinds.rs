@@ -1,4 +1,4 @@
-//! Facts about built-in kinds: those without a namespace, and their legacy order.
+//! Facts about built-in kinds: cluster-scoped kinds, and the legacy order.
 
 use std::cmp::Ordering;
 
@@ -28,12 +28,12 @@ const FIRST: [&str; 22] = [
 ];
 const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
-/// The place of a kind among others in the legacy order.
+/// Returns the rank of a kind in the legacy order.
 pub(crate) fn rank(kind: &str) -> (Ordering, usize) {
     rank_in(&FIRST, &LAST, kind)
 }
 
-/// The place of a kind among others, by lists of the first and of the last kinds.
+/// Returns the rank of a kind, given the lists of the first and the last kinds.
 pub(crate) fn rank_in(first: &[impl AsRef<str>], last: &[impl AsRef<str>], kind: &str) -> (Ordering, usize) {
     let place = |position: Option<usize>, side| position.map(|at| (side, at));
     place(last.iter().position(|of| of.as_ref() == kind), Ordering::Greater)
@@ -41,13 +41,13 @@ pub(crate) fn rank_in(first: &[impl AsRef<str>], last: &[impl AsRef<str>], kind:
         .unwrap_or((Ordering::Equal, 0))
 }
 
-/// The text by which kinds of one rank are sorted: an empty part sorts like `~`.
+/// Returns the text that sorts kinds of equal rank: an empty part sorts like `~`.
 pub(crate) fn sort_text(group: &str, version: &str, kind: &str) -> String {
     let or = |text: &str, none: &str| if text.is_empty() { none.to_owned() } else { text.to_owned() };
     format!("{}_{}_{}", or(group, "~G"), or(version, "~V"), or(kind, "~K"))
 }
 
-/// Whether objects of a kind have no namespace for certain.
+/// True if a kind is known to be cluster-scoped.
 /// Source: kyaml 0.21 openapi (precomputedIsNamespaceScoped).
 pub(crate) fn is_cluster_scoped(group: &str, version: &str, kind: &str) -> bool {
     match (group, version) {

@@ -1,9 +1,9 @@
-//! A `kustomization.yaml`, read strictly.
+//! Parses a `kustomization.yaml` strictly.
 //!
 //! ```text
 //! text ─► YAML 1.1 ─► decode (every fault) ─► fix (old spellings into new ones, warnings) ─► Kustomization
 //! ```
-//! The types hold what is written, in its order; what a field does is told where it is done.
+//! The types hold the content of the file, in its order. The module of each step documents the effect of its field.
 
 pub(crate) mod decode;
 pub(crate) mod entries;
@@ -23,20 +23,20 @@ use replacements::ReplacementEntry;
 use crate::problems::StepError;
 use crate::{TreeError, TreePath};
 
-/// The names a kustomization may have, of which a folder holds one.
+/// The file names of a kustomization; a folder holds exactly one.
 pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// What kind of file it is.
+/// The kind of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Builds its own objects.
+    /// Builds objects of its own.
     #[default]
     Kustomization,
-    /// Works on the objects of the one that lists it.
+    /// Changes the objects of the kustomization that lists it.
     Component,
 }
 
-/// A kustomization or a component: every field both may have.
+/// A kustomization or a component, with every field that either may have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kustomization {
     pub(crate) kind: Kind,
@@ -71,10 +71,10 @@ pub(crate) struct Kustomization {
 }
 
 impl Kustomization {
-    /// Reads a kustomization; gives it with its warnings.
+    /// Parses a kustomization. Returns it with its warnings.
     /// # Errors
     /// Every fault of the file.
-    /// Source: kustomize v5.8.1 api/types/kustomization.go; differs: there, the first fault ends it.
+    /// Source: kustomize v5.8.1 api/types/kustomization.go; differs: kustomize stops at the first fault.
     pub(crate) fn read(file: &TreePath, bytes: &[u8]) -> Result<(Self, Vec<StepError>), Vec<StepError>> {
         let unreadable = |reason: String| vec![TreeError { path: file.clone(), reason }.into()];
         let text = str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;

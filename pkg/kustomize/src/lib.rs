@@ -14,15 +14,15 @@
 //! | `kustomization` | the content of a `kustomization.yaml` |
 //! | `accumulator`, `resource`, `id`, `kinds` | the objects of a build, and their former names |
 //! | `fields` | the fields of each kind that transformers write |
-//! | `generators`, `patches`, `transform`, `vars`, `plugins`, `helm` | the steps, a module a field |
-//! | `selector`, `expression` | the objects that a `target` or a `select` means |
+//! | `generators`, `patches`, `transform`, `vars`, `plugins`, `helm` | the steps, one module per field |
+//! | `selector`, `expression` | the objects that a `target` or a `select` matches |
 //! | `schema`, `merge` | merge keys of lists, and strategic merge |
 //! | `hash`, `references`, `order`, `output` | the steps that run once, at the end |
-//! | `request` | requests for files from elsewhere: the caller fetches them and builds again |
+//! | `request` | requests for remote content: the caller fetches it and builds again |
 //!
 //! Every step owns its error type; a [`Problem`] adds the place.
 //!
-//! Deliberately absent: reading disks, the network, running programs, printing.
+//! Deliberately absent: disk access, network access, running programs, printing.
 
 mod accumulator;
 mod build;

@@ -1,7 +1,7 @@
-//! Strategic merge as kustomize does it, which is not as the API server does.
+//! Strategic merge with the semantics of kustomize, which differ from those of the API server.
 //!
-//! `manifest::patch` merges as `kubectl patch` would. Here the exact kind decides on merge keys, elements come in the order
-//! of the patch before those it does not name, and `$patch` is the one directive; all of it shows in the text of a build.
+//! `manifest::patch` merges as `kubectl patch` does. Here, merge keys depend on the exact kind, and `$patch` is the
+//! only directive. Elements named by the patch come first, in its order. All of this shows in the text of a build.
 //! Source: kyaml 0.21 yaml/merge2 and yaml/walk, as observed with kustomize v5.8.1.
 
 use std::borrow::Borrow;
@@ -14,7 +14,7 @@ use crate::schema::{Schema, TypeId};
 
 const DIRECTIVE: &str = "$patch";
 
-/// A patch that does not go with the object.
+/// A patch that does not fit the object.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MergeProblem {
     #[error("`{path}` is {found} in the patch and {expected} in the object")]
@@ -25,16 +25,16 @@ pub(crate) enum MergeProblem {
     Directive { path: String },
 }
 
-/// Where in an object a merge is.
+/// The position of a merge in an object.
 #[derive(Clone, Copy)]
 struct At<'a> {
     schema: &'a Schema,
     parent: Option<&'a At<'a>>,
     /// The name of the field; empty for the object itself.
     name: &'a str,
-    /// What is known of the mapping there, or of the elements.
+    /// The schema type of the mapping, or of the elements.
     of: Option<TypeId>,
-    /// The merge keys where it is a list that is merged.
+    /// The merge keys of a list that is merged.
     keys: Option<&'a [Box<str>]>,
 }
 
@@ -45,11 +45,12 @@ enum Directive {
     Delete,
 }
 
-/// Merges a patch into an object, which is left without fields where the patch deletes it. One that is to replace the
-/// object as a whole does nothing, as with kustomize. An object of an unknown kind is merged as the kind the patch was
-/// written for.
+/// Merges a patch into an object. A patch that deletes the object leaves it without fields.
+///
+/// As in kustomize, `$patch: replace` for the whole object does nothing. An object of an unknown kind is merged as the
+/// kind in `written_for`.
 /// # Errors
-/// Says what does not go together; then the object may be changed in part.
+/// The first mismatch; the object may then be partly changed.
 pub(crate) fn merge(
     object: &mut Object,
     patch: &Map<String, Value>,
@@ -71,7 +72,8 @@ pub(crate) fn merge(
     }
 }
 
-/// Leaves of elements with the same keys the last, in all lists of an object, whatever the patch names.
+/// Keeps only the last of several elements with equal keys, in all lists of an object, even if the patch does not name
+/// the list.
 fn drop_repeated(fields: &mut Map<String, Value>, of: Option<TypeId>, schema: &Schema) {
     for (name, value) in fields {
         let Some(field) = of.and_then(|of| schema.field(of, name)) else { continue };
@@ -88,8 +90,8 @@ fn drop_repeated(fields: &mut Map<String, Value>, of: Option<TypeId>, schema: &S
     }
 }
 
-/// Drops the fields of an object that were read without a value and still have none, as a merge does. In a list without merge
-/// keys they stay, for a merge does not look into it.
+/// Drops the fields of an object that were read without a value and still have none, as a merge does. In a list without
+/// merge keys they stay, as a merge does not enter such a list.
 pub(crate) fn drop_empty(object: &mut Object, pointers: &[String], schema: &Schema) {
     let of = schema.kind(object.api_version(), object.kind());
     for pointer in pointers {
@@ -115,7 +117,7 @@ fn drop_empty_at(fields: &mut Map<String, Value>, of: Option<TypeId>, steps: &[S
     }
 }
 
-/// Merges into a value; null on either side is what is not there.
+/// Merges into a value; null on either side stands for an absent value.
 fn merge_value(value: &mut Value, patch: &Value, at: &At<'_>) -> Result<(), MergeProblem> {
     match patch {
         Value::Null => *value = Value::Null,
@@ -193,7 +195,7 @@ fn merge_list(value: &mut Value, changes: &[Value], at: &At<'_>) -> Result<(), M
     };
     let is_new = old.is_none();
     let old = old.unwrap_or_default();
-    // A key that nothing has, such as the protocol of ports, tells nothing apart.
+    // A key that no element has, such as the protocol of ports, cannot identify elements.
     let is_given = |key: &str| old.iter().chain(changes.iter().copied()).any(|one| one.get(key).is_some());
     let given: Vec<&str> = keys.iter().map(|key| &**key).filter(|key| is_given(key)).collect();
     let merged = match (keys, given.as_slice()) {
@@ -207,15 +209,15 @@ fn merge_list(value: &mut Value, changes: &[Value], at: &At<'_>) -> Result<(), M
     Ok(())
 }
 
-/// Single values, each once, those of the patch first.
+/// Merges lists of single values: each value once, the values of the patch first.
 fn merge_set(old: Vec<Value>, changes: &[&Value]) -> Vec<Value> {
     let mut seen = HashSet::new();
     let all = changes.iter().map(|&change| change.clone()).chain(old);
     all.filter(|value| seen.insert(text(value))).collect()
 }
 
-/// Of elements with the same keys the last, in the place of the first. A key that no element has does not count; an
-/// element that lacks another stays.
+/// Keeps the last of several elements with equal keys, at the position of the first. Ignores a key that no element has;
+/// keeps an element that lacks another key.
 fn last_of_each<V: Borrow<Value>>(elements: Vec<V>, keys: &[Box<str>]) -> Vec<V> {
     let is_given = |key: &&str| elements.iter().any(|element| element.borrow().get(*key).is_some());
     let keys: Vec<&str> = keys.iter().map(|key| &**key).filter(is_given).collect();
@@ -232,7 +234,7 @@ fn last_of_each<V: Borrow<Value>>(elements: Vec<V>, keys: &[Box<str>]) -> Vec<V>
     last
 }
 
-/// Elements by one key: those the patch names come first, in its order.
+/// Merges elements by one key: the elements named by the patch come first, in its order.
 fn merge_by_key(
     old: Vec<Value>,
     changes: &[&Value],
@@ -249,7 +251,7 @@ fn merge_by_key(
     for change in changes {
         let wanted = change.get(key).map(text);
         if wanted.is_none() {
-            // In a new list there is nothing to tell it apart from.
+            // A new list has no other elements, so the key is not needed.
             if !old.is_empty() || !change.is_object() {
                 return Err(at.no_key(change));
             }
@@ -263,10 +265,10 @@ fn merge_by_key(
     Ok(merged)
 }
 
-/// Elements by several keys: those that are there stay in place, new ones come before them.
+/// Merges elements by several keys: existing elements keep their position, new elements come before them.
 ///
-/// An element that differs only in that one side lacks a key, such as the protocol of a port, counts as the same; it stays
-/// as it is.
+/// If two elements differ only because one lacks a key, such as the protocol of a port, they count as the same. The
+/// existing element then stays unchanged.
 fn merge_by_keys(
     old: Vec<Value>,
     changes: &[&Value],
@@ -297,14 +299,14 @@ fn merge_by_keys(
     Ok(merged)
 }
 
-/// Whether two ids share a key and differ only where one of them has none.
+/// True if two ids share a key and differ only where one of them has none.
 fn are_alike(one: &[Option<String>], other: &[Option<String>]) -> bool {
     let pairs = || one.iter().zip(other);
     pairs().any(|(a, b)| a == b) && pairs().all(|(a, b)| a == b || a.is_none() || b.is_none())
 }
 
-/// Merges one element; there is none left where the patch deletes it. `$patch: replace` replaces lists and fields, not
-/// elements that are there.
+/// Merges one element. `None` if the patch deletes the element. `$patch: replace` applies to lists and fields, not to
+/// existing elements.
 fn merge_element(element: Option<Value>, change: &Value, at: &At<'_>) -> Result<Option<Value>, MergeProblem> {
     let Value::Object(changes) = change else { return Err(at.no_key(change)) };
     if element.is_some() && directive(changes, at)? == Directive::Replace {
@@ -315,7 +317,7 @@ fn merge_element(element: Option<Value>, change: &Value, at: &At<'_>) -> Result<
     Ok(Some(merged).filter(|merged| !merged.is_null()))
 }
 
-/// Reads what a patch says about a mapping as a whole.
+/// Reads the directive of a patch for a whole mapping.
 fn directive(changes: &Map<String, Value>, at: &At<'_>) -> Result<Directive, MergeProblem> {
     match changes.get(DIRECTIVE).map(Value::as_str) {
         None | Some(Some("merge")) => Ok(Directive::Merge),
@@ -325,7 +327,7 @@ fn directive(changes: &Map<String, Value>, at: &At<'_>) -> Result<Directive, Mer
     }
 }
 
-/// Reads what a patch says about a list as a whole, in an element with nothing else; gives the other elements.
+/// Reads the directive of a patch for a whole list, from an element without other fields. Returns the other elements.
 fn list_directive<'v>(
     changes: &'v [Value],
     at: &At<'_>,
@@ -348,7 +350,7 @@ fn kind_in(fields: &Map<String, Value>, schema: &Schema) -> Option<TypeId> {
     schema.kind(text("apiVersion")?, text("kind")?)
 }
 
-/// Whether a text must have been quoted to be one; then what takes its place is a text too.
+/// True if a string needs quotes in YAML; its replacement then stays a string.
 fn is_quoted(value: &Value) -> bool {
     let reads_as_text = |text: &str| {
         yaml::read_value(text, &manifest::Limits::default()).is_ok_and(|value| value.is_string())
@@ -360,7 +362,7 @@ fn as_text(value: &Value) -> Value {
     Value::String(text(value))
 }
 
-/// The text of a value, without quotes.
+/// Returns a value as text, without quotes.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -385,7 +387,7 @@ impl At<'_> {
     }
 }
 
-/// The way to the place, such as `spec.template.spec`.
+/// Writes the path of the position, such as `spec.template.spec`.
 impl fmt::Display for At<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.parent {

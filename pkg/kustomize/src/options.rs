@@ -22,10 +22,10 @@ pub struct Options {
 /// Permission to run `helm`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Helm {
-    /// Charts are problems.
+    /// A chart is an error.
     #[default]
     Off,
-    /// Charts are requests.
+    /// A chart becomes a request.
     On,
 }
 
@@ -42,7 +42,7 @@ pub enum Conflicts {
 /// The files that a kustomization may name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadRestrictor {
-    /// Files in its folder and below.
+    /// Files in the folder of the kustomization and below.
     #[default]
     RootOnly,
     /// All files.
@@ -55,6 +55,6 @@ pub enum Reorder {
     /// Kinds that others need first, then by kind, namespace and name.
     #[default]
     Legacy,
-    /// The order in which they were gathered.
+    /// The order in which the build gathered the objects.
     None,
 }

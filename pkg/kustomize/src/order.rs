@@ -1,4 +1,4 @@
-//! The order objects are printed in.
+//! The output order of the objects.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use crate::kustomization::entries::SortOptions;
 use crate::scope::Scope;
 use crate::{Reorder, ResId};
 
-/// An order that cannot be had.
+/// Invalid `sortOptions`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OrderProblem {
     #[error("`{0}` is no order: write `fifo` or `legacy`")]
@@ -17,7 +17,7 @@ pub(crate) enum OrderProblem {
     ListsWithoutLegacy,
 }
 
-/// Puts the objects into the order the top kustomization asks for, else the one of the options.
+/// Sorts the objects as the top kustomization asks, else as the options of the build ask.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let result = match &scope.kustomization.sort_options {
         Some(options) => sort(options, objects),
@@ -30,9 +30,9 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     scope.ok("sortOptions", result);
 }
 
-/// Sorts by given options.
+/// Sorts by the given `sortOptions`.
 /// # Errors
-/// Says what is wrong with the options; then nothing is moved.
+/// Invalid options; then the order stays unchanged.
 fn sort(options: &SortOptions, objects: &mut Accumulator) -> Result<(), OrderProblem> {
     match (options.order.as_str(), &options.legacy) {
         ("fifo", None) => {}
@@ -44,9 +44,9 @@ fn sort(options: &SortOptions, objects: &mut Accumulator) -> Result<(), OrderPro
     Ok(())
 }
 
-/// Sorts by the place of the kind in the lists, then by group, version, kind, namespace and name.
-/// Source: kustomize v5.8.1 SortOrderTransformer: what is empty sorts like `~`, but among Namespaces those of the core
-/// group come first.
+/// Sorts by the rank of the kind, then by group, version, kind, namespace and name.
+/// Source: kustomize v5.8.1 SortOrderTransformer: an empty part sorts like `~`, but Namespaces of the core group come
+/// before other Namespaces.
 fn legacy(rank: impl Fn(&str) -> (Ordering, usize), objects: &mut Accumulator) {
     objects.sort_by_cached_key(|resource| {
         let id = resource.id();

@@ -1,4 +1,4 @@
-//! What a build gives: objects, and the text kustomize prints for them.
+//! The result of a build: objects, and their text as printed by kustomize.
 
 mod files;
 pub(crate) mod metadata;
@@ -11,17 +11,18 @@ use crate::scope::Scope;
 
 const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
-/// What was built.
+/// The result of a build.
 #[derive(Debug)]
 pub struct Output {
-    /// The objects, in their order.
+    /// The objects, in order.
     pub objects: Vec<Object>,
-    /// What the author of the kustomizations should know.
+    /// The warnings for the authors of the kustomizations.
     pub warnings: Vec<Problem>,
 }
 
 impl Output {
-    /// Prints the objects as one stream, as kustomize does; those that are traced with comments on what set their fields.
+    /// Returns the objects as one YAML stream, as kustomize prints it. Traced objects have comments that name the
+    /// origin of each field.
     pub fn text(&self) -> String {
         let mut text = write_traced_stream(&self.objects);
         if !text.is_empty() {
@@ -31,7 +32,7 @@ impl Output {
     }
 }
 
-/// Makes texts of annotations that are none.
+/// Converts annotation values that are not strings to strings.
 pub(crate) fn make_annotations_texts(object: &mut Object) {
     let is_none = |value: &Value| !value.is_string();
     let annotations = object.get(&["metadata", "annotations"]).and_then(Value::as_object);
@@ -45,11 +46,11 @@ pub(crate) fn make_annotations_texts(object: &mut Object) {
     }
 }
 
-/// The beginning of the pointer to an annotation.
+/// The start of the JSON pointer to an annotation.
 const ANNOTATIONS: &str = "/metadata/annotations/";
 
-/// Makes texts of all annotations, and takes them away where there are none.
-/// Source: kustomize v5.8.1 api/resource (`SetAnnotations`), which writes them when it takes its own away.
+/// Converts all annotations to strings, and drops an empty mapping of annotations.
+/// Source: kustomize v5.8.1 api/resource (`SetAnnotations`), which rewrites them when it removes its own annotations.
 pub(crate) fn settle_annotations(_scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let is_nothing = |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
     objects.edit_all(|resource| {
@@ -69,7 +70,7 @@ pub(crate) fn settle_annotations(_scope: &mut Scope<'_, '_>, objects: &mut Accum
     });
 }
 
-/// Drops objects that say they are for the build alone.
+/// Drops the objects with the local-config annotation: they exist only for the build.
 pub(crate) fn drop_local_config(_scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let is_local = |annotation: Option<&str>| annotation.is_some_and(|value| value != "false");
     let dropped: Vec<_> = objects

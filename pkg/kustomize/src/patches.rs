@@ -65,7 +65,7 @@ pub(crate) fn run_json6902(scope: &mut Scope<'_, '_>, objects: &mut Accumulator)
     }
 }
 
-/// Applies one entry of `patches`, whatever its form; `place` names it in what is told.
+/// Applies one entry of `patches` in either form; `place` names the entry in reports.
 pub(crate) fn apply(
     scope: &mut Scope<'_, '_>,
     place: &str,
@@ -78,7 +78,7 @@ pub(crate) fn apply(
     }
 }
 
-/// Applies one entry of `patchesJson6902`, which must not be empty.
+/// Applies one entry of `patchesJson6902`. Reports an empty patch.
 pub(crate) fn apply_json6902(
     scope: &mut Scope<'_, '_>,
     place: &str,
@@ -119,16 +119,16 @@ fn apply_body(
     }
 }
 
-/// What an entry of `patchesStrategicMerge` held.
+/// The content of an entry of `patchesStrategicMerge`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Found {
     /// No patch.
     Nothing,
-    /// A patch, or what was told to be none.
+    /// A patch, or an invalid patch that was reported.
     Something,
 }
 
-/// Applies one entry of `patchesStrategicMerge`: the patch itself, or the path of its file.
+/// Applies one entry of `patchesStrategicMerge`: an inline patch, or the path of its file.
 pub(crate) fn apply_strategic(
     scope: &mut Scope<'_, '_>,
     place: &str,
@@ -161,7 +161,7 @@ pub(crate) fn apply_strategic(
     Found::Something
 }
 
-/// An entry while it is applied.
+/// The application of one entry.
 struct Entry<'e, 's, 'a> {
     scope: &'e mut Scope<'s, 'a>,
     place: &'e str,
@@ -175,13 +175,13 @@ impl Entry<'_, '_, '_> {
         self.scope.problem(self.place, problem);
     }
 
-    /// Merges into the one object that has or had the id of the patch.
+    /// Merges into the only object that has or had the id of the patch.
     fn merge_by_id(&mut self, mapping: &Object, labels: Labels) {
         let id = ResId::of(mapping);
         let found: Vec<Position> = self.objects.known_as(&id).collect();
         match found.as_slice() {
             [position] => self.merge(mapping, labels, &[*position]),
-            // It may be among the objects that could not be loaded.
+            // The object may be among those that failed to load.
             [] if self.objects.is_partial => {}
             [] => {
                 let names = self.objects.iter().map(|(_, resource)| resource.id());
@@ -234,7 +234,7 @@ impl Entry<'_, '_, '_> {
         }
     }
 
-    /// Finds the objects of a target; that there are none is no fault, and told as a warning.
+    /// Finds the objects of a target. Warns if there are none.
     fn targets(&mut self, target: &Selector) -> Option<Vec<Position>> {
         let matcher = self.scope.all_ok(self.place, Matcher::read(target))?;
         let found = matcher.targets(self.objects);
@@ -244,7 +244,7 @@ impl Entry<'_, '_, '_> {
         Some(found)
     }
 
-    /// Changes an object; a new id that another object has is told.
+    /// Changes an object. Reports a new id that another object already has.
     fn edit(&mut self, position: Position, change: impl FnOnce(&mut Resource) -> Result<(), PatchProblem>) {
         let before = self.objects.get(position).map(|resource| resource.id().clone());
         if let Some(Err(problem)) = self.objects.edit(position, change) {

@@ -1,7 +1,7 @@
-//! `generators`, `transformers` and `validators`: the built-in ones, with settings of their own.
+//! `generators`, `transformers` and `validators`: built-in plugins with settings of their own.
 //!
 //! ```text
-//! entry: YAML, a file, a folder ─► Config: settings of one plugin ─► generate or transform, as the field of that name would
+//! entry: YAML, a file, a folder ─► Config: settings of one plugin ─► generate or transform, as the matching field does
 //! ```
 //! Deliberately absent: plugins that are programs or containers.
 //! Source: kustomize v5.8.1 api/internal/target (configureExternalGenerators), api/internal/builtins, as observed.
@@ -44,7 +44,7 @@ const TRANSFORMERS: [&str; 14] = [
     "ValueAddTransformer",
 ];
 
-/// Adds what the generators make.
+/// Adds the objects of the generators.
 pub(crate) fn run_generators(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for config in configs(scope, "generators", &scope.kustomization.generators) {
         if is_runnable(scope, &config, "generator") {
@@ -65,13 +65,13 @@ pub(crate) fn run_transformers(scope: &mut Scope<'_, '_>, objects: &mut Accumula
     }
 }
 
-/// Runs the validators, which change nothing.
+/// Runs the validators. Reports a validator that changes an object.
 pub(crate) fn run_validators(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for config in configs(scope, "validators", &scope.kustomization.validators) {
         if !is_runnable(scope, &config, "transformer") {
             continue;
         }
-        // Objects that are not written share their memory, so this costs a pointer an object.
+        // An unchanged object shares its memory with the snapshot, so a snapshot costs one pointer per object.
         let snapshot = |objects: &Accumulator| -> Vec<Object> {
             objects.iter().map(|(_, resource)| resource.object.clone()).collect()
         };
@@ -85,7 +85,7 @@ pub(crate) fn run_validators(scope: &mut Scope<'_, '_>, objects: &mut Accumulato
     }
 }
 
-/// Reads the settings of all entries; those that are written out come first.
+/// Reads the settings of all entries; inline settings come first.
 fn configs(scope: &mut Scope<'_, '_>, list: &str, entries: &[String]) -> Vec<Config> {
     let mut inline = Vec::new();
     let mut others = Vec::new();
@@ -126,7 +126,7 @@ fn file_of(origin: &Arc<Origin>) -> TreePath {
     }
 }
 
-/// Whether there is a plugin of a kind in its list; if not, that is reported.
+/// True if a plugin is built in and belongs to its list; reports any other plugin.
 fn is_runnable(scope: &mut Scope<'_, '_>, config: &Config, wanted: &'static str) -> bool {
     let kind = config.object.kind();
     let (is_generator, is_transformer) = (GENERATORS.contains(&kind), TRANSFORMERS.contains(&kind));
@@ -147,7 +147,7 @@ fn is_runnable(scope: &mut Scope<'_, '_>, config: &Config, wanted: &'static str)
     false
 }
 
-/// What a plugin that is not built in would run.
+/// Describes the program behind a plugin that is not built in.
 fn what_runs(config: &Object) -> &'static str {
     let function = ["config.kubernetes.io/function", "config.k8s.io/function"];
     match function.iter().find_map(|key| config.annotation(key)) {

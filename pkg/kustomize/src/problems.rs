@@ -1,4 +1,4 @@
-//! The problems of a build, each with the files that led there.
+//! The errors and warnings of a build, each with the chain of files that led to it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,34 +12,34 @@ pub type StepError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {}", self.message())]
 pub struct Problem {
-    /// The place.
+    /// The place of the problem.
     pub place: Place,
-    /// The error.
+    /// The error or warning itself.
     pub error: StepError,
 }
 
 /// A place in a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The files that led there, outermost first, and last the one the problem is in; never empty.
+    /// The chain of files, outermost first; the last one has the problem. Never empty.
     pub files: Vec<TreePath>,
     /// The field in that file, such as `resources[2]`; empty for the file as a whole.
     pub field: String,
 }
 
-/// The findings of a build. A step reports and continues with everything that still makes sense.
+/// The results of a build. After an error, a step continues with everything that still makes sense.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Errors, in the order of the build.
     pub errors: Vec<Problem>,
     /// Warnings, in the order of the build.
     pub warnings: Vec<Problem>,
-    /// Requests without an answer. If there are any, errors may be missing or consequences of these.
+    /// Requests without an answer. If there are any, errors may be missing or caused by the missing content.
     pub wanted: BTreeSet<Request>,
 }
 
 impl Problem {
-    /// The message without the file of the place.
+    /// Returns the message without the file of the place.
     pub fn message(&self) -> String {
         let text = self.error.to_string();
         let Some(file) = self.place.files.last() else { return text };
@@ -61,7 +61,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The requests if there are any, else the errors.
+/// Writes the requests if there are any, else the errors.
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.wanted.is_empty() {
@@ -72,7 +72,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Formats the names that may be meant; empty if there are none.
+/// Formats suggested names; empty if there are none.
 pub(crate) fn meant(near: &[impl AsRef<str>]) -> String {
     let names: Vec<String> = near.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     if names.is_empty() { String::new() } else { format!("; is {} meant?", names.join(" or ")) }

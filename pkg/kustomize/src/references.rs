@@ -1,9 +1,9 @@
-//! Names of other objects: once all objects have their last names, the references to them follow.
+//! References to other objects by name: once all names are final, the references are rewritten.
 //!
 //! ```text
-//! objects with a past ─► Referents, by every name they had
-//!                             ▲ which of them can be meant?
-//! each object ─► its fields that refer to others ─► what they name now
+//! objects with former names ─► Referents, by every former name
+//!                             ▲ candidates of a name
+//! each object ─► its fields that refer to others ─► the current names
 //! ```
 //! Source: kustomize v5.8.1 api/filters/nameref, api/resmap (SubsetThatCouldBeReferencedByResource).
 
@@ -42,12 +42,12 @@ impl ReferenceProblem {
     }
 }
 
-/// Rewrites the fields of [`FieldTables::name_references`] to the names objects have now.
+/// Rewrites the fields of [`FieldTables::name_references`] to the current names of objects.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     scope.problems("", follow(objects));
 }
 
-/// Rewrites all references; gives those that cannot be followed, which stay as they are.
+/// Rewrites all references. Returns the problems; such references stay unchanged.
 fn follow(objects: &mut Accumulator) -> Vec<ReferenceProblem> {
     let referents = Referents::of(objects);
     let tables = objects.tables.clone();
@@ -67,7 +67,7 @@ fn follow(objects: &mut Accumulator) -> Vec<ReferenceProblem> {
     problems
 }
 
-/// What is wrong with objects that refer to others, where no reference has to be followed.
+/// Returns the problems of objects with references, if no reference needs a rewrite.
 fn unreadable_subjects(objects: &Accumulator, tables: &FieldTables) -> Vec<ReferenceProblem> {
     let resources = objects.iter().map(|(_, resource)| resource);
     let unreadable = resources.filter(|resource| {
@@ -81,7 +81,7 @@ fn unreadable_subjects(objects: &Accumulator, tables: &FieldTables) -> Vec<Refer
 /// A kind of objects, and a field that refers to them.
 type RefersTo<'a> = (&'a KindPattern, &'a FieldPath);
 
-/// The fields of a kind, in the order they are rewritten.
+/// Returns the fields of a kind, in the order of their rewrites.
 fn fields_that_refer<'a>(gvk: &Gvk, tables: &'a FieldTables) -> Vec<RefersTo<'a>> {
     let tables = tables.name_references.iter();
     tables.flat_map(|table| table.fields.of_kind(gvk).map(|spec| (&table.referent, &spec.path))).collect()
@@ -121,7 +121,7 @@ fn follow_from(
     }
 }
 
-/// The group and kind a role reference names beside the name, if the path is that of one and both are there.
+/// Returns the group and kind of a role reference, if the path is its name and both exist.
 fn role_of(resource: &Resource, path: &FieldPath) -> Option<KindPattern> {
     if !path.ends_in(&["roleRef", "name"]) {
         return None;
@@ -142,7 +142,7 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// What a value of the field must be now; `None` where it stays.
+    /// Returns the new value of the field; `None` if the value stays.
     fn rewrite(&mut self, value: &Value) -> Option<Value> {
         match value {
             Value::Array(items) => {
@@ -167,7 +167,7 @@ impl Field<'_> {
         }
     }
 
-    /// Rewrites a mapping with a `name` and a `namespace`: both become those of the object that is meant.
+    /// Rewrites a mapping with a `name` and a `namespace` to those of the referenced object.
     fn rewrite_mapping(&mut self, value: &Value) -> Option<Value> {
         let Some(name) = value.get("name") else {
             let (id, path) = (Box::new(self.referrer.id.clone()), self.path.to_string());

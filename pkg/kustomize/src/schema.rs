@@ -1,6 +1,6 @@
-//! How lists are merged: merge keys of the built-in kinds, and of `openapi`.
+//! Merge keys of lists: those of the built-in kinds, and those of `openapi`.
 //!
-//! A [`Schema`] is a graph of types. It holds only the fields that lead to a list with merge keys: every other list is
+//! A [`Schema`] is a graph of types with only the fields that lead to a list with merge keys. Every other list is
 //! replaced, and every mapping is merged.
 
 mod built_in;
@@ -12,39 +12,39 @@ use std::sync::{Arc, LazyLock};
 
 use manifest::Object;
 
-/// The merge keys that hold for a build.
+/// The merge keys of a build.
 #[derive(Clone, Debug)]
 pub(crate) struct Schema {
     graph: Arc<Graph>,
-    /// Whether a kustomization said which.
+    /// True if a kustomization chose the schema with `openapi`.
     is_chosen: bool,
-    /// What becomes of the built-in definitions when one does.
+    /// The use of the built-in definitions with a chosen schema.
     built_in: BuiltIn,
 }
 
-/// What remains of the built-in definitions beside those of `openapi.path`.
+/// The use of the built-in definitions together with `openapi.path`.
 ///
-/// The peer keeps what it has read, and by what came before a schema it has read them, or means to.
+/// kustomize loads the built-in definitions lazily. So the result depends on the objects and merges before `openapi`.
 /// Source: kyaml 0.21 openapi (`IsNamespaceScoped`, `initSchema`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum BuiltIn {
-    /// Nothing: only kinds came that it knows the scope of.
+    /// No built-in definitions: all kinds so far were ones whose scope kustomize knows.
     #[default]
     Absent,
-    /// All, before those of the file: a kind came that is not built in, and nothing was merged.
+    /// All built-in definitions, before those of the file: an unknown kind was read, and nothing was merged.
     First,
-    /// What the file does not define: something was merged.
+    /// Only the definitions that the file lacks: an object was merged before.
     Last,
 }
 
-/// The type of a mapping.
+/// The schema type of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TypeId(usize);
 
-/// What a schema says about a field.
+/// The schema of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// The keys that tell the elements of a list apart: none where they are single values, each once.
+    /// The merge keys of the list; empty for a set of single values; `None` for a field without merge keys.
     pub(crate) keys: Option<Box<[Box<str>]>>,
     /// The type of the mapping, or of the elements.
     pub(crate) of: Option<TypeId>,
@@ -53,20 +53,20 @@ pub(crate) struct Field {
 #[derive(Debug, Default)]
 struct Graph {
     types: Vec<Type>,
-    /// By `apiVersion`, then kind.
+    /// The types of kinds, by `apiVersion`, then kind.
     kinds: HashMap<Box<str>, HashMap<Box<str>, TypeId>>,
-    /// Kinds without a namespace by the paths of the schema: `apiVersion` and kind.
+    /// The cluster-scoped kinds, from the paths of the schema: `apiVersion` and kind.
     cluster_scoped: HashSet<(String, String)>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Type {
     fields: HashMap<Box<str>, Field>,
-    /// What holds for the fields that are not named.
+    /// The schema of fields that are not named.
     others: Option<Field>,
 }
 
-/// The schema of Kubernetes v1.21.2, which is the one kustomize has.
+/// The schema of Kubernetes v1.21.2, the built-in version of kustomize.
 impl Default for Schema {
     fn default() -> Self {
         static BUILT_IN: LazyLock<Arc<Graph>> = LazyLock::new(|| Arc::new(built_in::graph()));
@@ -75,27 +75,27 @@ impl Default for Schema {
 }
 
 impl Schema {
-    /// Finds the type of a kind; only the exact `apiVersion` counts.
+    /// Returns the type of a kind with exactly this `apiVersion`.
     pub(crate) fn kind(&self, api_version: &str, kind: &str) -> Option<TypeId> {
         self.graph.kinds.get(api_version)?.get(kind).copied()
     }
 
-    /// Whether `openapi.path` says that objects of a kind have no namespace.
+    /// True if `openapi.path` declares the kind of an object as cluster-scoped.
     pub(crate) fn is_cluster_scoped(&self, object: &Object) -> bool {
         let known = &self.graph.cluster_scoped;
         !known.is_empty() && known.contains(&(object.api_version().to_owned(), object.kind().to_owned()))
     }
 
-    /// Notes an object that is read.
+    /// Records that an object was read.
     pub(crate) fn note_object(&mut self, object: &Object) {
-        // As long as no schema is chosen, the kinds are the built-in ones.
+        // Until a schema is chosen, the graph holds the built-in kinds.
         let is_open = self.built_in == BuiltIn::Absent && !self.is_chosen;
         if is_open && self.kind(object.api_version(), object.kind()).is_none() {
             self.built_in = BuiltIn::First;
         }
     }
 
-    /// Notes that something is merged, which nothing takes back.
+    /// Records that an object was merged; nothing resets this.
     pub(crate) fn note_merge(&mut self) {
         self.built_in = BuiltIn::Last;
     }
@@ -105,7 +105,7 @@ impl Schema {
         self.is_chosen = true;
     }
 
-    /// Finds what holds for a field of a type.
+    /// Returns the schema of a field of a type.
     pub(crate) fn field(&self, of: TypeId, name: &str) -> Option<&Field> {
         let found = self.graph.types.get(of.0)?;
         found.fields.get(name).or(found.others.as_ref())

@@ -1,4 +1,4 @@
-//! The context of a step: it reads its kustomization, loads files, and reports.
+//! The context of a step: access to its kustomization, file loading and reporting.
 
 mod objects;
 mod root;
@@ -27,10 +27,10 @@ pub(crate) struct Session<'a> {
     pub(crate) options: Options,
     pub(crate) report: Report,
     pub(crate) metadata: BuildMetadata,
-    /// Merge keys of lists; the first kustomization with `openapi` decides for all.
+    /// The merge keys of lists; the first kustomization with `openapi` decides for all.
     pub(crate) schema: Schema,
-    /// Files whose objects were read. A file that was read again, since overlays share bases, has its objects here: an
-    /// object that is written to would be held twice.
+    /// The files read so far. Their objects are kept from the second read on, for overlays that share a base. Keeping
+    /// them after the first read would store every changed object twice.
     pub(crate) read: HashMap<TreePath, Option<Arc<[ReadObject]>>>,
 }
 
@@ -41,11 +41,11 @@ pub(crate) struct Scope<'s, 'a> {
     pub(crate) kustomization: &'s Kustomization,
 }
 
-/// A step of a build. It reads its field in the kustomization of the scope, changes the objects, reports what is wrong, and
-/// leaves alone what it cannot do.
+/// A step of a build. A step reads its field of the kustomization, changes the objects and reports problems. A step
+/// ignores input that it cannot process.
 pub(crate) type Step = fn(&mut Scope<'_, '_>, &mut Accumulator);
 
-/// A file or folder that a kustomization names and that cannot be loaded.
+/// A file or folder of a kustomization that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LoadProblem {
     #[error("`{entry}` is not there: neither a file nor a folder at `{path}`")]
@@ -60,7 +60,7 @@ pub(crate) enum LoadProblem {
 }
 
 impl Session<'_> {
-    /// Finds and reads the kustomization of a root; problems with it are reported.
+    /// Finds and reads the kustomization of a root. Reports its problems.
     pub(crate) fn open(&mut self, mut root: Root) -> Option<(Arc<Root>, Kustomization)> {
         let read = root.find_file(self.tree).and_then(|file| {
             root.file = file;
@@ -83,7 +83,7 @@ impl Session<'_> {
 }
 
 impl<'a> Scope<'_, 'a> {
-    /// The scope of another kustomization of the same build.
+    /// Returns the scope of another kustomization of the same build.
     pub(crate) fn of<'t>(
         &'t mut self,
         root: &'t Arc<Root>,
@@ -92,12 +92,12 @@ impl<'a> Scope<'_, 'a> {
         Scope { session: self.session, root, kustomization }
     }
 
-    /// Reports a problem with a field, such as `images[2]`; the build will fail, and goes on to find others.
+    /// Reports a problem with a field, such as `images[2]`. The build continues to find other problems, and then fails.
     pub(crate) fn problem(&mut self, field: &str, error: impl Into<StepError>) {
         self.problem_at(self.root.place(field), error);
     }
 
-    /// Reports a problem at a place, which may be in another kustomization.
+    /// Reports a problem at a place, possibly in another kustomization.
     pub(crate) fn problem_at(&mut self, place: Place, error: impl Into<StepError>) {
         self.session.report.errors.push(Problem { place, error: error.into() });
     }
@@ -107,12 +107,12 @@ impl<'a> Scope<'_, 'a> {
         errors.into_iter().for_each(|error| self.problem(field, error));
     }
 
-    /// Takes the value of a result; an error is reported.
+    /// Returns the value of a result. Reports an error.
     pub(crate) fn ok<T>(&mut self, field: &str, result: Result<T, impl Into<StepError>>) -> Option<T> {
         result.map_err(|error| self.problem(field, error)).ok()
     }
 
-    /// Takes the value of a result; all errors are reported.
+    /// Returns the value of a result. Reports all errors.
     pub(crate) fn all_ok<T, E: Into<StepError>>(
         &mut self,
         field: &str,
@@ -121,27 +121,27 @@ impl<'a> Scope<'_, 'a> {
         result.map_err(|errors| self.problems(field, errors)).ok()
     }
 
-    /// Reports what its author should know although it can be built.
+    /// Reports a warning about a field.
     pub(crate) fn warn(&mut self, field: &str, error: impl Into<StepError>) {
         self.warn_at(self.root.place(field), error);
     }
 
-    /// Reports a warning at a place, which may be in another kustomization.
+    /// Reports a warning at a place, possibly in another kustomization.
     pub(crate) fn warn_at(&mut self, place: Place, error: impl Into<StepError>) {
         self.session.report.warnings.push(Problem { place, error: error.into() });
     }
 
-    /// True if objects record which field set which of their fields.
+    /// True if objects record the provenance of their fields.
     pub(crate) fn is_traced(&self) -> bool {
         self.session.options.trace == Trace::On
     }
 
-    /// If the build is traced, records that a field set all that changed since the last time.
+    /// If the build is traced, records that `field` made all changes since the last call.
     pub(crate) fn account(&self, field: &str, objects: &mut Accumulator) {
         self.account_from(field, || None, objects);
     }
 
-    /// [`Scope::account`] of a field whose values stand in a file of their own.
+    /// Like [`Scope::account`], for a field with its values in a separate file.
     pub(crate) fn account_from(
         &self,
         field: &str,
@@ -155,7 +155,7 @@ impl<'a> Scope<'_, 'a> {
         }
     }
 
-    /// The file an entry names, under its address where it is elsewhere; nothing for an empty entry.
+    /// Returns the file that an entry names; a remote file has its address as path. `None` for an empty entry.
     pub(crate) fn named_file(&self, entry: &str) -> Option<TreePath> {
         (!entry.is_empty()).then(|| match Remote::of_file_entry(entry) {
             Some(remote) => TreePath::new(&remote.shown()),
@@ -163,7 +163,7 @@ impl<'a> Scope<'_, 'a> {
         })
     }
 
-    /// Requests something from elsewhere; `None` while there is no answer, and for a failure, which is reported.
+    /// Requests remote content. `None` if there is no answer yet, or after reporting a failed one.
     pub(crate) fn ask(&mut self, field: &str, entry: &str, request: Request) -> Option<Answer> {
         match self.session.answers.get(&request) {
             Some(Err(reason)) => {
@@ -183,19 +183,19 @@ impl<'a> Scope<'_, 'a> {
         }
     }
 
-    /// Resolves an entry that is a path; an error of the tree is reported.
+    /// Resolves an entry that is a path. Reports an error of the tree.
     pub(crate) fn resolve(&mut self, field: &str, entry: &str) -> Option<Resolved> {
         let resolved = self.session.tree.resolve(&self.root.folder.join(entry));
         self.ok(field, resolved)
     }
 
-    /// Reports an entry that is neither here nor elsewhere.
+    /// Reports an entry that is neither a path in the tree nor a remote entry.
     pub(crate) fn missing(&mut self, field: &str, entry: &str) {
         let path = self.root.folder.join(entry);
         self.problem(field, LoadProblem::Missing { entry: entry.to_owned(), path });
     }
 
-    /// Loads a file the kustomization names; a file that is missing, no file, or out of bounds is reported.
+    /// Loads a file that the kustomization names. Reports a missing file, a folder, and a file out of bounds.
     pub(crate) fn load(&mut self, field: &str, entry: &str) -> Option<(TreePath, Arc<[u8]>)> {
         match self.resolve(field, entry)? {
             Resolved::File(file) => {
@@ -223,12 +223,12 @@ impl<'a> Scope<'_, 'a> {
         }
     }
 
-    /// Loads a file of YAML, as [`Scope::load`] does.
+    /// Loads a YAML file, like [`Scope::load`].
     pub(crate) fn load_yaml(&mut self, field: &str, entry: &str) -> Option<(TreePath, Value)> {
         self.load_yaml_with(field, entry, yaml::read_value)
     }
 
-    /// [`Scope::load_yaml`] with a given reader.
+    /// Like [`Scope::load_yaml`], with a given YAML reader.
     pub(crate) fn load_yaml_with(
         &mut self,
         field: &str,
@@ -258,7 +258,7 @@ impl<'a> Scope<'_, 'a> {
         None
     }
 
-    /// Reads the objects of a file, given by its canonical path; a file is read at most twice in a build.
+    /// Reads the objects of a file, given by its canonical path. A build reads a file at most twice.
     pub(crate) fn read_objects(&mut self, field: &str, file: &TreePath) -> Option<Arc<[ReadObject]>> {
         self.check_bounds(field, file)?;
         let known = self.session.read.get(file);
@@ -272,7 +272,7 @@ impl<'a> Scope<'_, 'a> {
         Some(objects)
     }
 
-    /// Parses objects; lists of objects come out as what they hold.
+    /// Parses objects, and replaces lists with their items.
     pub(crate) fn parse_objects(
         &mut self,
         field: &str,
@@ -286,7 +286,7 @@ impl<'a> Scope<'_, 'a> {
         Some(objects)
     }
 
-    /// Adds objects that were read; those that clash are reported.
+    /// Adds objects that were read. Reports conflicts.
     pub(crate) fn add(&mut self, field: &str, objects: &[ReadObject], file: &TreePath, to: &mut Accumulator) {
         let origin = Arc::new(Origin::File(file.clone()));
         for read in objects {

@@ -1,4 +1,4 @@
-//! Which objects a `target`, a `select` or a `reject` means.
+//! Selectors: the objects that a `target`, a `select` or a `reject` matches.
 
 mod labels;
 
@@ -13,7 +13,7 @@ use crate::resource::Resource;
 
 use labels::{LabelSelectorProblem, Requirements};
 
-/// A selector that cannot be read.
+/// A selector that cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SelectorProblem {
     #[error("`{field}: {text}` is no regular expression: {reason}")]
@@ -22,7 +22,7 @@ pub(crate) enum SelectorProblem {
     Labels { field: &'static str, text: String, problem: LabelSelectorProblem },
 }
 
-/// A selector, read. Its texts are regular expressions for the whole of a name.
+/// A parsed selector. Its texts are regular expressions for a whole name.
 #[derive(Debug)]
 pub(crate) struct Matcher {
     group: Pattern,
@@ -34,7 +34,7 @@ pub(crate) struct Matcher {
     annotations: Requirements,
 }
 
-/// What a text of a selector means; most are plain, and cost no regular expression.
+/// A text of a selector; most texts are plain and need no regular expression.
 #[derive(Debug)]
 enum Pattern {
     Any,
@@ -43,9 +43,9 @@ enum Pattern {
 }
 
 impl Matcher {
-    /// Reads a selector.
+    /// Parses a selector.
     /// # Errors
-    /// Every text of it that cannot be read.
+    /// Every invalid text of the selector.
     pub(crate) fn read(selector: &Selector) -> Result<Self, Vec<SelectorProblem>> {
         let mut problems = Vec::new();
         let mut pattern = |field, text: &str| {
@@ -72,8 +72,8 @@ impl Matcher {
         }
     }
 
-    /// Finds the objects a patch with this target is for, in order. A name and a namespace are those an object has or
-    /// began with; its kind is the one it has.
+    /// Finds the objects that match a patch target, in order. Name and namespace may be the current or the original
+    /// ones; the kind is the current one.
     /// Source: kustomize v5.8.1 api/resmap (`Select`).
     pub(crate) fn targets(&self, objects: &mut Accumulator) -> Vec<Position> {
         self.find(objects, |resource| {
@@ -85,7 +85,7 @@ impl Matcher {
         })
     }
 
-    /// Finds the objects that have or had an id of this selector, in order.
+    /// Finds the objects with a matching current or former id, in order.
     /// Source: kustomize v5.8.1 api/filters/replacement.
     pub(crate) fn known(&self, objects: &mut Accumulator) -> Vec<Position> {
         self.find(objects, |resource| {
@@ -93,23 +93,23 @@ impl Matcher {
         })
     }
 
-    /// Whether an id is one of this selector, with the namespace as it is written.
+    /// True if an id matches, with the namespace as written.
     pub(crate) fn is_id(&self, id: &ResId) -> bool {
         self.is_kind(id) && self.name.fits(&id.name) && self.namespace.fits(id.written_namespace())
     }
 
-    /// Whether the labels and annotations of an object are as asked for.
+    /// True if the labels and annotations of an object match.
     pub(crate) fn is_marked(&self, object: &Object) -> bool {
         self.labels.fit(|key| object.label(key)) && self.annotations.fit(|key| object.annotation(key))
     }
 
-    /// Whether it asks for any id.
+    /// True if the selector restricts the id.
     pub(crate) fn asks_for_id(&self) -> bool {
         let asked = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
         asked.iter().any(|pattern| !matches!(pattern, Pattern::Any))
     }
 
-    /// Whether it asks for labels or annotations.
+    /// True if the selector restricts labels or annotations.
     pub(crate) fn asks_for_marks(&self) -> bool {
         !(self.labels.is_empty() && self.annotations.is_empty())
     }

@@ -1,4 +1,4 @@
-//! Tests of whole builds, and small builds for the tests of steps: of the kustomization in `/`, in the order of its entries.
+//! Tests of whole builds, and helpers that build the kustomization in `/`, in the order of its entries.
 
 mod bad_input;
 mod build;
@@ -11,12 +11,12 @@ use manifest::{Object, Value};
 
 use crate::{Answers, Build, MemoryTree, Options, Output, Reorder, Report, TreePath};
 
-/// Builds files; gives what is wrong a line each.
+/// Builds files. Returns the objects, or the errors, one per line.
 pub(crate) fn build(files: &[(&str, &str)]) -> Result<Vec<Object>, String> {
     build_with(files, Options { reorder: Reorder::None, ..Options::default() })
 }
 
-/// Builds files in another way.
+/// Builds files with the given options.
 pub(crate) fn build_with(files: &[(&str, &str)], options: Options) -> Result<Vec<Object>, String> {
     match build_in("/", files, options) {
         Ok(output) => Ok(output.objects),
@@ -33,19 +33,19 @@ pub(crate) fn build_in(folder: &str, files: &[(&str, &str)], options: Options) -
     Build { tree: &tree, answers: &Answers::new(), options }.run(&TreePath::new(folder))
 }
 
-/// Builds `/top` in the order of its entries; the objects, and the warnings, as text.
+/// Builds `/top` in the order of its entries. Returns the objects and the warnings as text.
 pub(crate) fn build_top(files: &[(&str, &str)]) -> Result<(String, Vec<String>), String> {
     let options = Options { reorder: Reorder::None, ..Options::default() };
     let output = build_in("/top", files, options).map_err(|report| report.to_string())?;
     Ok((output.text(), output.warnings.iter().map(ToString::to_string).collect()))
 }
 
-/// What is wrong with files.
+/// Returns the errors of a build that fails.
 pub(crate) fn told(files: &[(&str, &str)]) -> String {
     build(files).unwrap_err()
 }
 
-/// Builds files that hold no mistake; gives the last object.
+/// Builds valid files. Returns the last object.
 pub(crate) fn built(files: &[(&str, &str)]) -> Value {
     build(files).unwrap().pop().unwrap().into_value()
 }

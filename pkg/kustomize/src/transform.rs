@@ -1,7 +1,7 @@
-//! The transformers: each changes one thing about all objects.
+//! The transformers: each one changes one aspect of all objects.
 //!
-//! `run` reads the kustomization; what it does is in a function of its own that takes settings, so that a built-in
-//! transformer under `transformers` can be given others.
+//! `run` reads the kustomization. A separate function with explicit settings does the work, so that a plugin under
+//! `transformers` can use it too.
 
 pub(crate) mod images;
 pub(crate) mod labels;

@@ -1,4 +1,4 @@
-//! The files a build reads: a tree it is handed, never the disk itself.
+//! The files of a build: the caller provides a tree, so a build never reads the disk.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 pub struct TreePath(Arc<str>);
 
 impl TreePath {
-    /// Makes a path from text, which is taken as absolute; `..` at the top stays at the top.
+    /// Makes a path of a text, which counts as absolute; `..` at the top stays at the top.
     pub fn new(text: &str) -> Self {
         Self(Arc::from("/")).join(text)
     }
 
-    /// Follows a relative path from this folder; an absolute one starts anew.
+    /// Resolves a path relative to this folder; an absolute path replaces it.
     #[must_use]
     pub fn join(&self, relative: &str) -> Self {
         let base = if relative.starts_with('/') { "" } else { &*self.0 };
@@ -29,29 +29,29 @@ impl TreePath {
         Self(Arc::from(format!("/{}", names.join("/"))))
     }
 
-    /// The text, which starts with `/`.
+    /// The path as text; starts with `/`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The last name, empty for the top.
+    /// The last name; empty for the top.
     pub fn name(&self) -> &str {
         self.0.rsplit_once('/').map_or("", |(_, name)| name)
     }
 
-    /// The folder it is in; the top is in itself.
+    /// The parent folder; the top is its own parent.
     #[must_use]
     pub fn folder(&self) -> Self {
         Self::new(self.0.rsplit_once('/').map_or("", |(folder, _)| folder))
     }
 
-    /// Whether this path is `folder` or lies in it.
+    /// True if this path is `folder` or lies in it.
     pub fn is_in(&self, folder: &Self) -> bool {
         &*folder.0 == "/"
             || self.0.strip_prefix(&*folder.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Spells this path as seen from a folder: `../base/a.yaml`.
+    /// Returns this path relative to a folder: `../base/a.yaml`.
     pub fn relative_to(&self, folder: &Self) -> String {
         let names = |path: &str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         let (from, to): (Vec<String>, Vec<String>) = (names(&folder.0), names(&self.0));
@@ -74,7 +74,7 @@ impl fmt::Debug for TreePath {
     }
 }
 
-/// What is at a path, under its canonical path: the one that is left when all links on the way are followed.
+/// The content at a path, under its canonical path: the path after resolving all links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolved {
     /// A file.
@@ -85,26 +85,27 @@ pub enum Resolved {
     Missing,
 }
 
-/// Files by path. A build asks for nothing twice, and never writes.
+/// Files by path. A build never reads a file more often than necessary, and never writes.
 pub trait Tree {
-    /// Follows the links in a path and tells what is there.
+    /// Resolves the links in a path and returns the kind of its target.
     /// # Errors
-    /// `TreeError` where that cannot be told, such as without permission; what is not there is `Missing`.
+    /// `TreeError` if the path cannot be resolved, for example for lack of permission. A path without content is
+    /// `Missing`.
     fn resolve(&self, path: &TreePath) -> Result<Resolved, TreeError>;
 
     /// Reads a file, given by its canonical path.
     /// # Errors
-    /// `TreeError` where there is no such file or it cannot be read.
+    /// `TreeError` if the file does not exist or cannot be read.
     fn read(&self, path: &TreePath) -> Result<Arc<[u8]>, TreeError>;
 }
 
-/// Why a tree cannot tell or read something.
+/// A failure to resolve or read a path.
 #[derive(Debug, thiserror::Error)]
 #[error("`{path}` cannot be read: {reason}")]
 pub struct TreeError {
-    /// What was asked for.
+    /// The requested path.
     pub path: TreePath,
-    /// Why, as the system says it.
+    /// The reason, as given by the system.
     pub reason: String,
 }
 
@@ -115,13 +116,13 @@ pub struct MemoryTree {
 }
 
 impl MemoryTree {
-    /// Puts a file into the tree, with the folders above it.
+    /// Adds a file to the tree, with its parent folders.
     pub fn insert(&mut self, path: TreePath, content: impl Into<Arc<[u8]>>) {
         self.files.insert(path, content.into());
     }
 
     fn is_folder(&self, path: &TreePath) -> bool {
-        // Names sort `/` after `-` and `.`, so what is in a folder need not follow it directly.
+        // Names sort `/` after `-` and `.`, so the files of a folder may not follow its path directly.
         let inside = TreePath(Arc::from(format!("{}/", path.as_str().trim_end_matches('/'))));
         self.files.range(&inside..).next().is_some_and(|(file, _)| file.is_in(path))
     }

@@ -1,7 +1,7 @@
-//! `vars`: values that stand in texts as `$(NAME)`.
+//! `vars`: values for `$(NAME)` in texts.
 //!
 //! ```text
-//! each target: gather ─► the object is marked with the name of the variable, and carries it through renames and merges
+//! each target: gather ─► marks the object with the name of the variable; renames and merges keep the mark
 //! once, at the top: run ─► value of each variable ─► texts in the fields of the table
 //! ```
 //! Source: kustomize v5.8.1 api/internal/accumulator (MergeVars, ResolveVars), api/filters/refvar, as observed.
@@ -23,10 +23,10 @@ use crate::{Gvk, ResId};
 
 use expand::Values;
 
-/// The field of a variable that names none.
+/// The default field of a variable.
 const DEFAULT_FIELD: &str = "metadata.name";
 
-/// A variable that cannot be used, or is not: `NotAScalar` and `Unused` are warnings.
+/// An invalid variable. The variants `NotAScalar` and `Unused` are warnings.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VarProblem {
     #[error("`{id}` could be {}: add `namespace` to `objref`", candidates.join(" or "))]
@@ -43,7 +43,7 @@ pub(crate) enum VarProblem {
     Unused(String),
 }
 
-/// Takes up the variables of one kustomization.
+/// Collects the variables of one kustomization.
 pub(crate) fn gather(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let vars = &scope.kustomization.vars;
     if vars.is_empty() {
@@ -58,7 +58,7 @@ pub(crate) fn gather(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         });
         let name: Arc<str> = var.name.as_str().into();
         match found.as_slice() {
-            // A target further up may have the object; at the top it is missed.
+            // A target further up may add the object; the top reports a missing object.
             [] => {}
             [position] => {
                 objects.edit(*position, |resource| resource.variables.push(Arc::clone(&name)));
@@ -91,13 +91,13 @@ fn id_of(object: &VarObject) -> ResId {
     ResId::new(gvk, name, namespace)
 }
 
-/// Whether an id is the one that is written; without a namespace any will do.
+/// True if an id is the wanted one; a wanted id without namespace matches any namespace.
 fn means(wanted: &ResId, id: &ResId) -> bool {
     let is_named = wanted.name == id.name && wanted.gvk == id.gvk;
     is_named && (wanted.written_namespace().is_empty() || wanted == id)
 }
 
-/// Puts the values of all variables into the texts.
+/// Writes the values of all variables into the texts.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let variables = std::mem::take(&mut objects.variables);
     if variables.is_empty() {
@@ -143,7 +143,7 @@ fn value_of(name: &str, variable: &Variable, from: Option<&Resource>) -> Result<
     })
 }
 
-/// Writes the indices of a path as steps of their own: `ports[0].port` is `ports.0.port`.
+/// Writes each index of a path as a step: `ports[0].port` becomes `ports.0.port`.
 fn with_steps(path: &str) -> String {
     let mut written = String::with_capacity(path.len());
     for (index, part) in path.split('[').enumerate() {
@@ -159,7 +159,7 @@ fn with_steps(path: &str) -> String {
     written
 }
 
-/// Writes the fields of a table that mention a variable: texts, and the texts in lists and mappings.
+/// Expands the variables in the fields of a table: in texts, and in texts of lists and mappings.
 fn replace(values: &mut Values, fields: &FieldTable, objects: &mut Accumulator) {
     objects.edit_all(|resource| {
         let specs: Vec<_> = fields.of(&resource.object).collect();
@@ -178,7 +178,7 @@ fn replace(values: &mut Values, fields: &FieldTable, objects: &mut Accumulator) 
     });
 }
 
-/// What will have set a field of an object: the variables it mentions.
+/// Returns the setter of a field: the variables that the field mentions.
 fn setter(spec: &FieldSpec, object: &Object) -> Arc<Setter> {
     let mut names = BTreeSet::new();
     spec.read(object, |value| {

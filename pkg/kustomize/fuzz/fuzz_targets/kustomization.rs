@@ -1,5 +1,5 @@
 #![no_main]
-//! Whatever a kustomization, its component, its objects and its patch hold: they build or are refused, the same way twice.
+//! A kustomization, its component, its objects and its patch build or fail the same way twice, whatever they contain.
 
 use kustomize::{Answers, Build, Conflicts, MemoryTree, Options, TreePath};
 use libfuzzer_sys::fuzz_target;

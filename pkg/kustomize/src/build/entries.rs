@@ -1,4 +1,4 @@
-//! `resources` and `components`: files, folders and addresses, left to right. A component works on all objects gathered
+//! `resources` and `components`: files, folders and addresses, left to right. A component changes all objects gathered
 //! before it.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::{Resolved, TreePath};
 
 use super::target;
 
-/// An entry that leads to the wrong thing.
+/// An entry of the wrong kind.
 #[derive(Debug, thiserror::Error)]
 enum EntryProblem {
     #[error("`{0}` is absolute; a folder is named by a relative path")]
@@ -24,7 +24,7 @@ enum EntryProblem {
     NotAComponent(TreePath),
 }
 
-/// Adds what the entries of `resources` hold.
+/// Adds the objects of the entries of `resources`.
 pub(super) fn run_resources(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for (index, entry) in scope.kustomization.resources.iter().enumerate() {
         add_resource(scope, &format!("resources[{index}]"), entry, objects);
@@ -40,7 +40,7 @@ pub(super) fn run_components(scope: &mut Scope<'_, '_>, objects: &mut Accumulato
     }
 }
 
-/// Adds what one entry leads to; what cannot be loaded is reported, and noted.
+/// Adds the objects of one entry. If loading fails, reports the error and marks the accumulator as partial.
 pub(crate) fn add_resource(scope: &mut Scope<'_, '_>, field: &str, entry: &str, objects: &mut Accumulator) {
     if load(scope, field, entry, objects).is_none() {
         objects.is_partial = true;
@@ -93,12 +93,12 @@ fn add_component(
 /// The target of an entry.
 enum Found {
     File(TreePath),
-    /// A file from elsewhere, under its address.
+    /// A remote file, under its address.
     Bytes(TreePath, Arc<[u8]>),
     Root(Root),
 }
 
-/// Finds the target of an entry; nothing, and a folder that may not be entered, is reported.
+/// Finds the target of an entry. Reports a missing target and a folder that may not be entered.
 fn find(scope: &mut Scope<'_, '_>, field: &str, entry: &str) -> Option<Found> {
     let root = match scope.resolve(field, entry)? {
         Resolved::File(file) => return Some(Found::File(file)),

@@ -1,7 +1,7 @@
-//! The order of operations: what each field of a kustomization does, and when.
+//! The order of the steps of a build: one step per field of a kustomization.
 //!
-//! Source: kustomize v5.8.1 api/internal/target (AccumulateTarget, configureBuiltinTransformers), as observed: fields work in
-//! this order wherever they stand in the file.
+//! Source: kustomize v5.8.1 api/internal/target (AccumulateTarget, configureBuiltinTransformers), as observed: the
+//! order of the fields in the file has no effect.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{generators, hash, helm, order, output, patches, plugins, references,
 
 use super::entries;
 
-/// A step, the field it is for, and what it is.
+/// A step, its field and its role.
 struct Stage {
     field: &'static str,
     step: Step,
@@ -29,9 +29,9 @@ struct Stage {
 
 enum Role {
     Plain,
-    /// What fails in it is an object that is not there for what follows.
+    /// A failure means a missing object for the following steps.
     Generator,
-    /// What `transformerAnnotations` call it, and how often it runs.
+    /// The name in `transformerAnnotations`, and the number of runs.
     Transformer(&'static str, Times),
 }
 
@@ -49,7 +49,7 @@ const fn transformer(field: &'static str, step: Step, kind: &'static str, times:
     Stage { field, step, role: Role::Transformer(kind, times) }
 }
 
-/// What every kustomization and every component does, to the objects gathered so far.
+/// The steps of every kustomization and component, applied to the objects gathered so far.
 const STEPS: [Stage; 24] = [
     plain("openapi", openapi::run),
     plain("resources", entries::run_resources),
@@ -77,7 +77,7 @@ const STEPS: [Stage; 24] = [
         usize::from(!k.name_suffix.is_empty())
     }),
     transformer("labels", labels::run, "LabelTransformer", |k| k.labels.len()),
-    // The peer has one of these wherever there is any label.
+    // kustomize runs one of these if there is any label.
     transformer("commonLabels", labels::run_common, "LabelTransformer", |k| {
         usize::from(!k.labels.is_empty() || !k.common_labels.is_empty())
     }),
@@ -97,7 +97,7 @@ const STEPS: [Stage; 24] = [
     plain("vars", vars::gather),
 ];
 
-/// What is done once, with the objects of the kustomization at the top.
+/// The steps that run once, on the objects of the top kustomization.
 const FINISH: [Step; 7] = [
     hash::run,
     references::run,
@@ -108,7 +108,6 @@ const FINISH: [Step; 7] = [
     metadata::run,
 ];
 
-/// Builds the kustomization at the top.
 pub(super) fn build_top(
     session: &mut Session<'_>,
     folder: &TreePath,
@@ -117,7 +116,7 @@ pub(super) fn build_top(
 ) -> Vec<Object> {
     let folder = match session.tree.resolve(folder) {
         Ok(Resolved::Folder(folder)) => folder,
-        // The search for a kustomization in it tells what is wrong.
+        // The search for a kustomization in this folder reports the error.
         _ => folder.clone(),
     };
     let Some((root, kustomization)) = session.open(Root::first(folder, top.cloned())) else {
@@ -135,12 +134,13 @@ pub(super) fn build_top(
     for step in FINISH {
         step(&mut scope, &mut objects);
     }
-    // The others account for what they write themselves.
+    // The other steps of `FINISH` record their provenance themselves.
     scope.account("buildMetadata", &mut objects);
     objects.into_resources().into_iter().map(|Resource { object, .. }| object).collect()
 }
 
-/// Builds one kustomization onto objects: none for one of its own, those of the parent for a component.
+/// Builds one kustomization. A component starts from the objects of its parent; any other kustomization starts from
+/// none.
 pub(crate) fn build(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for Stage { field, step, role } in STEPS {
         let told = scope.session.report.errors.len();

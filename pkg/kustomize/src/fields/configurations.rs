@@ -1,4 +1,4 @@
-//! `configurations` and `crds`: field tables of one's own.
+//! `configurations` and `crds`: custom field tables.
 
 mod definitions;
 
@@ -15,9 +15,9 @@ use crate::scope::Scope;
 
 use super::{FieldProblem, FieldSpec, FieldTables, KindPattern};
 
-/// Adds the built-in tables, with those of the files under `configurations`.
-/// Source: kustomize v5.8.1 api/internal/plugins/builtinconfig, where what is merged first decides which specs cover others:
-/// first the files with each other, then with the built-in tables, then with those of the folders below.
+/// Adds the built-in tables and the tables of the files under `configurations`.
+/// Source: kustomize v5.8.1 api/internal/plugins/builtinconfig. The merge order decides which specs cover others: the
+/// files with each other, then the built-in tables, then the tables of nested folders.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let mut own = FieldTables::built_in();
     let files = &scope.kustomization.configurations;
@@ -28,7 +28,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     scope.problems("configurations", objects.add_tables(&own));
 }
 
-/// Adds what the definitions under `crds` say about references and labels.
+/// Adds the references and labels that the definitions under `crds` declare.
 pub(crate) fn run_crds(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let files = &scope.kustomization.crds;
     if files.is_empty() {
@@ -41,7 +41,7 @@ pub(crate) fn run_crds(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
 type Read = fn(&str, &Limits) -> Result<Value, YamlError>;
 type Tables = fn(&Value) -> (FieldTables, Vec<StepError>);
 
-/// Makes tables of files, one after the other.
+/// Reads tables from files and merges them in order.
 fn read_files(
     list: &str,
     files: &[String],
@@ -60,7 +60,7 @@ fn read_files(
     all
 }
 
-/// Reads the tables of a file, whose keys are those of a kustomization where they name the same.
+/// Reads the tables of a file. Its keys match the fields of a kustomization if both name the same thing.
 fn configured(value: &Value) -> (FieldTables, Vec<StepError>) {
     let mut faults = Vec::new();
     let file: Configuration = decode(value, "", &mut faults);
@@ -84,7 +84,7 @@ mappings! {
         var_references: Vec<FieldSpecEntry> = "varReference",
         name_references: Vec<ReferenceEntry> = "nameReference",
     }
-    /// The fields that refer to objects of a kind.
+    /// The fields that refer to objects of one kind.
     ReferenceEntry {
         group: String = "group",
         version: String = "version",

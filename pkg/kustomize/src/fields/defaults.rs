@@ -1,13 +1,13 @@
-//! The field tables that hold where nothing is configured.
+//! The built-in field tables.
 //!
-//! A line is kinds with commas between them (`Kind`, `Kind.version.group`, `*` for all), a path, and `+` where the field is
-//! created. In a path `{a,b}` stands for each of them. `@name` stands for the kinds that run pods, as listed in [`PODS`]; the
-//! path then begins in the spec of the pod.
+//! A line holds kinds separated by commas (`Kind`, `Kind.version.group`, `*` for all), a path, and `+` if the field is
+//! created. In a path, `{a,b}` stands for each alternative. `@name` stands for the kinds that run pods, as listed in
+//! [`PODS`]; the path then begins in the pod spec.
 //! Source: kustomize v5.8.1 api/internal/konfig/builtinpluginconsts.
 
 use super::{FieldPath, FieldSpec, FieldTable, FieldTables, KindPattern, ReferenceTable};
 
-/// Where the spec of a pod is, in the kinds that one or another table knows.
+/// The path of the pod spec, in the kinds that a table knows.
 const PODS: [(&str, &str); 3] = [
     (
         "@config",
@@ -53,7 +53,7 @@ CronJob.*.batch spec/jobTemplate/metadata/labels +
 CronJob.*.batch spec/jobTemplate/spec/template/metadata/labels +
 ";
 
-/// What is labelled by `commonLabels` beside what [`TEMPLATE_LABELS`] holds.
+/// The fields that `commonLabels` writes in addition to [`TEMPLATE_LABELS`].
 const SELECTORS: &str = "
 Service.v1,ReplicationController.v1 spec/selector +
 Deployment,ReplicaSet,DaemonSet,StatefulSet.*.apps spec/selector/matchLabels +
@@ -81,7 +81,7 @@ const IMAGES: &str = "
 
 const REPLICAS: &str = "Deployment,ReplicationController,ReplicaSet,StatefulSet spec/replicas +";
 
-/// The path in `CronJob` is the peer's, which leaves out the spec of the pod.
+/// The `CronJob` path is the one of kustomize, which omits the pod spec.
 const VARIABLES: &str = "
 @vars {containers,initContainers}/{args,command,env/value,volumeMounts/mountPath}
 Pod spec/volumes/nfs/server
@@ -95,9 +95,10 @@ Service spec/ports/{port,targetPort}
 * metadata/{labels,annotations}
 ";
 
-/// A line that ends in `:` is the kind that is referred to. The first kind that has the name wins, so their order counts.
+/// A line that ends in `:` names the kind of the referenced objects. The first kind with the name wins, so the order
+/// matters.
 ///
-/// The group of IngressClass is the peer's; no object has it.
+/// The group of IngressClass is the one of kustomize; no object has this group.
 const NAME_REFERENCES: &str = r"
 StorageClass.v1.storage.k8s.io:
 PersistentVolume,PersistentVolumeClaim spec/storageClassName
@@ -155,7 +156,7 @@ ReplicationController:
 HorizontalPodAutoscaler spec/scaleTargetRef/name
 ";
 
-/// Reads the tables.
+/// Parses the built-in tables.
 pub(super) fn tables() -> FieldTables {
     FieldTables {
         name_prefix: table(&[NAME]),
@@ -194,7 +195,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.is_empty())
 }
 
-/// Reads a line: one spec a kind and path.
+/// Parses a line into one spec per kind and path.
 fn specs(line: &str) -> Vec<FieldSpec> {
     let (kinds, rest) = line.split_once(' ').unwrap_or((line, ""));
     let (path, create) = rest.strip_suffix(" +").map_or((rest, false), |path| (path, true));
@@ -213,7 +214,7 @@ fn of_kinds(kinds: &str, place: &str, paths: &[String], create: bool) -> Vec<Fie
     kinds.split(',').flat_map(|kind| paths.iter().map(move |path| spec(kind, path))).collect()
 }
 
-/// Writes a path out for each of its alternatives.
+/// Expands a path into one path per alternative.
 fn alternatives(path: &str) -> Vec<String> {
     let group = path.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
     let Some((before, (choices, after))) = group else { return vec![path.to_owned()] };
@@ -222,7 +223,7 @@ fn alternatives(path: &str) -> Vec<String> {
     choices.split(',').flat_map(each).collect()
 }
 
-/// Reads `Kind.version.group`, where what is left out holds for all.
+/// Parses `Kind.version.group`; an omitted part matches everything.
 fn pattern(text: &str) -> KindPattern {
     let mut parts = text.splitn(3, '.').map(|part| if part == "*" { "" } else { part });
     let mut next = || parts.next().unwrap_or_default().into();
@@ -234,7 +235,7 @@ fn pattern(text: &str) -> KindPattern {
 mod tests {
     use super::*;
 
-    /// One line a field: its table, the kind, the path, and `+` where the field is created.
+    /// Writes one line per field: its table, the kind, the path, and `+` if the field is created.
     fn listed(name: &str, table: &FieldTable) -> String {
         let line = |spec: &FieldSpec| {
             let create = if spec.create { " +" } else { "" };

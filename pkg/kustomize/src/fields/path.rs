@@ -1,12 +1,12 @@
-//! The way to a field: names with `/` between them.
+//! Field paths: names separated by `/`.
 
 use std::fmt;
 
 use manifest::{Map, Value};
 
-/// The way to a field. A list on the way is entered: the rest of the way is taken in each of its elements.
+/// The path of a field. A list on the path is entered: the rest of the path applies to each of its elements.
 ///
-/// Grammar: names with `/` between them, `\/` for a slash in a name, `[]` behind the name of a list.
+/// Grammar: names separated by `/`, `\/` for a slash in a name, `[]` behind the name of a list.
 /// Source: kustomize v5.8.1 api/filters/fieldspec and kyaml/utils (PathSplitter).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldPath(Box<[Step]>);
@@ -18,7 +18,7 @@ struct Step {
 }
 
 impl FieldPath {
-    /// Reads a path; every text is one.
+    /// Parses a path; every text is valid.
     pub(crate) fn parse(text: &str) -> Self {
         let mut names = vec![String::new()];
         let mut characters = text.trim_matches('/').chars().peekable();
@@ -32,40 +32,40 @@ impl FieldPath {
         Self(names.iter().map(|name| Step::parse(name)).collect())
     }
 
-    /// Whether it leads nowhere.
+    /// True if the path has no names.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|step| step.name.is_empty())
     }
 
-    /// Whether these are its names.
+    /// True if the path consists of exactly these names.
     pub(crate) fn is(&self, names: &[&str]) -> bool {
         self.0.len() == names.len() && self.ends_in(names)
     }
 
-    /// Whether these are the last of its names.
+    /// True if the path ends in these names.
     pub(crate) fn ends_in(&self, names: &[&str]) -> bool {
         let start = self.0.len().checked_sub(names.len());
         start.is_some_and(|start| self.0[start..].iter().zip(names).all(|(step, name)| &*step.name == *name))
     }
 
-    /// The way to what holds the field.
+    /// The path of the mapping that holds the field.
     pub(crate) fn parent(&self) -> Self {
         Self(self.0[..self.0.len().saturating_sub(1)].into())
     }
 
-    /// Whether an object has the field.
+    /// True if an object has the field.
     pub(crate) fn is_in(&self, fields: &Map<String, Value>) -> bool {
         let mut found = false;
         self.read(fields, &mut |_| found = true);
         found
     }
 
-    /// Shows each value of the field.
+    /// Calls `see` with each value of the field.
     pub(crate) fn read(&self, fields: &Map<String, Value>, see: &mut dyn FnMut(&Value)) {
         read_in(fields, &self.0, see);
     }
 
-    /// Hands each value of the field out for writing; creates it as null where asked.
+    /// Calls `change` with each value of the field. With `create`, creates a missing field as null first.
     pub(crate) fn edit(
         &self,
         fields: &mut Map<String, Value>,

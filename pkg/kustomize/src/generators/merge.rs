@@ -1,4 +1,4 @@
-//! What becomes of a generated object: a new one, or a change of one that is there.
+//! Adds a generated object: appends it, or changes an existing one.
 
 use manifest::{Map, Object, Value};
 
@@ -8,7 +8,7 @@ use crate::resource::Resource;
 
 use super::GeneratorProblem;
 
-/// What a generator does when its object is there, or is not.
+/// The action of a generator, depending on an existing object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behavior {
     Create,
@@ -17,7 +17,7 @@ pub(super) enum Behavior {
 }
 
 impl Behavior {
-    /// Reads a behavior; none is `create`.
+    /// Parses a behavior; empty means `create`. `None` for an unknown one.
     pub(super) fn parse(text: &str) -> Option<Self> {
         match text {
             "" | "create" => Some(Self::Create),
@@ -36,15 +36,16 @@ impl Behavior {
     }
 }
 
-/// Adds an object, or merges it into the one that has or had its id. That one keeps its name, namespace and past.
+/// Appends an object, or merges it into the object that has or had its id. A merge keeps the name, namespace and former
+/// ids.
 /// # Errors
-/// Nothing to merge into, an object where none may be, several that could be meant.
+/// No object to merge into, an unexpected existing object, several candidates.
 pub(super) fn add(behavior: Behavior, new: Resource, objects: &mut Accumulator) -> Result<(), StepError> {
     let found: Vec<_> = objects.known_as(new.id()).collect();
     let id = Box::new(new.id().clone());
     match (found.as_slice(), behavior) {
         ([], Behavior::Create) => Ok(objects.append(new).map(drop)?),
-        // It may be among the objects that could not be loaded.
+        // The object may be among those that failed to load.
         ([], _) if objects.is_partial => Ok(()),
         ([], _) => Err(GeneratorProblem::NothingThere { id, behavior: behavior.name() }.into()),
         ([position], Behavior::Create) => {
@@ -84,11 +85,11 @@ fn put_onto(behavior: Behavior, new: Resource, old: &mut Resource) {
         Behavior::Create | Behavior::Replace => old.origin = new.origin,
     }
     old.object.replace_fields(object.into_fields());
-    // Both must want one: either may have switched it off.
+    // Both sides must want a hash: either may have disabled it.
     old.needs_hash &= new.needs_hash;
 }
 
-/// Takes over what a mapping has that the new one has not; a mapping left empty is dropped.
+/// Copies the entries of a mapping that the new object lacks; drops a mapping that stays empty.
 fn put_under(path: &[&str], old: &Object, new: &mut Object) {
     let mut merged: Map<String, Value> = Map::new();
     for object in [old, &*new] {
@@ -106,7 +107,7 @@ fn put_under(path: &[&str], old: &Object, new: &mut Object) {
     }
 }
 
-/// The text of a value: in these mappings all are texts.
+/// Converts a value to a text: these mappings hold only texts.
 fn as_text(value: &Value) -> Value {
     match value {
         Value::String(_) => value.clone(),

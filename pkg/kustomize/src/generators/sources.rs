@@ -7,15 +7,14 @@ use crate::scope::Scope;
 
 use super::GeneratorProblem;
 
-/// One key with its value.
 pub(super) struct Pair {
     pub(super) key: String,
     pub(super) value: Vec<u8>,
-    /// Where it was written, such as `literals[0]`.
+    /// The source of the pair, such as `literals[0]`.
     source: String,
 }
 
-/// Reads all sources; what cannot be read, and keys that are there twice, are reported.
+/// Reads all sources. Reports unreadable sources and repeated keys.
 pub(super) fn read(scope: &mut Scope<'_, '_>, field: &str, generator: &Generator) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (index, path) in generator.envs.iter().enumerate() {
@@ -62,14 +61,14 @@ fn read_env_file(scope: &mut Scope<'_, '_>, field: &str, path: &str, source: &st
     }
 }
 
-/// Splits at the first `=`; one pair of quotes around the value is dropped.
+/// Splits a literal at the first `=`; removes one pair of quotes around the value.
 fn split_literal(literal: &str) -> Option<(&str, &str)> {
     let (key, value) = literal.split_once('=').filter(|(key, _)| !key.is_empty())?;
     let unquoted = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
     Some((key, unquoted('"').or_else(|| unquoted('\'')).unwrap_or(value)))
 }
 
-/// Reads `path` or `key=path`; the key of a bare path is its last name.
+/// Parses `path` or `key=path`; the key of a bare path is its last name.
 fn split_file_source(entry: &str) -> Option<(&str, &str)> {
     let Some((key, path)) = entry.split_once('=') else {
         return Some((entry.trim_end_matches('/').rsplit('/').next()?, entry));
@@ -77,7 +76,8 @@ fn split_file_source(entry: &str) -> Option<(&str, &str)> {
     (!key.is_empty() && !path.is_empty() && !path.contains('=')).then_some((key, path))
 }
 
-/// Source for the form of a key: Kubernetes v1.36 apimachinery validation (IsConfigMapKey); the peer prints any key.
+/// Reports repeated keys, and warns about invalid ones.
+/// Source of the key format: Kubernetes v1.36 apimachinery validation (IsConfigMapKey); kustomize prints any key.
 fn check_keys(scope: &mut Scope<'_, '_>, field: &str, pairs: &[Pair]) {
     let mut seen: HashMap<&str, &str> = HashMap::with_capacity(pairs.len());
     for Pair { key, source, .. } in pairs {

@@ -1,4 +1,4 @@
-//! The values of a chart, put together with those of a kustomization.
+//! Merges the values of a chart with those of a kustomization.
 
 use manifest::{Limits, Map, Value, read_resources, yaml};
 
@@ -6,22 +6,22 @@ use crate::TreePath;
 
 use super::HelmProblem;
 
-/// Which values win.
+/// The side whose values win.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Merge {
-    /// Those of the kustomization.
+    /// The kustomization wins.
     #[default]
     Override,
-    /// Those of the file: the kustomization only adds.
+    /// The file wins: the kustomization only adds values.
     Add,
-    /// Those of the kustomization, and the file is not read.
+    /// The kustomization wins, and the file is not read.
     Replace,
 }
 
 impl Merge {
-    /// Reads `valuesMerge`.
+    /// Parses `valuesMerge`.
     /// # Errors
-    /// Another name.
+    /// `UnknownMerge` for any other name.
     pub(super) fn parse(text: &str) -> Result<Self, HelmProblem> {
         match text {
             "" | "override" => Ok(Self::Override),
@@ -32,9 +32,9 @@ impl Merge {
     }
 }
 
-/// Puts the values of a file and those of a kustomization together, as YAML.
+/// Merges the values of a file and those of a kustomization into YAML.
 /// # Errors
-/// A file that holds no mapping.
+/// `NoValues` if the file holds no mapping.
 pub(super) fn merged(
     merge: Merge,
     file: &TreePath,
@@ -62,7 +62,7 @@ fn read(file: &TreePath, bytes: &[u8]) -> Result<Map<String, Value>, HelmProblem
     }
 }
 
-/// Mappings are merged, null takes a value away also where there is none, all else is replaced.
+/// Merges mappings; null deletes the value, or does nothing if there is none; any other value replaces.
 fn put_over(under: &mut Map<String, Value>, over: Map<String, Value>) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {

@@ -1,4 +1,4 @@
-//! Reads settings strictly from a tree of values: every fault of a file is found, each with its place.
+//! Decodes settings strictly from a tree of values. Reports every fault of a file with its path.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use manifest::{Map, Value, type_name};
 
 use crate::problems::meant;
 
-/// A file that does not have the form it should. An empty field is the file as a whole.
+/// A file with an invalid form. An empty field stands for the whole file.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum DecodeProblem {
     #[error("there is no field `{field}`{}", meant(near))]
@@ -17,31 +17,31 @@ pub(crate) enum DecodeProblem {
     WrongVersion { kind: &'static str, expected: &'static str, found: String },
 }
 
-/// The mapping that is being read, and the faults found so far.
+/// The mapping being decoded, and the faults found so far.
 pub(crate) struct Fields<'a> {
     map: &'a Map<String, Value>,
-    /// Where the mapping stands, such as `images[0]`; empty for the file.
+    /// The path of the mapping, such as `images[0]`; empty for the file.
     path: String,
     asked: Vec<&'static str>,
     faults: &'a mut Vec<DecodeProblem>,
 }
 
-/// What is made of a mapping with known fields.
+/// A type that is decoded from a mapping with known fields.
 pub(crate) trait FromFields: Default {
-    /// Takes the fields out of the mapping; those not asked for are unknown.
+    /// Takes the fields out of the mapping; fields not taken are unknown.
     fn from_fields(fields: &mut Fields<'_>) -> Self;
 }
 
-/// What is made of one value.
+/// A type that is decoded from one value.
 pub(crate) trait FromValue: Default {
-    /// What the value must be, with its article.
+    /// The expected type of the value, with its article.
     const EXPECTED: &'static str;
 
-    /// Reads a value that is not null; `None` for one of the wrong type, which is then told.
+    /// Decodes a value other than null. `None` if the type is wrong; the caller reports the fault.
     fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self>;
 }
 
-/// Reads a value as a whole; what is at fault is left at its default.
+/// Decodes a value; a faulty part keeps its default.
 pub(crate) fn decode<T: FromValue>(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> T {
     if value.is_null() {
         return T::default();
@@ -54,7 +54,7 @@ pub(crate) fn decode<T: FromValue>(value: &Value, path: &str, faults: &mut Vec<D
 }
 
 impl Fields<'_> {
-    /// Reads a field; absent and null give the default. Keys match in any case, the exact one first.
+    /// Decodes a field. A missing field and null give the default. An exact key wins over a key in another case.
     /// Source: Go encoding/json.
     pub(crate) fn take<T: FromValue>(&mut self, name: &'static str) -> T {
         self.asked.push(name);
@@ -159,8 +159,8 @@ impl<T: FromValue> FromValue for BTreeMap<String, T> {
     }
 }
 
-/// Defines mappings: for each field its name in Rust, its type, and its name in YAML; those after `ignored` are known and
-/// without effect in the peer as well.
+/// Defines mappings: the Rust name, the type and the YAML name of each field. Fields after `ignored` are known but have
+/// no effect, as in kustomize.
 macro_rules! mappings {
     ($($(#[$doc:meta])* $name:ident {
         $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal),* $(,)?

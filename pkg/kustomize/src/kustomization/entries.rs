@@ -1,4 +1,4 @@
-//! The entries of lists in a kustomization: selectors, patches, labels, images and the like.
+//! The list entries of a kustomization: selectors, patches, labels, images and others.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::decode::mappings;
 impl Copy for PatchOptions {}
 
 mappings! {
-    /// Which objects are meant; what is empty holds for all. Texts are regular expressions where `patches` use it.
+    /// A selector of objects; an empty part matches everything. In `patches`, the texts are regular expressions.
     Selector {
         group: String = "group",
         version: String = "version",
@@ -24,7 +24,7 @@ mappings! {
         target: Option<Selector> = "target",
         options: PatchOptions = "options",
     }
-    /// What a patch may change beside the content.
+    /// The changes that a patch may make outside of the content.
     PatchOptions {
         allow_name_change: bool = "allowNameChange",
         allow_kind_change: bool = "allowKindChange",
@@ -36,7 +36,7 @@ mappings! {
         include_templates: bool = "includeTemplates",
         fields: Vec<FieldSpecEntry> = "fields",
     }
-    /// A field of a kind, as `configurations`, `labels` and plugins write it.
+    /// A field of a kind, as written in `configurations`, `labels` and plugins.
     FieldSpecEntry {
         group: String = "group",
         version: String = "version",
@@ -63,7 +63,7 @@ mappings! {
         object: VarObject = "objref",
         field: VarField = "fieldref",
     }
-    /// The object a variable takes its value from.
+    /// The object that supplies the value of a variable.
     VarObject {
         api_version: String = "apiVersion",
         group: String = "group",
@@ -72,16 +72,16 @@ mappings! {
         name: String = "name",
         namespace: String = "namespace",
     }
-    /// The field a variable takes its value from; empty for `metadata.name`.
+    /// The field that supplies the value of a variable; empty for `metadata.name`.
     VarField {
         path: String = "fieldPath",
     }
-    /// The order objects are printed in.
+    /// The output order of objects.
     SortOptions {
         order: String = "order",
         legacy: Option<LegacyOrder> = "legacySortOptions",
     }
-    /// Kinds that come first and last in the legacy order.
+    /// The first and the last kinds of the legacy order.
     LegacyOrder {
         first: Vec<String> = "orderFirst",
         last: Vec<String> = "orderLast",

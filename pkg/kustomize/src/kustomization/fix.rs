@@ -1,4 +1,4 @@
-//! A kustomization as it is written, and its old spellings turned into the new ones.
+//! Replaces deprecated fields of a kustomization with their successors.
 
 use manifest::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::generators::{ConfigMapGenerator, OldHelmChart, SecretGenerator};
 use super::{Kind, Kustomization};
 use crate::problems::StepError;
 
-/// What a file says, with the fields that have a successor set apart.
+/// The content of a file, with the deprecated fields apart.
 #[derive(Default)]
 pub(super) struct Written {
     api_version: String,
@@ -19,7 +19,7 @@ pub(super) struct Written {
     new: Kustomization,
 }
 
-/// A warning.
+/// A warning about a deprecated field.
 #[derive(Debug, thiserror::Error)]
 #[error("`{field}` is deprecated: use `{instead}`")]
 struct DeprecatedField {
@@ -27,10 +27,10 @@ struct DeprecatedField {
     instead: &'static str,
 }
 
-/// Whether a field is used in a file.
+/// Returns true if the file uses a field.
 type IsUsed = fn(&Written) -> bool;
 
-/// The fields with a successor, in the order they are warned of.
+/// The deprecated fields with their successors, in the order of their warnings.
 const DEPRECATED: [(&str, &str, IsUsed); 6] = [
     ("bases", "resources", |written| !written.bases.is_empty()),
     ("commonLabels", "labels", |written| !written.new.common_labels.is_empty()),
@@ -41,7 +41,7 @@ const DEPRECATED: [(&str, &str, IsUsed); 6] = [
 ];
 
 impl Written {
-    /// Checks kind and version, and moves what has a successor there.
+    /// Checks the kind and version, and moves deprecated fields to their successors.
     pub(super) fn fixed(self, faults: &mut Vec<DecodeProblem>) -> (Kustomization, Vec<StepError>) {
         let kind = self.checked_kind(faults);
         let warned = DEPRECATED.iter().filter(|(_, _, is_used)| is_used(&self));
@@ -79,7 +79,7 @@ impl Written {
 
 impl FromFields for Written {
     fn from_fields(fields: &mut Fields<'_>) -> Self {
-        // It names the file and has no effect.
+        // `metadata` is accepted and has no effect.
         let _: Map<String, Value> = fields.take("metadata");
         Self {
             api_version: fields.take("apiVersion"),

@@ -1,4 +1,4 @@
-//! What makes objects: ConfigMaps and Secrets from files and literals, Helm charts.
+//! The entries that generate objects: ConfigMaps, Secrets and Helm charts.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,9 @@ pub(crate) struct Generator {
     pub(crate) behavior: String,
     pub(crate) literals: Vec<String>,
     pub(crate) files: Vec<String>,
-    /// With the deprecated `env` at the end.
+    /// The environment files; the deprecated `env` comes last.
     pub(crate) envs: Vec<String>,
     pub(crate) options: GeneratorOptions,
-    /// The type of a Secret.
     pub(crate) secret_type: String,
 }
 
@@ -29,7 +28,7 @@ pub(super) struct OldHelmChart {
 }
 
 impl Generator {
-    /// Takes what both kinds of generators have.
+    /// Decodes the fields that both kinds of generators share.
     fn common(fields: &mut Fields<'_>) -> Self {
         let mut envs: Vec<String> = fields.take("envs");
         envs.extend(fields.take::<Option<String>>("env").filter(|env| !env.is_empty()));
@@ -50,7 +49,7 @@ impl Generator {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConfigMapGenerator(pub(crate) Generator);
 
-/// An entry of `secretGenerator`, which has a type too.
+/// An entry of `secretGenerator`, which also has a type.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SecretGenerator(pub(crate) Generator);
 
@@ -80,7 +79,7 @@ impl FromFields for OldHelmChart {
             values_merge: fields.take("valuesMerge"),
             ..HelmChart::default()
         };
-        // Known, and without effect in the peer as well.
+        // Accepted without effect, as in kustomize.
         for ignored in ["chartRepoName", "helmBin", "releaseNamespace"] {
             let _: String = fields.take(ignored);
         }
@@ -90,14 +89,14 @@ impl FromFields for OldHelmChart {
 }
 
 mappings! {
-    /// What holds for the generated objects.
+    /// The options of generated objects.
     GeneratorOptions {
         labels: BTreeMap<String, String> = "labels",
         annotations: BTreeMap<String, String> = "annotations",
         disable_name_suffix_hash: bool = "disableNameSuffixHash",
         immutable: bool = "immutable",
     }
-    /// Where Helm finds things.
+    /// The folders of Helm.
     HelmGlobals {
         chart_home: String = "chartHome",
         config_home: String = "configHome",

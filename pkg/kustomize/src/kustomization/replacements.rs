@@ -1,16 +1,16 @@
-//! Replacements: a value from one field into others.
+//! Replacements: copies of a value from one field into others.
 
 use super::decode::{Fields, FromFields, mappings};
 use super::entries::Selector;
 
-/// An entry of `replacements`: one written out, or a file with one or several.
+/// An entry of `replacements`: an inline replacement, or a file with one or several.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReplacementEntry {
     pub(crate) path: String,
     pub(crate) replacement: Replacement,
 }
 
-/// The field a value is taken from.
+/// The field that supplies a value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Source {
     pub(crate) object: Selector,
@@ -48,14 +48,14 @@ mappings! {
         source_value: Option<String> = "sourceValue",
         targets: Vec<Target> = "targets",
     }
-    /// The fields a value is put into.
+    /// The fields that receive a value.
     Target {
         select: Option<Selector> = "select",
         reject: Vec<Selector> = "reject",
         field_paths: Vec<String> = "fieldPaths",
         options: FieldOptions = "options",
     }
-    /// Which part of a field is meant.
+    /// The part of a field to read or write.
     FieldOptions {
         delimiter: String = "delimiter",
         index: i64 = "index",

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// What a patch makes of the `spec` of an object, each given as YAML.
+/// Merges a patch into the `spec` of an object, both given as YAML.
 fn merged(kind: &str, spec: &str, patch: &str) -> Result<Value, String> {
     let read = |text: &str| yaml::read_value(text, &manifest::Limits::default()).unwrap();
     let (api_version, kind) = kind.rsplit_once('/').unwrap();
@@ -80,7 +80,7 @@ fn elements_of_a_list_with_several_keys_stay_and_new_ones_come_first() {
         ("[{port: 80}, {port: 90}]", "[{port: 81}]", "[{port: 81}, {port: 80}, {port: 90}]"),
         ("[{port: 80}, {port: 90}]", "[{port: 90, $patch: delete}]", "[{port: 80}]"),
         ("[{port: 80}]", "[{protocol: TCP}]", "[{protocol: TCP}, {port: 80}]"),
-        // The peer takes these for the same and leaves what is there.
+        // kustomize treats these elements as the same and keeps the existing one.
         ("[{port: 80, name: a}]", "[{port: 80, protocol: TCP, name: b}]", "[{port: 80, name: a}]"),
         (
             "[{port: 80, protocol: TCP, name: a}]",

@@ -1,4 +1,4 @@
-//! Names of files, where each object gets its own.
+//! File names for one file per object.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,11 @@ use super::Output;
 use crate::{Gvk, ResId};
 
 impl Output {
-    /// A file for each object: its name and its text, in the order of the objects.
+    /// Returns one file per object, as name and text, in the order of the objects.
     ///
-    /// Shape: `[GROUP_]VERSION_KIND_NAME.yaml` in lower case, behind `NAMESPACE_` for objects that have one where there are
-    /// several. A name is what the object says: it may hold what no name of a file can.
+    /// A name is `[GROUP_]VERSION_KIND_NAME.yaml` in lower case. If the objects have several namespaces, `NAMESPACE_`
+    /// comes first for namespaced objects. Names come from the objects and may contain characters that are invalid in
+    /// file names.
     /// Source: kustomize v5.8.1 kustomize/commands/build (writer).
     pub fn files(&self) -> Vec<(String, String)> {
         let ids: Vec<ResId> = self.objects.iter().map(ResId::of).collect();

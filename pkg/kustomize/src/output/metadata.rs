@@ -1,4 +1,4 @@
-//! `buildMetadata`: what the objects tell of the build.
+//! `buildMetadata`: labels and annotations that describe the build.
 //!
 //! Source: kustomize v5.8.1 api/krusty (Run), api/resource (Origin), as observed.
 
@@ -16,10 +16,10 @@ const ORIGIN: &str = "config.kubernetes.io/origin";
 const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 
-/// The version whose output this is; what selects by the label goes on to.
+/// The kustomize version whose output the build matches; kept, as selectors may use the label.
 const MANAGER: &str = "kustomize-v5.8.1";
 
-/// Annotations that programs pass to each other during a build. Others of the same domain stay.
+/// Annotations that programs pass to each other during a build. Other annotations of the same domain stay.
 const FOR_THE_BUILD: [&str; 19] = [
     "config.kubernetes.io/index",
     "config.kubernetes.io/path",
@@ -44,12 +44,12 @@ const FOR_THE_BUILD: [&str; 19] = [
 
 const OPTIONS: [&str; 3] = ["managedByLabel", "originAnnotations", "transformerAnnotations"];
 
-/// A warning.
+/// A warning about an unknown option.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` means nothing here: write some of {list}", list = OPTIONS.join(", "))]
 struct UnknownOption(String);
 
-/// Reads what the kustomization at the top asks for; options that mean nothing are warned of.
+/// Reads the options of the top kustomization. Warns about unknown options.
 pub(crate) fn wanted(scope: &mut Scope<'_, '_>) -> BuildMetadata {
     let managed_by = scope.session.options.managed_by_label;
     let mut wanted = BuildMetadata { managed_by, ..BuildMetadata::default() };
@@ -64,7 +64,7 @@ pub(crate) fn wanted(scope: &mut Scope<'_, '_>) -> BuildMetadata {
     wanted
 }
 
-/// Notes that a transformer went over all objects, where that shall be told.
+/// Records a transformation on all objects, if the build asks for `transformerAnnotations`.
 pub(crate) fn note(scope: &Scope<'_, '_>, file: &TreePath, by: &Plugin, objects: &mut Accumulator) {
     if scope.session.metadata.transformations {
         let transformation = Arc::new(Transformation { file: file.clone(), by: by.clone() });
@@ -72,7 +72,7 @@ pub(crate) fn note(scope: &Scope<'_, '_>, file: &TreePath, by: &Plugin, objects:
     }
 }
 
-/// Adds what is asked for, and takes away what was for the build alone.
+/// Adds the requested labels and annotations, and removes the annotations of the build itself.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let wanted = scope.session.metadata;
     let top = &scope.root.folder;
@@ -105,7 +105,7 @@ fn clean(object: &mut Object) {
     }
 }
 
-/// YAML in the order the peer writes it.
+/// Writes YAML in the order of kustomize.
 fn origin_text(origin: &Origin, top: &TreePath) -> String {
     match origin {
         Origin::Given(name) => line("path", name),
@@ -118,7 +118,7 @@ fn transformations_text(resource: &Resource, top: &TreePath) -> String {
     let item = |transformation: &Arc<Transformation>| {
         let Transformation { file, by } = &**transformation;
         let text = configured(file, by, top, "  ");
-        // The first line of an item begins with the dash in the place of its indent.
+        // The dash replaces the indent of the first line of an item.
         format!("- {}", &text[2..])
     };
     resource.transformations.iter().map(item).collect()

@@ -1,4 +1,4 @@
-//! Reads what an entry holds or names.
+//! Reads the content of a patch entry or of the file it names.
 
 use manifest::{Limits, Object, Value, type_name, yaml};
 
@@ -8,7 +8,7 @@ use crate::scope::Scope;
 use super::operations::{self, Operations};
 use super::problem::PatchProblem;
 
-/// What a patch is.
+/// The content of a patch, by form.
 #[derive(Debug)]
 pub(super) enum Body {
     /// A file without content.
@@ -20,7 +20,6 @@ pub(super) enum Body {
 }
 
 impl Body {
-    /// Whether it changes nothing.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Nothing => true,
@@ -30,7 +29,7 @@ impl Body {
     }
 }
 
-/// Whether a text is a patch itself, if an empty one, and no path.
+/// True if a text is an inline patch, possibly empty, and no path.
 pub(super) fn is_text(text: &str) -> bool {
     yaml::read_value(text, &Limits::default()).is_ok_and(|value| match value {
         Value::Object(_) | Value::Null => true,
@@ -39,7 +38,7 @@ pub(super) fn is_text(text: &str) -> bool {
     })
 }
 
-/// Reads the patch of an entry; what is wrong with it is reported.
+/// Loads the patch of an entry. Reports invalid patches.
 pub(super) fn load(scope: &mut Scope<'_, '_>, place: &str, patch: &Patch) -> Option<Body> {
     match (patch.text.trim(), patch.path.as_str()) {
         ("", "") => {
@@ -58,7 +57,7 @@ pub(super) fn load(scope: &mut Scope<'_, '_>, place: &str, patch: &Patch) -> Opt
     }
 }
 
-/// Reads a text by its form. The first document decides; a list has no others.
+/// Parses a text by the form of its first document. Ignores all documents after a list of operations.
 fn read(scope: &mut Scope<'_, '_>, place: &str, bytes: &[u8], file: Option<crate::TreePath>) -> Option<Body> {
     let text = str::from_utf8(bytes).unwrap_or_default();
     match yaml::read_value(text, &Limits::default()) {
@@ -67,7 +66,7 @@ fn read(scope: &mut Scope<'_, '_>, place: &str, bytes: &[u8], file: Option<crate
             scope.problem(place, PatchProblem::Form { found: type_name(&scalar) });
             None
         }
-        // What cannot be read is told by the reader of objects, which knows of documents.
+        // `parse_objects` reports unreadable text, as it knows the documents of a file.
         Ok(Value::Object(_) | Value::Null) | Err(_) => {
             let file = file.unwrap_or_else(|| scope.root.file.clone());
             let read = scope.parse_objects(place, &file, bytes)?;

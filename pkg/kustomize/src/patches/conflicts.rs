@@ -1,6 +1,6 @@
-//! Patches of one list that disagree: two entries that set one field of an object to different values.
+//! Conflicting patches of one list: two entries that set a field of an object to different values.
 //!
-//! Only looked for when asked, as it keeps every field that was set.
+//! The check runs only on request, as it stores every field that is set.
 
 use std::collections::HashMap;
 
@@ -14,21 +14,21 @@ use crate::scope::Scope;
 use super::operations::Operations;
 use super::problem::PatchProblem;
 
-/// What the entries of a list have set so far.
+/// The fields set so far by the entries of one list.
 #[derive(Debug, Default)]
 pub(crate) struct Writes {
-    /// By object and field: the value, and the entry; nothing where nobody asked.
+    /// The value and the entry, by object and field; `None` if the check is off.
     fields: Option<HashMap<(Position, String), (Value, String)>>,
 }
 
 impl Writes {
-    /// Begins a list.
+    /// Starts the check of one list.
     pub(crate) fn of(scope: &Scope<'_, '_>) -> Self {
         let is_asked = scope.session.options.conflicts == Conflicts::Told;
         Self { fields: is_asked.then(HashMap::new) }
     }
 
-    /// Takes up what a strategic merge sets, and tells what disagrees with an entry before it.
+    /// Records the fields set by a strategic merge. Warns about conflicts with earlier entries.
     pub(super) fn note_mapping(
         &mut self,
         scope: &mut Scope<'_, '_>,
@@ -50,7 +50,7 @@ impl Writes {
         }
     }
 
-    /// Takes up what operations set.
+    /// Records the fields set by operations. Warns about conflicts with earlier entries.
     pub(super) fn note_operations(
         &mut self,
         scope: &mut Scope<'_, '_>,
@@ -59,7 +59,7 @@ impl Writes {
         position: Position,
         operations: &Operations,
     ) {
-        // What is added to a list has a place of its own each time.
+        // A value added to a list gets a new index each time, so it never conflicts.
         let is_field =
             |path: &str| path.rsplit('/').next().is_some_and(|end| end.parse::<i64>().is_err() && end != "-");
         for (path, value) in operations.writes().filter(|(path, _)| is_field(path)) {
@@ -91,7 +91,7 @@ impl Writes {
     }
 }
 
-/// The fields a mapping sets, each with the way to it; elements of lists that are merged by their keys.
+/// Collects the fields that a mapping sets, each with its path. Elements of merged lists are identified by their keys.
 fn leaves_of_mapping<'p>(
     patch: &'p Map<String, Value>,
     path: &str,

@@ -7,30 +7,30 @@ use manifest::{Map, Object, Value};
 use crate::output;
 use crate::problems::meant;
 
-/// An element of a list that is no operation.
+/// An element of a list that is no valid operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("operation {number} is none: {reason}")]
 pub(crate) struct BadOperation {
-    /// From 1.
+    /// The number of the element, from 1.
     number: usize,
     reason: String,
 }
 
-/// An operation that cannot be carried out.
+/// An operation that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("operation {number} ({word} `{path}`): {reason}{}", meant(near))]
 pub(crate) struct FailedOperation {
-    /// From 1.
+    /// The number of the operation, from 1.
     number: usize,
-    /// `add`, `remove` and so on.
+    /// The name of the operation, such as `add`.
     word: &'static str,
     path: String,
     reason: &'static str,
     near: Vec<String>,
 }
 
-/// Makes paths begin with their first slash; gives those that did not, with what is left.
-/// Source: evanphx/json-patch v4, which kustomize uses, passes over what is before it.
+/// Removes everything before the first slash of each path. Returns the changed paths, each with its new form.
+/// Source: evanphx/json-patch v4, the library of kustomize, ignores the text before the first slash.
 pub(super) fn cut_paths(operations: &mut [Value]) -> Vec<(String, String)> {
     let mut cut = Vec::new();
     for operation in operations.iter_mut().filter_map(Value::as_object_mut) {
@@ -45,19 +45,19 @@ pub(super) fn cut_paths(operations: &mut [Value]) -> Vec<(String, String)> {
     cut
 }
 
-/// The operations of a patch, in order.
+/// The operations of a JSON patch, in order.
 #[derive(Debug)]
 pub(crate) struct Operations(Vec<PatchOperation>);
 
 impl Operations {
-    /// Reads a list.
+    /// Parses a list of operations.
     /// # Errors
-    /// Every element that is no operation.
+    /// Every invalid operation.
     pub(super) fn read(operations: Vec<Value>) -> Result<Self, Vec<BadOperation>> {
         let mut problems = Vec::new();
         let mut read = Vec::with_capacity(operations.len());
         for (index, mut operation) in operations.into_iter().enumerate() {
-            // Without a value null is meant, as with kustomize.
+            // A missing value counts as null, as in kustomize.
             if let Some(fields) = operation.as_object_mut()
                 && matches!(fields.get("op").and_then(Value::as_str), Some("add" | "replace" | "test"))
             {
@@ -73,12 +73,11 @@ impl Operations {
         if problems.is_empty() { Ok(Self(read)) } else { Err(problems) }
     }
 
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The paths that are set, with their values.
+    /// Returns the paths that the operations set, with their values.
     pub(super) fn writes(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().filter_map(|operation| match operation {
             PatchOperation::Add(add) => Some((add.path.as_str(), &add.value)),
@@ -87,9 +86,9 @@ impl Operations {
         })
     }
 
-    /// Applies all of them. Annotations can be added to where there are none; afterwards they are texts.
+    /// Applies all operations. Creates a missing mapping of annotations; converts annotation values to strings.
     /// # Errors
-    /// The first that cannot be carried out; then the object is as it was.
+    /// The first operation that fails; then the object stays unchanged.
     pub(super) fn apply(&self, object: &mut Object) -> Result<(), FailedOperation> {
         let mut value = object.clone().into_value();
         add_annotations(&mut value);
@@ -125,8 +124,8 @@ impl Operations {
     }
 }
 
-/// Adds a mapping for annotations where there is none; one that stays empty is taken away at the end of the build.
-/// Source: kustomize v5.8.1, which keeps annotations of its own there while it builds.
+/// Adds an empty mapping of annotations if there is none. The end of the build removes an empty mapping.
+/// Source: kustomize v5.8.1 keeps annotations of its own there during a build.
 fn add_annotations(value: &mut Value) {
     if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.entry("annotations").or_insert_with(|| Map::new().into());
@@ -166,7 +165,7 @@ fn word(operation: &PatchOperation) -> &'static str {
     }
 }
 
-/// Names near the first step of a path that leads nowhere.
+/// Suggests names for the first step of a path that does not exist.
 fn near_fields(path: &Pointer, value: &Value) -> Vec<String> {
     let mut at = value;
     for token in path.tokens() {
@@ -185,8 +184,8 @@ fn near_fields(path: &Pointer, value: &Value) -> Vec<String> {
     Vec::new()
 }
 
-/// What an operation means that names a key which its mapping does not have: to replace it is to add it, and a copy is null.
-/// Source: evanphx/json-patch v4, which kustomize uses; RFC 6902 refuses both.
+/// Rewrites an operation on a key that its mapping lacks: a replace becomes an add, and a copy becomes an add of null.
+/// Source: evanphx/json-patch v4, the library of kustomize; RFC 6902 rejects both.
 fn with_missing_key(operation: &PatchOperation, of: &Value) -> Option<PatchOperation> {
     let (missing, path, value) = match operation {
         PatchOperation::Replace(replace) => (&replace.path, &replace.path, replace.value.clone()),
@@ -196,7 +195,7 @@ fn with_missing_key(operation: &PatchOperation, of: &Value) -> Option<PatchOpera
     is_missing_key(missing, of).then(|| PatchOperation::Add(AddOperation { path: path.clone(), value }))
 }
 
-/// Whether a test is for null where a mapping does not have the key, which is as good.
+/// True if an operation tests a missing key for null; such a test passes.
 fn tests_for_nothing(operation: &PatchOperation, value: &Value) -> bool {
     matches!(operation, PatchOperation::Test(test) if test.value.is_null() && is_missing_key(&test.path, value))
 }
@@ -207,8 +206,8 @@ fn is_missing_key(path: &Pointer, value: &Value) -> bool {
     fields.is_some_and(|fields| !fields.contains_key(&*key.decoded()))
 }
 
-/// An operation whose path counts elements from the end of a list (`/args/-1`), with the index that means.
-/// Source: evanphx/json-patch v4 (`SupportNegativeIndices`), which kustomize uses.
+/// Returns the operation with an index counted from the start, if its path counts from the end of a list (`/args/-1`).
+/// Source: evanphx/json-patch v4 (`SupportNegativeIndices`), the library of kustomize.
 fn counted_from_end(operation: &PatchOperation, value: &Value) -> Option<PatchOperation> {
     let path = counted(operation.path(), value, matches!(operation, PatchOperation::Add(_)))?;
     let mut operation = operation.clone();

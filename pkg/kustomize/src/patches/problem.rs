@@ -1,4 +1,4 @@
-//! What is wrong with a patch.
+//! The errors and warnings of patches.
 
 use crate::ResId;
 use crate::merge::MergeProblem;
@@ -29,7 +29,7 @@ pub(crate) enum PatchProblem {
     Merge { id: Box<ResId>, problem: MergeProblem },
     #[error("cannot be applied to `{id}`: {failed}")]
     Operation { id: Box<ResId>, failed: Box<FailedOperation> },
-    /// Shared patches may well have no objects.
+    /// A warning only: shared patches often match no objects.
     #[error("no object matches the `target`: the patch changes nothing")]
     Unmatched,
     #[error("the path `{path}` is taken for `{meant}`: what is before the first slash does not count")]

@@ -1,4 +1,4 @@
-//! Strategic merge of one patch: what it may change, and what it may not.
+//! Strategic merge of one patch, with the limits on its changes.
 
 use manifest::{Map, Object, Value};
 
@@ -6,17 +6,17 @@ use crate::kustomization::entries::PatchOptions;
 use crate::merge::{self, MergeProblem};
 use crate::schema::{Schema, TypeId};
 
-/// How the labels and annotations of a patch are taken.
+/// The treatment of labels and annotations in a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Labels {
-    /// As they are: null takes one away.
+    /// As written: null removes a label or annotation.
     AsWritten,
-    /// As texts, null as `"null"`; a null in place of all changes nothing.
+    /// As strings: null becomes `"null"`; a null in place of the whole mapping changes nothing.
     /// Source: kustomize v5.8.1 (`CopyMergeMetaDataFieldsFrom`), for `patchesStrategicMerge` and patches with a target.
     AsTexts,
 }
 
-/// Leaves out of a patch what it may not change, once for all its targets.
+/// Removes the fields that a patch may not change. Runs once for all targets.
 pub(super) fn prepare(mapping: &Object, labels: Labels, options: PatchOptions) -> Map<String, Value> {
     let mut fields = mapping.as_map().clone();
     fields.remove("apiVersion");
@@ -31,7 +31,7 @@ pub(super) fn prepare(mapping: &Object, labels: Labels, options: PatchOptions) -
         if labels == Labels::AsTexts {
             make_texts(metadata, "labels");
         }
-        // The peer notes such an option among the annotations of the patch.
+        // kustomize records these options as annotations of the patch.
         if labels == Labels::AsTexts || options.allow_name_change || options.allow_kind_change {
             make_texts(metadata, "annotations");
         }
@@ -39,7 +39,7 @@ pub(super) fn prepare(mapping: &Object, labels: Labels, options: PatchOptions) -
     fields
 }
 
-/// Makes texts of the values in a mapping of labels or annotations; one without values goes.
+/// Converts the values of labels or annotations to strings; removes a mapping without values.
 pub(super) fn make_texts(metadata: &mut Map<String, Value>, field: &str) {
     match metadata.get_mut(field) {
         Some(Value::Object(values)) if !values.is_empty() => {
@@ -52,9 +52,9 @@ pub(super) fn make_texts(metadata: &mut Map<String, Value>, field: &str) {
     }
 }
 
-/// Merges a prepared patch; whatever it says of the whole object, the object keeps its kind, name and namespace.
+/// Merges a prepared patch. The object keeps its namespace, and, unless the options allow a change, its kind and name.
 /// # Errors
-/// Says what does not go together; then the object may be changed in part.
+/// The first mismatch; the object may then be partly changed.
 pub(super) fn apply(
     object: &mut Object,
     patch: &Map<String, Value>,
@@ -82,12 +82,12 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Whether a patch says it replaces the object as a whole.
+/// True if a patch replaces the object as a whole.
 pub(super) fn replaces(mapping: &Object) -> bool {
     mapping.get(&["$patch"]).and_then(Value::as_str) == Some("replace")
 }
 
-/// Finds the keys of a patch that are directives elsewhere; here they become fields.
+/// Finds the keys of a patch that are directives in Kubernetes; here they become fields.
 pub(super) fn foreign_directives(mapping: &Object) -> Vec<String> {
     let mut found = Vec::new();
     collect_in(mapping.as_map(), &mut found);

@@ -29,7 +29,7 @@ fn build(kustomization: &str, files: &[(&str, &str)]) -> Result<Output, String> 
     build.run(&TreePath::new("/")).map_err(|report| report.to_string())
 }
 
-/// The objects with one patch, given as an entry without its dash.
+/// Builds the objects with one patch, given as an entry without its dash.
 fn patched(entry: &str) -> Vec<Value> {
     let output = build(&format!("patches:\n- {}\n", entry.replace('\n', "\n  ")), &[]).unwrap();
     output.objects.into_iter().map(manifest::Object::into_value).collect()

@@ -1,4 +1,4 @@
-//! The settings of one plugin, and what can be wrong with them.
+//! The settings of one plugin, and their errors.
 
 use manifest::{Object, Value};
 
@@ -11,7 +11,7 @@ use crate::scope::Scope;
 
 use super::settings::Settings;
 
-/// A plugin that cannot be run.
+/// A plugin that cannot run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PluginProblem {
     #[error(
@@ -34,22 +34,22 @@ pub(crate) enum PluginProblem {
 
 /// The settings of one plugin.
 pub(super) struct Config {
-    /// The entry that led to them, such as `transformers[0]`.
+    /// The entry that names the settings, such as `transformers[0]`.
     pub(super) field: String,
-    /// The file that holds them.
+    /// The file with the settings.
     pub(super) file: TreePath,
     pub(super) object: Object,
 }
 
 impl Config {
-    /// What runs, as annotations tell it.
+    /// Returns the plugin, as annotations name it.
     pub(super) fn plugin(&self) -> Plugin {
         let [kind, name, namespace] =
             [self.object.kind(), self.object.name(), self.object.namespace()].map(str::to_owned);
         Plugin { kind, name, namespace }
     }
 
-    /// Reads the settings; what is wrong is reported. The peer lets fields pass that mean nothing: they are warned of.
+    /// Reads the settings, and reports errors. Unknown fields are only warnings, as kustomize accepts them.
     pub(super) fn read<T: FromFields>(&self, scope: &mut Scope<'_, '_>) -> Option<T> {
         let mut faults = Vec::new();
         let value = Value::Object(self.object.as_map().clone());
@@ -68,7 +68,7 @@ impl Config {
         is_sound.then_some(settings.of)
     }
 
-    /// Accounts for what the plugin changed.
+    /// Records the provenance of the plugin's changes.
     pub(super) fn account(&self, scope: &Scope<'_, '_>, objects: &mut Accumulator) {
         let is_written_out = self.file == scope.root.file;
         scope.account_from(&self.field, || (!is_written_out).then(|| self.file.clone()), objects);

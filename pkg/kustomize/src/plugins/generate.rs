@@ -15,7 +15,7 @@ use crate::scope::Scope;
 use super::config::{Config, PluginProblem};
 use super::settings::{ConfigMaps, Helm, IamPolicy, Secrets};
 
-/// Runs a generator that is known to be one.
+/// Runs a generator; its kind is already checked.
 pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
     let field = &config.field;
     match config.object.kind() {
@@ -44,7 +44,7 @@ fn origin(config: &Config) -> Origin {
     Origin::Field { file: config.file.clone(), field: config.field.clone(), by: config.plugin() }
 }
 
-/// The object has the name and namespace of the settings, where they give it no other.
+/// Fills in the name and namespace of the settings if the generator has none.
 fn named(config: &Config, mut generator: Generator) -> Generator {
     if generator.name.is_empty() {
         config.object.name().clone_into(&mut generator.name);
@@ -55,7 +55,7 @@ fn named(config: &Config, mut generator: Generator) -> Generator {
     generator
 }
 
-/// `IAMPolicyGenerator`: an account of the cluster that acts as one of the cloud.
+/// Runs `IAMPolicyGenerator`: a service account of the cluster that acts as an account of the cloud.
 fn add_account(scope: &mut Scope<'_, '_>, config: &Config, policy: &IamPolicy, objects: &mut Accumulator) {
     if policy.cloud != "gke" {
         let (kind, file, found) = (config.kind(), config.file.clone(), policy.cloud.clone());

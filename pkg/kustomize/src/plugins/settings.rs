@@ -1,4 +1,4 @@
-//! What the settings of built-in plugins hold.
+//! The settings of the built-in plugins.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use crate::kustomization::generators::{
 };
 use crate::kustomization::replacements::ReplacementEntry;
 
-/// Settings, with what every object has.
+/// Settings, apart from the fields of every object.
 #[derive(Default)]
 pub(super) struct Settings<T> {
     pub(super) of: T,
 }
 
 mappings! {
-    /// `PrefixTransformer`, `SuffixTransformer`, and the older plugin that was both.
+    /// `PrefixTransformer`, `SuffixTransformer`, and the older plugin with both roles.
     Ends { prefix: String = "prefix", suffix: String = "suffix", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
     /// `ImageTagTransformer`.
     Images { image: Image = "imageTag", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
     /// `ReplicaCountTransformer`.
     Replicas { replica: Replica = "replica", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
-    /// `NamespaceTransformer`; the namespace is the one of the settings themselves.
+    /// `NamespaceTransformer`; the namespace is the one of the settings object.
     Namespace {
         fields: Vec<FieldSpecEntry> = "fieldSpecs",
         unset_only: bool = "unsetOnly",
@@ -41,7 +41,7 @@ mappings! {
     ValueAdd { value: String = "value", targets: Vec<ValueTarget> = "targets", file: String = "targetFilePath" }
     /// The file of targets of a `ValueAddTransformer`.
     ValueTargets { targets: Vec<ValueTarget> = "targets" }
-    /// A field that holds the value.
+    /// A field that receives the value.
     ValueTarget {
         selector: Option<Selector> = "selector",
         path: String = "fieldPath",
@@ -63,8 +63,8 @@ mappings! {
     ServiceAccount { name: String = "name", project: String = "projectId" }
 }
 
-/// A text, also one that is written like a number, or like true and false.
-/// Source: sigs.k8s.io/yaml, which kustomize v5.8.1 reads the settings of plugins with, but not kustomizations.
+/// A string; numbers and booleans are converted.
+/// Source: sigs.k8s.io/yaml; kustomize v5.8.1 uses it for the settings of plugins, but not for kustomizations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Text(pub(super) String);
 
@@ -123,7 +123,6 @@ impl FromFields for Helm {
     }
 }
 
-/// Makes a table of the specs in settings.
 pub(super) fn table(fields: Vec<FieldSpecEntry>) -> FieldTable {
     fields.into_iter().map(Into::into).collect()
 }

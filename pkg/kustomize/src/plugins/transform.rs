@@ -1,4 +1,4 @@
-//! Transformers with settings of their own. They hold their own field specs: the default ones do not apply.
+//! Transformers with settings of their own. Their field specs replace the default ones.
 
 mod value_add;
 
@@ -19,7 +19,7 @@ use super::settings::{
     table,
 };
 
-/// Runs a transformer that is known to be one.
+/// Runs a transformer; its kind is already checked.
 pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
     match config.object.kind() {
         "PrefixTransformer" => extend(scope, config, &[End::Prefix], objects),

@@ -1,4 +1,4 @@
-//! The objects that were called otherwise before, and which of them a name means.
+//! The renamed objects, and the look-up of an object by a former name.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::accumulator::Accumulator;
 use crate::fields::KindPattern;
 use crate::resource::Resource;
 
-/// What names mean: a look-up costs one hash and the few objects that had the name.
+/// Renamed objects by former name: a look-up costs one hash and a scan of the few objects with that name.
 #[derive(Debug, Default)]
 pub(super) struct Referents {
     all: Vec<Referent>,
     by_name: HashMap<Arc<str>, Vec<usize>>,
-    /// For each namespace objects came with, the ones they are in now as they are written, those that never changed included.
+    /// The current namespaces of objects, as written, by original namespace. Includes objects that never changed.
     namespaces: HashMap<Arc<str>, HashSet<Arc<str>>>,
 }
 
-/// An object that can be referred to.
+/// An object that references can name.
 #[derive(Debug)]
 pub(super) struct Referent {
     pub(super) id: ResId,
@@ -27,47 +27,47 @@ pub(super) struct Referent {
     ends: Ends,
 }
 
-/// An object that refers to others.
+/// An object with references.
 #[derive(Debug)]
 pub(super) struct Referrer {
     pub(super) id: ResId,
     ends: Ends,
-    /// The namespaces of the service accounts a RoleBinding is for.
+    /// The namespaces of the service accounts among the subjects of a RoleBinding.
     namespaces: HashSet<String>,
 }
 
-/// What was put around the name of an object, outermost last.
+/// The prefixes and suffixes added to the name of an object, outermost last.
 #[derive(Debug)]
 struct Ends {
     prefixes: Vec<Arc<str>>,
     suffixes: Vec<Arc<str>>,
 }
 
-/// What is looked for.
+/// A look-up of a referenced object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'a> {
-    /// A name it had.
+    /// A former name of the object.
     pub(super) name: &'a str,
-    /// What it is.
+    /// The kind of the object.
     pub(super) kind: &'a KindPattern,
-    /// What it is by the reference itself.
+    /// The kind of the object as given by the reference itself.
     pub(super) role: Option<&'a KindPattern>,
     pub(super) target: Target<'a>,
 }
 
-/// What becomes of the answer, which tells when two objects are as good as one.
+/// The parts of the reference that are rewritten; they decide if two objects are equivalent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target<'a> {
-    /// Its name is written.
+    /// Only the name is rewritten.
     Name,
-    /// Its name and namespace are written; the reference has no namespace.
+    /// Name and namespace are rewritten; the reference has no namespace.
     Anywhere,
-    /// Its name and namespace are written; this is the namespace of the reference.
+    /// Name and namespace are rewritten; this is the namespace of the reference.
     In(&'a str),
 }
 
 impl Referents {
-    /// Takes up the objects that have a past.
+    /// Indexes the objects with former ids.
     pub(super) fn of(objects: &Accumulator) -> Self {
         let mut referents = Self::default();
         if objects.iter().all(|(_, resource)| resource.former_ids().is_empty()) {
@@ -104,14 +104,13 @@ impl Referents {
         }
     }
 
-    /// Whether no object was called otherwise.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Finds the object that is meant, if it is one of these.
+    /// Finds the referenced object. `None` if it is not a renamed object.
     /// # Errors
-    /// Gives the objects that may be meant where they are several.
+    /// The candidates, if there are several.
     pub(super) fn find(
         &self,
         question: &Question<'_>,
@@ -141,7 +140,8 @@ impl Referents {
         if found.iter().all(is_same) { Ok(Some(first)) } else { Err(found) }
     }
 
-    /// A namespace in a reference is one objects came with, or, where none did, one they are in now.
+    /// Returns a filter by the namespace of a reference. It is an original namespace of objects, or, if no object has
+    /// it as its original one, a current namespace.
     fn place_filter<'a>(
         &self,
         target: Target<'a>,
@@ -165,7 +165,8 @@ impl Referent {
 }
 
 impl Referrer {
-    /// Takes up an object; `None` for a RoleBinding with a service account whose namespace is no text.
+    /// Describes an object with references. `None` for a RoleBinding with a service account whose namespace is no
+    /// string.
     pub(super) fn of(resource: &Resource) -> Option<Self> {
         let mut namespaces = HashSet::new();
         if resource.object.kind() == "RoleBinding" {
@@ -179,8 +180,8 @@ impl Referrer {
         Some(Self { id: resource.id().clone(), ends: Ends::of(resource), namespaces })
     }
 
-    /// Whether it can refer to an object: to those of the whole cluster, those in its namespace, and a RoleBinding to the
-    /// service accounts it is for.
+    /// True if the object can refer to another one: cluster-scoped, in its namespace, or a service account that a
+    /// RoleBinding names.
     fn reaches(&self, referent: &Referent) -> bool {
         let id = &referent.id;
         self.id.gvk.is_cluster_scoped()
@@ -189,7 +190,7 @@ impl Referrer {
             || (&*id.gvk.kind == "ServiceAccount" && self.namespaces.contains(id.written_namespace()))
     }
 
-    /// Whether an object in a namespace, as it is written, is among those it looks at.
+    /// True if the object can refer to objects in a namespace, given as written.
     fn sees(&self, written: &str) -> bool {
         let namespace = if written.is_empty() { "default" } else { written };
         self.id.gvk.is_cluster_scoped()
@@ -203,19 +204,19 @@ impl Ends {
         Self { prefixes: resource.prefixes.clone(), suffixes: resource.suffixes.clone() }
     }
 
-    /// Whether both ends are the same, as far as there are any.
+    /// True if both prefixes and both suffixes match; missing ones match any.
     fn may_equal(&self, other: &Self) -> bool {
         let may = |a: &[Arc<str>], b: &[Arc<str>]| a.is_empty() || b.is_empty() || end_alike(a, b);
         may(&self.prefixes, &other.prefixes) && may(&self.suffixes, &other.suffixes)
     }
 
-    /// Whether both ends are the same.
+    /// True if both prefixes and both suffixes match.
     fn equal(&self, other: &Self) -> bool {
         end_alike(&self.prefixes, &other.prefixes) && end_alike(&self.suffixes, &other.suffixes)
     }
 }
 
-/// Whether the shorter is the end of the longer; an empty one is the end of an empty one alone.
+/// True if the shorter list is the end of the longer one; an empty list only matches an empty list.
 fn end_alike(first: &[Arc<str>], second: &[Arc<str>]) -> bool {
     first.is_empty() == second.is_empty() && first.iter().rev().zip(second.iter().rev()).all(|(a, b)| a == b)
 }

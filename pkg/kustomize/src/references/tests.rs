@@ -22,7 +22,7 @@ fn binding(kind: &str, rest: &str) -> String {
     object("rbac.authorization.k8s.io/v1", kind, "name: rb", rest)
 }
 
-/// The ConfigMaps the Pods of a build name.
+/// Returns the names of the ConfigMaps that the Pods of a build refer to.
 fn named(files: &[(&str, &str)]) -> Vec<String> {
     let objects = build(files).unwrap();
     let name = |spec: &serde_json::Value| spec["volumes"][0]["configMap"]["name"].as_str().map(str::to_owned);
@@ -66,7 +66,7 @@ fn of_several_the_one_with_the_same_ends_is_meant() {
         ("/base/r.yaml", &*base),
         ("/r.yaml", &*top),
     ];
-    // The Pod at the top has no prefix: both may be meant, so it is left alone.
+    // The Pod at the top has no prefix, so both objects match and the reference stays.
     assert_eq!(named(&files), ["a-c-t", "b-c-t", "c"]);
     files[2].1 = "resources: [../base]\nnameSuffix: -b";
     files[0].1 = "resources: [a, b]\nnameSuffix: -t";

@@ -1,18 +1,18 @@
-//! Entries that name something in a repository or behind an address.
+//! Entries that name a remote repository or a URL.
 
 use std::fmt;
 use std::time::Duration;
 
-/// An entry that is no path.
+/// An entry that is no local path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Remote {
-    /// The entry as it is written; it may hold a password, see [`Remote::shown`].
+    /// The entry as written; may contain a password, see [`Remote::shown`].
     pub text: String,
-    /// What it may mean, in the order in which it is to be tried; empty where it means nothing.
+    /// The ways to fetch the entry, in order of attempt; empty if there are none.
     pub ways: Vec<Way>,
 }
 
-/// What an entry may mean.
+/// One way to fetch an entry.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// One file behind an http or https address.
@@ -21,38 +21,38 @@ pub enum Way {
     Repository(Checkout),
 }
 
-/// A folder of a Git repository. Its url may hold a password.
+/// A folder of a Git repository. The URL may contain a password.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Checkout {
-    /// Where the repository is fetched from, as Git takes it.
+    /// The address of the repository, as Git takes it.
     pub url: String,
-    /// The folder in it, without `..`; empty for its top.
+    /// The folder in the repository, without `..`; empty for its top.
     pub folder: String,
-    /// A branch, a tag or a hash; what the host has as its default where none is named.
+    /// A branch, a tag or a hash; `None` for the default branch of the host.
     pub reference: Option<String>,
-    /// So long fetching may take, where a limit is set.
+    /// The time limit for the fetch, if any.
     pub timeout: Option<Duration>,
-    /// Whether submodules belong to it.
+    /// True if the checkout includes submodules.
     pub submodules: bool,
 }
 
-/// Schemes of addresses that Git is given.
+/// URL schemes that Git accepts.
 const SCHEMES: [&str; 4] = ["https://", "http://", "ssh://", "file://"];
-/// A prefix of other programs, which means nothing here.
+/// A prefix for other programs; ignored here.
 const FORCED: &str = "git::";
 const GITHUB: &str = "github.com";
-/// How many names make a repository where nothing else tells where it ends.
+/// Number of names in a repository path without any other mark of its end.
 const NAMES_OF_REPOSITORY: usize = 2;
-/// What the query of an address says of a repository; the value of anything else may be a secret.
+/// Query parameters with values that may be shown; any other value may be a secret.
 const TOLD: [&str; 4] = ["ref", "version", "timeout", "submodules"];
-/// What is shown of such a value.
+/// The replacement for a hidden value.
 const HIDDEN: &str = "***";
 
 impl Remote {
-    /// Takes an entry for a remote one by its form.
+    /// Recognizes a remote entry by its form. `None` for a local path.
     ///
-    /// Source: kustomize v5.8.1 api/internal/git (NewRepoSpecFromURL) and api/internal/loader; differs: `.git` counts at the
-    /// end of a name alone, and what can only be a repository is not asked for as a file first.
+    /// Source: kustomize v5.8.1 api/internal/git (NewRepoSpecFromURL) and api/internal/loader; differs: `.git` counts
+    /// only at the end of a name, and if an entry can only be a repository, the repository is tried before the file.
     pub fn of_entry(entry: &str) -> Option<Self> {
         if entry.starts_with('/') {
             return None;
@@ -78,14 +78,14 @@ impl Remote {
         is_remote.then(|| Self { text: entry.to_owned(), ways })
     }
 
-    /// The same for an entry that can only be a file.
+    /// Recognizes a remote entry that must be a file.
     pub fn of_file_entry(entry: &str) -> Option<Self> {
         let mut remote = Self::of_entry(entry)?;
         remote.ways.retain(|way| matches!(way, Way::File(_)));
         (!remote.ways.is_empty()).then_some(remote)
     }
 
-    /// The entry without the user, the password and the tokens it may hold.
+    /// Returns the entry without its user, password and tokens.
     pub fn shown(&self) -> String {
         let (address, query) = self.text.split_once('?').unwrap_or((&self.text, ""));
         let mut shown = without_login(address);
@@ -100,7 +100,7 @@ impl Remote {
     }
 }
 
-/// A user of `ssh` alone is part of the address.
+/// Removes the login from an address. For `ssh`, a user without a password is part of the address and stays.
 fn without_login(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     let host = rest.split('/').next().unwrap_or_default();
@@ -118,7 +118,7 @@ impl fmt::Debug for Remote {
     }
 }
 
-/// An entry in parts: `host` with all before it and the separator behind it, `path`, `query`.
+/// An entry in parts: `host` with everything before it and the separator behind it, `path`, `query`.
 struct Address<'e> {
     host: String,
     path: &'e str,
@@ -172,7 +172,7 @@ impl<'e> Address<'e> {
         })
     }
 
-    /// Repository and folder where the path says how far the repository goes.
+    /// Splits the path into repository and folder, if it marks the end of the repository.
     fn marked(&self) -> Option<(&'e str, &'e str)> {
         const AZURE: &str = "_git/";
         const SUFFIX: &str = ".git";
@@ -199,7 +199,7 @@ impl<'e> Address<'e> {
         (repository.split('/').count() >= NAMES_OF_REPOSITORY).then_some((repository, folder))
     }
 
-    /// Whether no file can be behind the address: GitHub has files under a few names alone.
+    /// True if the address cannot name a file: GitHub serves files under a few names only.
     fn must_be_repository(&self) -> bool {
         let third = self.path.split('/').nth(NAMES_OF_REPOSITORY);
         let is_file = matches!(third, Some("releases" | "raw" | "archive"));
@@ -211,7 +211,7 @@ impl<'e> Address<'e> {
         matches!(extension, "yaml" | "yml" | "json")
     }
 
-    /// The first value of a parameter; none where it is empty.
+    /// Returns the first value of a parameter; `None` if the value is empty.
     fn parameter(&self, name: &str) -> Option<String> {
         let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
         let (_, value) = pairs.find(|(key, _)| *key == name)?;
@@ -219,7 +219,7 @@ impl<'e> Address<'e> {
     }
 }
 
-/// `git@` and what follows; a user has letters, digits and dashes.
+/// Splits off the user of `git@`; a user has letters, digits and dashes.
 fn split_user(rest: &str) -> (&str, &str) {
     let is_user = |user: &str| {
         user.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -231,7 +231,7 @@ fn split_user(rest: &str) -> (&str, &str) {
     }
 }
 
-/// What follows a prefix, whose letters count in either case.
+/// Removes a prefix, regardless of case.
 fn strip_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let start = text.get(..prefix.len())?;
     start.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
@@ -249,7 +249,7 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whole seconds, or as Go writes it: `1m30s`. What is neither, or nothing, sets no limit.
+/// Parses whole seconds, or a duration of Go such as `1m30s`. `None`, so no limit, for zero and for other texts.
 fn duration(text: &str) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<u64>() {
         return Some(Duration::from_secs(seconds)).filter(|limit| !limit.is_zero());

@@ -1,4 +1,5 @@
-//! The merge keys of the built-in kinds: those of the Kubernetes release whose schema kustomize has, whatever the server is.
+//! The merge keys of the built-in kinds. They belong to the Kubernetes release built into kustomize, whatever the
+//! server runs.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,7 @@ use super::{Field, Graph, Type, TypeId};
 
 const TABLE: &str = include_str!("v1_21_2.txt");
 
-/// The definitions others can refer to, by their names.
+/// Returns the definitions that a schema may refer to, by name.
 pub(super) fn definitions() -> HashMap<String, TypeId> {
     let types = types();
     let mut definitions = HashMap::new();
@@ -23,7 +24,7 @@ pub(super) fn definitions() -> HashMap<String, TypeId> {
     definitions
 }
 
-/// The lines of a section.
+/// Returns the lines of a section.
 fn lines(section: &'static str) -> impl Iterator<Item = &'static str> {
     TABLE.lines().skip_while(move |line| *line != section).skip(1).take_while(|line| !line.starts_with('['))
 }
@@ -33,7 +34,7 @@ fn types() -> HashMap<&'static str, TypeId> {
     names.filter_map(|(at, line)| Some((line.split(' ').next()?, TypeId(at)))).collect()
 }
 
-/// Every kind with its `apiVersion`, before it, and the name of its type, between them.
+/// Returns every kind as `apiVersion`, type name and kind.
 fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     lines("[kinds]").flat_map(|line| {
         let mut words = line.split(' ');
@@ -42,7 +43,7 @@ fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     })
 }
 
-/// Reads the tables.
+/// Builds the graph of the built-in types.
 pub(super) fn graph() -> Graph {
     let names = types();
     let types = lines("[types]").map(|line| {

@@ -1,4 +1,4 @@
-//! `openapi`: the schema a kustomization asks for.
+//! `openapi`: the schema that a kustomization selects.
 
 use manifest::{Value, type_name};
 
@@ -8,10 +8,10 @@ use crate::scope::Scope;
 
 use super::read;
 
-/// The versions of the built-in schema that can be named; both are the one.
+/// The valid names of the built-in schema.
 const VERSIONS: [&str; 2] = ["v1.21.2", "v1_21_2"];
 
-/// An `openapi` that cannot be used.
+/// An invalid `openapi` field.
 #[derive(Debug, thiserror::Error)]
 enum SchemaProblem {
     #[error("`openapi` has both `path` and `version`: keep one")]
@@ -26,7 +26,7 @@ enum SchemaProblem {
     NoDefinitions { file: TreePath, found: &'static str },
 }
 
-/// Takes the schema of `openapi`, unless a kustomization before this one did.
+/// Loads the schema of `openapi`, unless an earlier kustomization chose one.
 /// Source: kyaml 0.21 openapi (`SetSchema`).
 pub(crate) fn run(scope: &mut Scope<'_, '_>, _objects: &mut Accumulator) {
     let wanted = &scope.kustomization.openapi;

@@ -1,4 +1,4 @@
-//! Reads the merge keys out of the definitions of an OpenAPI schema.
+//! Reads merge keys from the definitions of an OpenAPI schema.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,10 +10,10 @@ const KINDS: &str = "x-kubernetes-group-version-kind";
 const STRATEGY: &str = "x-kubernetes-patch-strategy";
 const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
 const MERGE_KEYS: &str = "x-kubernetes-list-map-keys";
-/// References to references, at most; what is longer goes in a ring.
+/// Limit for chained references; a longer chain is treated as a cycle.
 const MOST_REFERENCES: usize = 100;
 
-/// Reads all definitions; what has not the form of one says nothing.
+/// Reads all definitions. Ignores malformed ones.
 pub(super) fn graph(definitions: &Map<String, Value>, built_in: BuiltIn) -> Graph {
     let mut graph = if built_in == BuiltIn::Absent { Graph::default() } else { built_in::graph() };
     let known = if built_in == BuiltIn::Absent { HashMap::new() } else { built_in::definitions() };
@@ -41,7 +41,7 @@ pub(super) fn graph(definitions: &Map<String, Value>, built_in: BuiltIn) -> Grap
     reader.graph
 }
 
-/// Finds the kinds that are nowhere in a namespace; those that are built in are known.
+/// Returns the kinds that no path puts into a namespace, except built-in kinds.
 /// Source: kyaml 0.21 openapi (`findNamespaceability`).
 pub(super) fn cluster_scoped(paths: Option<&Value>) -> HashSet<(String, String)> {
     let paths = || paths.and_then(Value::as_object).into_iter().flatten();
@@ -56,12 +56,12 @@ pub(super) fn cluster_scoped(paths: Option<&Value>) -> HashSet<(String, String)>
     found
 }
 
-/// What a reference leads to.
+/// The target of a reference.
 #[derive(Clone, Copy)]
 enum Definition<'d> {
-    /// One of the file.
+    /// A definition of the file.
     Written(&'d Value, TypeId),
-    /// A built-in one.
+    /// A built-in definition.
     Known(TypeId),
 }
 
@@ -102,8 +102,8 @@ impl<'d> Reader<'d> {
         Some(TypeId(self.graph.types.len() - 1))
     }
 
-    /// Follows references to a schema that is written out, with its type where it is a definition. Nothing is written
-    /// of one that is built in.
+    /// Follows references to an inline schema. Returns the schema and, for a definition, its type. For a built-in
+    /// definition, the schema is null.
     fn follow(&self, schema: &'d Value) -> (&'d Value, Option<TypeId>) {
         let mut at = (schema, None);
         for _ in 0..MOST_REFERENCES {
@@ -131,7 +131,7 @@ fn kinds(definition: &Value) -> impl Iterator<Item = (String, String)> {
     kinds.filter_map(kind)
 }
 
-/// The `apiVersion` and the kind of an entry.
+/// Returns the `apiVersion` and the kind of an entry.
 fn kind(entry: &Value) -> Option<(String, String)> {
     let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
     let (group, version) = (text("group"), text("version"));

@@ -105,7 +105,7 @@ definitions:
       spec: {properties: {template: {$ref: '#/definitions/io.k8s.api.core.v1.PodTemplateSpec'}}}
 ";
 
-/// The containers of a Widget whose second one is given by a patch, and the same of a Deployment.
+/// Counts the containers of a Widget and of a Deployment, after a patch that adds a second container to each.
 fn containers(top: &str, component: &str, base: &str) -> [usize; 2] {
     let object = |start: &str, name: &str| {
         format!(

@@ -8,10 +8,10 @@ use crate::problems::StepError;
 use crate::resource::ReadObject;
 use crate::{TreeError, TreePath};
 
-/// What an object that is no part of the result says of itself; it needs no name.
+/// The annotation of an object that is not part of the output; such an object needs no name.
 const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
-/// A document or item that is no object.
+/// An invalid document or list item.
 #[derive(Debug, thiserror::Error)]
 enum ObjectProblem {
     #[error("object {index} of `{file}` has no {missing}")]
@@ -20,7 +20,7 @@ enum ObjectProblem {
     NotAnItem { file: TreePath, index: usize, found: &'static str },
 }
 
-/// Reads all objects of a file; a mapping without fields is none.
+/// Parses all objects of a file; ignores a mapping without fields.
 /// # Errors
 /// Every document and item that is no object, and every object without kind or name.
 pub(super) fn parse(file: &TreePath, bytes: &[u8]) -> Result<Vec<ReadObject>, Vec<StepError>> {
@@ -43,8 +43,9 @@ pub(super) fn parse(file: &TreePath, bytes: &[u8]) -> Result<Vec<ReadObject>, Ve
     if problems.is_empty() { Ok(objects) } else { Err(problems) }
 }
 
-/// Takes lists apart: their items come behind all other objects, and those of lists among them behind these. An item
-/// that is null is none; one of another type is told by its number, from 1.
+/// Replaces lists with their items. The items follow all other objects, and the items of nested lists follow those.
+///
+/// Ignores null items. Calls `refuse` with the number, from 1, and the type of any other invalid item.
 /// Source: kustomize v5.8.1, as observed.
 fn without_lists(
     objects: VecDeque<ReadObject>,

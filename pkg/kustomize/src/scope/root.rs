@@ -1,4 +1,4 @@
-//! A folder with a kustomization, and how the build came to it.
+//! A folder with a kustomization, and the chain of folders that led to it.
 
 use std::sync::Arc;
 
@@ -6,24 +6,24 @@ use crate::kustomization::FILE_NAMES;
 use crate::problems::{Place, StepError};
 use crate::{Resolved, Tree, TreePath};
 
-/// Folders that lead to folders, at most; what is deeper is no honest tree.
+/// Limit for nested folders of kustomizations; a deeper tree is rejected.
 const MOST_LEVELS: usize = 200;
 
-/// A root.
+/// A folder with a kustomization.
 #[derive(Debug)]
 pub(crate) struct Root {
-    /// Its folder, after links.
+    /// The folder, after resolving links.
     pub(crate) folder: TreePath,
-    /// Its kustomization; the folder as long as none is found.
+    /// The kustomization file; the folder until a file is found.
     pub(crate) file: TreePath,
-    /// The copy of a repository it is in, which it may not leave.
+    /// The top of the copy of a repository; no path may leave the copy.
     top: Option<TreePath>,
-    /// The namespace its kustomization sets, empty for none.
+    /// The namespace set by the kustomization; empty for none.
     pub(super) namespace: String,
     parent: Option<Arc<Root>>,
 }
 
-/// A folder that cannot be a root, or not here.
+/// A folder that cannot be a root here.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RootProblem {
     #[error("`{candidate}` contains `{visited}`, which led here")]
@@ -39,12 +39,12 @@ pub(crate) enum RootProblem {
 }
 
 impl Root {
-    /// The root a build begins with.
+    /// Returns the root of the whole build.
     pub(crate) fn first(folder: TreePath, top: Option<TreePath>) -> Self {
         Self { file: folder.clone(), folder, top, namespace: String::new(), parent: None }
     }
 
-    /// Enters a folder from this root; `top` where it is in a copy of a repository of its own.
+    /// Enters a folder from this root. With `top`, the folder is in a repository copy of its own.
     /// # Errors
     /// `Cycle`, `TooDeep`, and `Outside` for a folder outside the copy of the repository.
     pub(crate) fn enter(
@@ -66,19 +66,19 @@ impl Root {
         Ok(Self { file: folder.clone(), folder, top, namespace: String::new(), parent })
     }
 
-    /// Whether it is in a copy of a repository, whose files are trusted less than those of the user.
+    /// True if the root is in a copy of a repository; its files are trusted less than local files.
     pub(super) fn is_copy(&self) -> bool {
         self.top.is_some()
     }
 
-    /// A place in the kustomization of this root.
+    /// Returns a place in the kustomization of this root.
     pub(crate) fn place(&self, field: &str) -> Place {
         let mut files: Vec<TreePath> = self.way().map(|root| root.file.clone()).collect();
         files.reverse();
         Place { files, field: field.to_owned() }
     }
 
-    /// The namespace that is set by this root, else by the nearest of those that led to it.
+    /// Returns the namespace set by this root, else by its nearest ancestor.
     pub(crate) fn namespace(&self) -> &str {
         self.way().map(|root| &*root.namespace).find(|namespace| !namespace.is_empty()).unwrap_or_default()
     }
@@ -104,7 +104,7 @@ impl Root {
         only.ok_or_else(|| vec![RootProblem::NoKustomization(folder()).into()])
     }
 
-    /// This root and those that led to it, innermost first.
+    /// Iterates over this root and its ancestors, innermost first.
     fn way(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |root| root.parent.as_deref())
     }

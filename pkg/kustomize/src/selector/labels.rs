@@ -1,6 +1,6 @@
 //! Label selectors: `app in (a, b), tier != web, !canary`.
 
-/// A text that is no label selector.
+/// An invalid label selector.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LabelSelectorProblem {
     #[error("a requirement has no key")]
@@ -11,7 +11,7 @@ pub(crate) enum LabelSelectorProblem {
     Values(String),
 }
 
-/// What is asked of labels or annotations: all of it.
+/// The requirements of a selector; all of them must hold.
 #[derive(Debug, Default)]
 pub(super) struct Requirements(Vec<Requirement>);
 
@@ -26,16 +26,16 @@ enum Test {
     Present,
     Absent,
     In(Vec<String>),
-    /// Holds where the key is absent, too.
+    /// Also true if the key is absent.
     NotIn(Vec<String>),
     Above(i64),
     Below(i64),
 }
 
 impl Requirements {
-    /// Reads a selector; the empty text asks for nothing.
+    /// Parses a selector; the empty text has no requirements.
     /// # Errors
-    /// Says which requirement is none.
+    /// The first invalid requirement.
     /// Source: apimachinery 0.36 labels (`Parse`).
     pub(super) fn read(text: &str) -> Result<Self, LabelSelectorProblem> {
         if text.trim().is_empty() {
@@ -48,12 +48,11 @@ impl Requirements {
             .map(Self)
     }
 
-    /// Whether nothing is asked for.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether all holds for values by key.
+    /// True if all requirements hold; `value` returns the value of a key.
     pub(super) fn fit<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> bool {
         self.0.iter().all(|requirement| requirement.test.holds(value(&requirement.key)))
     }

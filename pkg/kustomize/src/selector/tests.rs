@@ -29,7 +29,7 @@ fn targets(selector: &Selector, objects: &mut Accumulator) -> Vec<String> {
     found.into_iter().map(|at| objects.get(at).unwrap().object.kind().to_owned()).collect()
 }
 
-/// A selector from `field: text` pairs.
+/// Makes a selector from `field: text` pairs.
 fn selector(fields: &[(&str, &str)]) -> Selector {
     let mut selector = Selector::default();
     for (field, text) in fields {

@@ -1,4 +1,4 @@
-//! What is no honest input is refused with the files that led there, all at once, and never ends a program.
+//! Invalid input is rejected with the files that led to it, all errors at once, and never panics.
 
 use super::told;
 use crate::{Answers, Build, MemoryTree, Options, TreePath};

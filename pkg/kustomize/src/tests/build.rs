@@ -22,7 +22,7 @@ fn run(files: &[(&str, &str)], answers: &Answers, options: Options) -> Result<Ou
     Build { tree: &tree, answers, options }.run(&TreePath::new("/top"))
 }
 
-/// The kinds and names of what is built in `/top`, in order, or what is wrong.
+/// Returns the names of the objects of `/top`, in order, or the errors.
 fn names(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let options = Options { reorder: Reorder::None, ..Options::default() };
     let output = run(files, &Answers::new(), options).map_err(|report| report.to_string())?;
@@ -157,7 +157,7 @@ fn what_follows_from_a_file_that_cannot_be_loaded_is_not_told() {
         let told = problems(&[("/top/kustomization.yaml", &text), ("/top/a.yaml", &a), (file, content)]);
         assert_eq!((told.matches(".yaml: ").count(), told.contains(gone)), (2, true), "{text}: {told}");
     }
-    // A base of its own is not concerned.
+    // A base without the missing file is not affected.
     let patched = format!("resources: [a.yaml]\n{uses}");
     let told = problems(&[
         ("/top/kustomization.yaml", "resources: [b.yaml, ../base]"),

@@ -1,7 +1,7 @@
-//! Kustomizations with what kustomize v5.8.1 prints for them, in the order of their entries and without load restrictions.
+//! Kustomizations with the output of kustomize v5.8.1, in the order of their entries and without load restrictions.
 //!
-//! `corpus/passing.txt` lists the cases that
-//! come out byte for byte; it only grows, and `SNAPSHOTS=overwrite cargo test -p capstan-kustomize corpus` writes it anew.
+//! `corpus/passing.txt` lists the cases with identical output; the list only grows.
+//! `SNAPSHOTS=overwrite cargo test -p capstan-kustomize corpus` rewrites the list.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,7 +41,7 @@ fn every_case_that_came_out_once_still_does() {
     assert!(unlisted.is_empty(), "these come out now, list them: {unlisted:?}");
 }
 
-/// Builds a case; says how what is printed differs.
+/// Builds a case. Returns the difference to the expected output as an error.
 fn compare(folder: &Path) -> Result<(), String> {
     let expected = fs::read_to_string(folder.join("expected.yaml")).unwrap();
     let start = fs::read_to_string(folder.join("run")).unwrap();
@@ -68,7 +68,7 @@ fn build(tree: &MemoryTree, start: &str, trace: Trace) -> Result<Output, String>
     build.run(&TreePath::new(start)).map_err(|report| report.to_string())
 }
 
-/// Tracing changes nothing, and its comments are none to whoever reads the text.
+/// Checks that tracing changes no object, and that its comments do not change the parsed text.
 fn check_trace(traced: &Output, printed: &str) -> Result<(), String> {
     if write_stream(&traced.objects) != printed.trim_end() {
         return Err("traced it is another".to_owned());
@@ -81,7 +81,7 @@ fn check_trace(traced: &Output, printed: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Puts the files of a folder of the disk into a tree.
+/// Copies the files of a folder on disk into a tree.
 pub(crate) fn read_folder(folder: &Path, at: &TreePath, tree: &mut MemoryTree) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = at.join(&entry.file_name().to_string_lossy());

@@ -1,4 +1,4 @@
-//! The trees in `fixtures`, each overlay with what kustomize v5.8.1 prints for it, as does kubectl v1.36.3.
+//! The trees in `fixtures`, each overlay with the output of kustomize v5.8.1, which equals that of kubectl v1.36.3.
 
 use std::fs;
 use std::path::{Path, PathBuf};

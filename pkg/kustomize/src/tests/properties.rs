@@ -1,4 +1,4 @@
-//! What holds for any build: of trees made up of bases, overlays and components, and of any bytes.
+//! Properties of every build: of trees of bases, overlays and components, and of any bytes.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn output_of(files: &Files, folder: &str, trace: Trace) -> Result<Output, String
     build.run(&TreePath::new(folder)).map_err(|report| report.to_string())
 }
 
-/// One thing a kustomization does.
+/// Generates one change of a kustomization.
 fn change() -> impl Strategy<Value = String> {
     let name = "[a-c]";
     prop_oneof![
@@ -37,7 +37,7 @@ fn change() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A base with a few objects that refer to each other, and what it does to them.
+/// Generates a base with a few objects that refer to each other, and its changes.
 fn base() -> impl Strategy<Value = Files> {
     (prop::collection::btree_set("[a-d]", 1..4), prop::collection::vec(change(), 0..3)).prop_map(|(names, changes)| {
         let object = |name: &String| {
@@ -56,7 +56,7 @@ fn base() -> impl Strategy<Value = Files> {
     })
 }
 
-/// Each field once.
+/// Keeps one change per field.
 fn distinct(changes: Vec<String>) -> String {
     let mut fields = std::collections::BTreeMap::new();
     for change in changes {
@@ -185,7 +185,7 @@ fn every_choice_of_three_parts_builds_and_each_leaves_its_mark() {
                 + text.matches(&format!("name: v{at}\n")).count();
             assert_eq!(marks, if parts.contains(&at) { 2 } else { 0 }, "{choice}: {text}");
         }
-        // The ConfigMap and what mounts it have one name.
+        // The ConfigMap and the workload that mounts it use the same name.
         let made = text.lines().find_map(|line| line.strip_prefix("  name: conf-")).unwrap();
         assert_eq!(text.matches(&format!("name: conf-{made}\n")).count(), 2, "{text}");
     }

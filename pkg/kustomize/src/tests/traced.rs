@@ -1,4 +1,4 @@
-//! What objects tell of where their fields come from.
+//! The provenance of fields in a traced build.
 
 use manifest::Object;
 use manifest::provenance::{Setter, Trace};
@@ -10,7 +10,7 @@ fn traced(files: &[(&str, &str)]) -> Vec<Object> {
     build_with(files, Options { trace: Trace::On, reorder: Reorder::None, ..Options::default() }).unwrap()
 }
 
-/// Each field that its origin did not set, with what did.
+/// Returns each field that the origin did not set, with its setter.
 fn fields(object: &Object) -> Vec<String> {
     object.set_fields().into_iter().map(|it| format!("{} {}", it.pointer, it.setter)).collect()
 }

@@ -1,9 +1,9 @@
 //! `images`: new names, tags and digests.
 //!
-//! Written are the `image` of what stands in any list `containers` or `initContainers`, at any depth, and the fields of the
-//! table. Definitions of custom resources are left alone.
-//! Source: kustomize v5.8.1 api/filters/imagetag, api/internal/image; differs: there, `tagSuffix` is put twice behind an image
-//! that both ways lead to.
+//! The transformer writes the `image` of each element of `containers` and `initContainers` lists, at any depth, and the
+//! fields of the table. Custom resource definitions are skipped.
+//! Source: kustomize v5.8.1 api/filters/imagetag, api/internal/image; differs: kustomize appends `tagSuffix` twice to
+//! an image that is both in such a list and in the table.
 
 use manifest::Value;
 use regex::Regex;
@@ -14,7 +14,7 @@ use crate::fields::{FieldPath, FieldTable};
 use crate::kustomization::entries::Image;
 use crate::scope::Scope;
 
-/// An entry of `images` that cannot be used.
+/// An invalid entry of `images`.
 #[derive(Debug, thiserror::Error)]
 #[error("`{name}` is read as a regular expression, and is none: {reason}")]
 pub(crate) struct ImageProblem {
@@ -22,13 +22,13 @@ pub(crate) struct ImageProblem {
     reason: String,
 }
 
-/// One entry, ready to be compared with many images.
+/// One entry, compiled for many comparisons.
 pub(crate) struct Rule<'a> {
     image: &'a Image,
     pattern: Regex,
 }
 
-/// Changes the images.
+/// Applies the entries of `images`.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let mut rules = Vec::new();
     for (index, image) in scope.kustomization.images.iter().enumerate() {
@@ -40,14 +40,14 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         let rules: Vec<Rule<'_>> = rules.into_iter().map(|(_, rule)| rule).collect();
         return set(&rules, &tables.images, objects);
     }
-    // One after the other they come to the same, slower.
+    // One pass per entry gives the same result, but slower.
     for (index, rule) in rules {
         set(&[rule], &tables.images, objects);
         scope.account(&format!("images[{index}]"), objects);
     }
 }
 
-/// Changes every image by each rule in turn.
+/// Applies all rules in turn to every image.
 pub(crate) fn set(rules: &[Rule<'_>], fields: &FieldTable, objects: &mut Accumulator) {
     if rules.is_empty() {
         return;
@@ -74,7 +74,7 @@ pub(crate) fn set(rules: &[Rule<'_>], fields: &FieldTable, objects: &mut Accumul
     });
 }
 
-/// Whether the walk over containers has been at the values of a field, wherever they stand in a list.
+/// True if the walk over containers has already visited the values of a field.
 fn is_walked(path: &FieldPath) -> bool {
     path.ends_in(&["containers", "image"]) || path.ends_in(&["initContainers", "image"])
 }
@@ -88,7 +88,7 @@ fn is_list_of_containers(key: &str) -> bool {
     matches!(key, "containers" | "initContainers")
 }
 
-/// Looks before anything is written: most objects have no image that changes.
+/// True if a rule changes an image in the value. Most objects have no such image and stay unwritten.
 fn has_change(rules: &[Rule<'_>], value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(key, value)| {
@@ -114,7 +114,7 @@ fn change_containers(rules: &[Rule<'_>], value: &mut Value) {
     }
 }
 
-/// Changes the image of what stands where a list of containers is expected.
+/// Changes the image of one element of a list of containers.
 fn change_image_of(rules: &[Rule<'_>], value: &mut Value) {
     if let Some(image) = value.as_object_mut().and_then(|container| container.get_mut("image")) {
         change(rules, image);
@@ -127,7 +127,7 @@ fn change(rules: &[Rule<'_>], value: &mut Value) {
     }
 }
 
-/// What an image becomes; nothing where no rule changes it.
+/// Returns the new image; `None` if no rule matches.
 fn changed(rules: &[Rule<'_>], value: &Value) -> Option<String> {
     let written = value.as_str()?;
     let mut now: Option<String> = None;
@@ -141,9 +141,9 @@ fn changed(rules: &[Rule<'_>], value: &Value) -> Option<String> {
 }
 
 impl<'a> Rule<'a> {
-    /// Reads an entry.
+    /// Compiles an entry.
     /// # Errors
-    /// A name that is no regular expression.
+    /// `name` is no valid regular expression.
     pub(crate) fn new(image: &'a Image) -> Result<Self, ImageProblem> {
         let end = "(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?$";
         let pattern = expression::read(&format!("^{}{end}", image.name))
@@ -155,7 +155,7 @@ impl<'a> Rule<'a> {
         let (name, tag, digest) = split(text);
         let Image { new_name, new_tag, tag_suffix, digest: new_digest, .. } = self.image;
         let name = if new_name.is_empty() { name } else { new_name };
-        // Either of a new tag and a new digest drops what is there of both.
+        // A new tag or a new digest replaces both the old tag and the old digest.
         let (tag, digest) = match (new_tag.as_str(), new_digest.as_str(), tag_suffix.as_str()) {
             ("", "", "") => (tag.to_owned(), digest),
             ("", "", suffix) => (format!("{tag}{suffix}"), ""),

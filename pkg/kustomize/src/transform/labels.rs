@@ -1,4 +1,4 @@
-//! `labels`, `commonLabels` and `commonAnnotations`: pairs of keys and values in the mappings a field table leads to.
+//! `labels`, `commonLabels` and `commonAnnotations`: key-value pairs in the mappings of a field table.
 
 use std::collections::BTreeMap;
 
@@ -28,17 +28,17 @@ pub(crate) fn run_common(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     scope.problems("commonLabels", problems);
 }
 
-/// Sets `commonAnnotations`, on objects and on the pods they make.
+/// Sets `commonAnnotations` on objects and on their pod templates.
 pub(crate) fn run_annotations(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
     let problems = set(&scope.kustomization.common_annotations, &tables.common_annotations, objects);
     scope.problems("commonAnnotations", problems);
 }
 
-/// The fields an entry writes: its own, those configured for `labels`, and those it includes.
+/// Returns the fields of an entry: its own, those configured for `labels`, and those it includes.
 ///
-/// A spec of its own takes the place of one that includes its kinds: with one for the labels of Deployments, nothing else is
-/// labelled.
+/// An own spec replaces an included spec that covers its kinds: with a spec for the labels of Deployments, no other
+/// kind is labelled.
 /// Source: kustomize v5.8.1 api/internal/target (LabelTransformer).
 fn fields_of(label: &Label, tables: &FieldTables) -> (FieldTable, Vec<FieldProblem>) {
     let mut fields = FieldTable::default();
@@ -57,11 +57,11 @@ fn fields_of(label: &Label, tables: &FieldTables) -> (FieldTable, Vec<FieldProbl
     (fields, problems)
 }
 
-/// Sets pairs in every field of a table; gives the fields that are no mappings, which stay as they are.
+/// Sets pairs in every field of a table. Returns the fields that are no mappings, which stay unchanged.
 ///
-/// A null is taken for an empty mapping where the field may be created, and is left alone elsewhere.
-/// Source: kustomize v5.8.1 LabelTransformer and AnnotationsTransformer; differs: a path that is blocked by a scalar on its way
-/// is passed over.
+/// A null counts as an empty mapping if the field may be created; otherwise null stays.
+/// Source: kustomize v5.8.1 LabelTransformer and AnnotationsTransformer; differs: a path blocked by a scalar is
+/// skipped.
 pub(crate) fn set(
     pairs: &BTreeMap<String, String>,
     fields: &FieldTable,
@@ -91,7 +91,7 @@ pub(crate) fn set(
     problems
 }
 
-/// Tells whether the value is such that pairs can be set.
+/// Sets pairs in one value. Returns false if the value cannot hold pairs.
 fn set_in(value: &mut Value, pairs: &BTreeMap<String, String>, create: bool) -> bool {
     if value.is_null() {
         if !create {

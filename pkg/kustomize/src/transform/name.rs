@@ -9,26 +9,26 @@ use crate::accumulator::Accumulator;
 use crate::fields::FieldTable;
 use crate::scope::Scope;
 
-/// Which end of a name is written.
+/// The end of a name to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Prefix,
     Suffix,
 }
 
-/// Puts `namePrefix` in front of names.
+/// Prepends `namePrefix` to names.
 pub(crate) fn run_prefix(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
     extend(End::Prefix, &scope.kustomization.name_prefix, &tables.name_prefix, objects);
 }
 
-/// Puts `nameSuffix` behind names.
+/// Appends `nameSuffix` to names.
 pub(crate) fn run_suffix(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
     extend(End::Suffix, &scope.kustomization.name_suffix, &tables.name_suffix, objects);
 }
 
-/// Writes one end of the fields of a table, and remembers it where the name of an object is among them.
+/// Extends one end of the fields of a table. Records the text if the name of the object is among the fields.
 pub(crate) fn extend(end: End, text: &str, fields: &FieldTable, objects: &mut Accumulator) {
     if text.is_empty() {
         return;
@@ -60,8 +60,8 @@ fn write(end: End, text: &str, value: &mut Value) {
     };
 }
 
-/// Whether objects of a kind are named after something outside.
-/// Source: kustomize v5.8.1 PrefixTransformer, which goes by the kind objects came with.
+/// True if the name of a kind has a fixed meaning outside of the object.
+/// Source: kustomize v5.8.1 PrefixTransformer, which checks the original kind of an object.
 fn keeps_its_name(gvk: &Gvk) -> bool {
     match &*gvk.kind {
         "CustomResourceDefinition" | "Namespace" => true,

@@ -1,4 +1,4 @@
-//! `namespace`.
+//! `namespace`: moves objects into one namespace.
 
 use manifest::{Object, Value, type_name};
 
@@ -10,41 +10,41 @@ use crate::problems::StepError;
 use crate::schema::Schema;
 use crate::scope::Scope;
 
-/// How objects are moved into a namespace.
+/// The settings of a move into a namespace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings<'a> {
-    /// Where they are moved; where it is empty, nothing is.
+    /// The target namespace; if empty, nothing moves.
     pub(crate) namespace: &'a str,
-    /// Fields beside `metadata.namespace` that hold it.
+    /// Further fields that hold the namespace, in addition to `metadata.namespace`.
     pub(crate) fields: &'a FieldTable,
     pub(crate) overwrite: Overwrite,
     pub(crate) subjects: Subjects,
-    /// Which kinds have no namespace, beside those that are built in.
+    /// Declares cluster-scoped kinds, in addition to the built-in ones.
     pub(crate) schema: &'a Schema,
 }
 
-/// Which namespaces are written.
+/// The namespaces to overwrite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Overwrite {
-    /// All of them.
+    /// All namespaces.
     #[default]
     All,
-    /// Those that are not there or empty.
+    /// Missing and empty namespaces only.
     Unset,
 }
 
-/// Which subjects of role bindings are moved. The others follow the service accounts they name.
+/// The subjects of role bindings to move. Other subjects follow the service accounts they name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Subjects {
-    /// Those named `default`.
+    /// Subjects named `default`.
     #[default]
     DefaultOnly,
-    /// Those that are service accounts.
+    /// Subjects that are service accounts.
     AllServiceAccounts,
     None,
 }
 
-/// Two objects that become one in a namespace.
+/// Two objects with the same id after the move.
 #[derive(Debug, thiserror::Error)]
 #[error("in one namespace two objects are `{id}`: one from {first} and one from {second}")]
 struct NamespaceConflict {
@@ -53,7 +53,7 @@ struct NamespaceConflict {
     second: String,
 }
 
-/// Moves all objects that have a namespace into one, and renames Namespaces.
+/// Moves all namespaced objects into one namespace, and renames Namespaces.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
     let settings = Settings {
@@ -67,8 +67,8 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     scope.problems("namespace", problems);
 }
 
-/// Moves objects into a namespace; gives what cannot be moved.
-/// Source: kustomize v5.8.1 NamespaceTransformer; differs: every conflict is told.
+/// Moves objects into a namespace. Returns the problems.
+/// Source: kustomize v5.8.1 NamespaceTransformer; differs: every conflict is reported.
 pub(crate) fn apply(settings: &Settings<'_>, objects: &mut Accumulator) -> Vec<StepError> {
     if settings.namespace.is_empty() {
         return Vec::new();
@@ -78,7 +78,7 @@ pub(crate) fn apply(settings: &Settings<'_>, objects: &mut Accumulator) -> Vec<S
         if resource.object.annotation(helm::MADE) == Some("true") {
             return;
         }
-        // References look for what an object was called before, also where that is what it is called now.
+        // References match the former ids of an object, so the current id must be one of them even if it stays.
         resource.keep_id();
         let is_cluster_scoped =
             resource.id().gvk.is_cluster_scoped() || settings.schema.is_cluster_scoped(&resource.object);
@@ -96,7 +96,7 @@ pub(crate) fn apply(settings: &Settings<'_>, objects: &mut Accumulator) -> Vec<S
 }
 
 impl Settings<'_> {
-    /// Writes the namespace into one object; gives the fields that hold no text, and what they hold.
+    /// Writes the namespace into one object. Returns the fields with a list or mapping as value, each with its type.
     fn write(&self, object: &mut Object, is_cluster_scoped: bool) -> Vec<(String, &'static str)> {
         let mut wrong = Vec::new();
         let is_set = |present: &str| self.overwrite == Overwrite::Unset && !present.is_empty();
@@ -141,8 +141,8 @@ impl Settings<'_> {
     }
 }
 
-/// Whether a spec of the table is followed: the namespace and the subjects have rules of their own, and only Namespaces of
-/// the core group are renamed.
+/// True if a spec of the table applies. The namespace and subjects have rules of their own, and only Namespaces of the
+/// core group are renamed.
 fn is_free(spec: &FieldSpec, object: &Object) -> bool {
     let path = &spec.path;
     let is_ruled = path.is(&["metadata", "namespace"])
@@ -155,7 +155,7 @@ fn is_role_binding(kind: &str) -> bool {
     matches!(kind, "RoleBinding" | "ClusterRoleBinding")
 }
 
-/// Finds the objects that are called like one before them.
+/// Finds the objects with the id of an earlier object.
 fn conflicts(objects: &Accumulator) -> Vec<NamespaceConflict> {
     let mut problems = Vec::new();
     for (position, resource) in objects.iter() {

@@ -1,4 +1,4 @@
-//! `replacements`: values from one field into others.
+//! `replacements`: copies values from one field into others.
 
 mod path;
 mod problem;
@@ -17,15 +17,15 @@ use crate::selector::Matcher;
 pub(crate) use path::ValuePath;
 use problem::ReplacementProblem;
 
-/// What a source and a target are about where they name no field.
+/// The default field of a source and a target.
 const DEFAULT_PATH: &str = "metadata.name";
 
-/// Carries the values over.
+/// Applies the entries of `replacements`.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     run_entries(scope, "replacements", &scope.kustomization.replacements, objects);
 }
 
-/// Carries the values of given entries over, in order; `list` names them in what is told.
+/// Applies the given entries in order; `list` names them in reports.
 pub(crate) fn run_entries(
     scope: &mut Scope<'_, '_>,
     list: &str,
@@ -48,7 +48,7 @@ pub(crate) fn run_entries(
     }
 }
 
-/// Reads a file with one replacement or a list of them; what is wrong with it is reported.
+/// Reads a file with one replacement or a list of them. Reports its faults.
 fn load(scope: &mut Scope<'_, '_>, place: &str, path: &str) -> Vec<Replacement> {
     let Some((_, value)) = scope.load_yaml(place, path) else { return Vec::new() };
     let mut faults = Vec::new();
@@ -61,7 +61,7 @@ fn load(scope: &mut Scope<'_, '_>, place: &str, path: &str) -> Vec<Replacement> 
     if is_sound { replacements } else { Vec::new() }
 }
 
-/// Carries one value over.
+/// Applies one replacement.
 /// Source: kustomize v5.8.1 api/filters/replacement.
 fn replace(scope: &mut Scope<'_, '_>, place: &str, replacement: &Replacement, objects: &mut Accumulator) {
     if replacement.targets.is_empty() {
@@ -75,7 +75,7 @@ fn replace(scope: &mut Scope<'_, '_>, place: &str, replacement: &Replacement, ob
     };
     let value = match value {
         Ok(value) => value,
-        // It may be among the objects that could not be loaded.
+        // The source may be among the objects that failed to load.
         Err(ReplacementProblem::NotFound { .. }) if objects.is_partial => return,
         Err(problem) => return scope.problem(&format!("{place}.source"), problem),
     };
@@ -84,7 +84,7 @@ fn replace(scope: &mut Scope<'_, '_>, place: &str, replacement: &Replacement, ob
     }
 }
 
-/// Takes the value of a source.
+/// Returns the value of a source.
 fn take(source: &Source, objects: &mut Accumulator) -> Result<Value, ReplacementProblem> {
     let position = find_source(&source.object, objects)?;
     let Some(resource) = objects.get(position) else { return Err(ReplacementProblem::NoSource) };
@@ -101,8 +101,8 @@ fn take(source: &Source, objects: &mut Accumulator) -> Result<Value, Replacement
     value::part_of(found, &source.options).map_err(missing)
 }
 
-/// Finds the one object that has or had an id with all that a selector names. A namespace is the one that is written,
-/// else `default`, also for kinds that have none.
+/// Finds the only object with a current or former id that matches every part of a selector. An empty namespace counts
+/// as `default`, even for cluster-scoped kinds.
 /// Source: kustomize v5.8.1 api/filters/replacement, as observed.
 fn find_source(selector: &Selector, objects: &mut Accumulator) -> Result<Position, ReplacementProblem> {
     let fits = |wanted: &str, text: &str| wanted.is_empty() || wanted == text;
@@ -135,7 +135,7 @@ fn find_source(selector: &Selector, objects: &mut Accumulator) -> Result<Positio
     }
 }
 
-/// Puts a value into the fields of a target.
+/// Writes a value into the fields of a target.
 fn put(scope: &mut Scope<'_, '_>, place: &str, target: &Target, value: &Value, objects: &mut Accumulator) {
     let Some(select) = &target.select else {
         return scope.problem(place, ReplacementProblem::NoSelect);

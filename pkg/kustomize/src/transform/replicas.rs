@@ -1,4 +1,4 @@
-//! `replicas`: how many of a workload.
+//! `replicas`: the replica counts of workloads.
 
 use manifest::Value;
 
@@ -9,7 +9,7 @@ use crate::problems::meant;
 use crate::resource::Resource;
 use crate::scope::Scope;
 
-/// A count for nothing.
+/// A count that matches no workload.
 #[derive(Debug, thiserror::Error)]
 #[error("no workload with a replica count is named `{name}`{}", meant(near))]
 pub(crate) struct NothingNamed {
@@ -17,7 +17,7 @@ pub(crate) struct NothingNamed {
     near: Vec<String>,
 }
 
-/// Sets the counts.
+/// Applies the entries of `replicas`.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
     for (index, replica) in scope.kustomization.replicas.iter().enumerate() {
@@ -27,7 +27,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     }
 }
 
-/// Sets the count on the workloads that have or had a name; if there are none, that is reported.
+/// Sets the count of the workloads that have or had a name. Reports a name without a workload.
 /// Source: kustomize v5.8.1 ReplicaCountTransformer.
 pub(crate) fn set(
     scope: &mut Scope<'_, '_>,
@@ -37,7 +37,7 @@ pub(crate) fn set(
     objects: &mut Accumulator,
 ) {
     let result = set_in(replica, fields, objects);
-    // It may be among the objects that could not be loaded.
+    // The workload may be among the objects that failed to load.
     if !objects.is_partial {
         scope.ok(place, result);
     }

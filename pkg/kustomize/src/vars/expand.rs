@@ -1,10 +1,10 @@
-//! `$(NAME)` in a text.
+//! Expands `$(NAME)` in texts.
 
 use std::collections::BTreeMap;
 
 use manifest::{Value, type_name};
 
-/// The values of variables, and how often each was put somewhere.
+/// The values of variables, each with its number of uses.
 #[derive(Debug, Default)]
 pub(super) struct Values(BTreeMap<String, Entry>);
 
@@ -14,18 +14,18 @@ struct Entry {
     uses: usize,
 }
 
-/// A piece of a text.
+/// A part of a text.
 enum Piece<'t> {
     Text(&'t str),
     Variable(&'t str),
 }
 
-/// Whether a text has what is replaced; `$$` is too.
+/// True if expansion may change a text, which includes `$$`.
 pub(super) fn may_change(text: &str) -> bool {
     text.contains("$(") || text.contains("$$")
 }
 
-/// The names of the variables a text mentions.
+/// Returns the names of the variables in a text.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     pieces(text).into_iter().filter_map(|piece| match piece {
         Piece::Variable(name) => Some(name),
@@ -38,17 +38,17 @@ impl Values {
         self.0.insert(name.to_owned(), Entry { value, uses: 0 });
     }
 
-    /// The type of a value that cannot stand in a text.
+    /// Returns the type of a value that cannot stand in a text; `None` for a valid value.
     pub(super) fn refused(&self, name: &str) -> Option<&'static str> {
         refused_type(&self.0.get(name)?.value)
     }
 
-    /// Whether a variable that has a value was put nowhere.
+    /// True if a variable has a value but no use.
     pub(super) fn is_unused(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|entry| entry.uses == 0)
     }
 
-    /// Replaces the variables in a value that is a text. A text that is one variable takes over the type of its value.
+    /// Expands the variables in a value that is a text. A text with a single variable only takes the type of its value.
     pub(super) fn expand(&mut self, value: &mut Value) {
         let Some(text) = value.as_str().filter(|text| may_change(text)) else { return };
         let pieces = pieces(text);
@@ -79,13 +79,13 @@ impl Values {
     }
 }
 
-/// The type of a value that cannot stand in a text, with its article.
+/// Returns the type of a value that cannot stand in a text, with its article.
 fn refused_type(value: &Value) -> Option<&'static str> {
     let is_single = value.is_string() || value.is_number() || value.is_boolean();
     (!is_single).then(|| type_name(value))
 }
 
-/// Splits a text: `$$` is `$`, `$(NAME)` a variable, any other `$` itself.
+/// Splits a text: `$$` means `$`, `$(NAME)` is a variable, any other `$` stays.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;

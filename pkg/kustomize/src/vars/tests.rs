@@ -6,7 +6,7 @@ use crate::resource::Origin;
 use crate::tests::build_in;
 use crate::{Options, TreePath};
 
-/// Builds `/top`; what is wrong, or else what is warned of.
+/// Builds `/top`. Returns the errors, or else the warnings.
 fn told(files: &[(&str, &str)]) -> String {
     match build_in("/top", files, Options::default()) {
         Ok(output) => {

@@ -1,4 +1,4 @@
-//! What the definitions of types, as OpenAPI writes them, say about names and labels.
+//! Field tables from type definitions in OpenAPI form: references to names, and labels.
 //!
 //! ```text
 //! github.com/example/v1.Kind: {Schema: {properties: {spec: {$ref: github.com/example/v1.Spec}, ..}}}
@@ -13,8 +13,9 @@ use super::super::{FieldPath, FieldProblem, FieldSpec, FieldTables, KindPattern}
 
 type Definitions = Map<String, Value>;
 
-/// Makes the field tables of the kinds among definitions: of the types that have a kind, an apiVersion and metadata.
-/// Source: kustomize v5.8.1 api/internal/accumulator (LoadConfigFromCRDs); differs: types that hold themselves end there.
+/// Returns the field tables of the kinds among definitions. A kind is a type with a kind, an apiVersion and metadata.
+/// Source: kustomize v5.8.1 api/internal/accumulator (LoadConfigFromCRDs); differs: the walk stops at a type that
+/// contains itself.
 pub(super) fn tables(value: &Value) -> (FieldTables, Vec<StepError>) {
     let mut found = FieldTables::default();
     let definitions = match value {
@@ -39,7 +40,7 @@ pub(super) fn tables(value: &Value) -> (FieldTables, Vec<StepError>) {
     (found, problems.into_iter().map(Into::into).collect())
 }
 
-/// The way through the types of one kind.
+/// The walk through the types of one kind.
 struct Walk<'a> {
     definitions: &'a Definitions,
     kind: &'a str,
@@ -48,7 +49,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Looks at the fields of the last of some types that led to each other; `path` leads there.
+    /// Visits the fields of the last type in `types`, a chain of references; `path` leads to that type.
     fn enter(&mut self, types: &mut Vec<&'a str>, path: &mut Vec<&'a str>) {
         let Some(properties) = types.last().and_then(|name| properties(self.definitions, name)) else {
             return;

@@ -70,7 +70,7 @@ fn a_spec_for_one_kind_that_comes_first_takes_the_place_of_the_built_in_one() {
     };
     let first = "resources: [c.yaml, t.yaml]\nconfigurations: [fields.yaml]\ncommonLabels: {a: b}";
     assert_eq!(labelled(first, CONFIG_MAP), [false, true]);
-    // The folder below brings the built-in tables along.
+    // The nested folder brings the built-in tables along.
     let later = first.replace("c.yaml", "base");
     assert_eq!(labelled(&later, CONFIG_MAP), [true, true]);
 }

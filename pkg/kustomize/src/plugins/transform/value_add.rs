@@ -1,7 +1,7 @@
-//! `ValueAddTransformer`: one value into fields of many objects, such as the name of a project.
+//! `ValueAddTransformer`: writes one value into fields of many objects, such as the name of a project.
 //!
-//! Source: kustomize v5.8.1 ValueAddTransformer, api/filters/valueadd; differs: a list on the way is entered, there it is
-//! an error.
+//! Source: kustomize v5.8.1 ValueAddTransformer, api/filters/valueadd; differs: a list on the path is entered,
+//! kustomize reports an error.
 
 use manifest::Value;
 
@@ -16,7 +16,7 @@ use super::super::settings::{ValueAdd, ValueTarget, ValueTargets};
 
 const NAMESPACE: &str = "metadata/namespace";
 
-/// Puts the value into the fields of all targets.
+/// Writes the value into the fields of all targets.
 pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
     let Some(ValueAdd { value, mut targets, file }) = config.read(scope) else { return };
     if !file.is_empty() {
@@ -25,7 +25,7 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accu
     if targets.is_empty() {
         scope.problem(&config.field, config.needs("targets"));
     }
-    // Without a value, it is the name of the folder.
+    // The default value is the name of the folder.
     let value = match value.trim() {
         "" => scope.root.folder.name().to_owned(),
         value => value.to_owned(),
@@ -81,7 +81,7 @@ fn add(value: &str, target: &ValueTarget, position: Position, objects: &mut Accu
     });
 }
 
-/// Inserts a name into a path, at the end where the path is shorter.
+/// Inserts a name into a path, at the end if the path is shorter.
 fn inserted(path: &str, at: usize, name: &str) -> String {
     let mut names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
     names.insert(at.min(names.len()), name);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Repository, folder and reference an entry leads to, in words.
+/// Describes the repository, folder and reference of an entry.
 fn repository(entry: &str) -> Option<String> {
     Remote::of_entry(entry)?.ways.into_iter().find_map(|way| match way {
         Way::Repository(Checkout { url, folder, reference, .. }) => {
@@ -11,7 +11,7 @@ fn repository(entry: &str) -> Option<String> {
     })
 }
 
-/// `file`, `repository`, in the order they are tried.
+/// Lists the ways of an entry, `file` or `repository`, in order of attempt.
 fn ways(entry: &str) -> Vec<&'static str> {
     let name = |way: &Way| if matches!(way, Way::File(_)) { "file" } else { "repository" };
     Remote::of_entry(entry).map(|remote| remote.ways.iter().map(name).collect()).unwrap_or_default()

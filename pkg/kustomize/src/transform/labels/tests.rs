@@ -21,7 +21,7 @@ metadata: {name: cj}
 spec: {jobTemplate: {spec: {selector: {matchLabels: null}}}}
 ";
 
-/// The paths at which a key stands in the objects, each with the kind of the object.
+/// Returns the paths at which a key stands in the objects, each with the kind of the object.
 fn places(kustomization: &str, key: &str) -> Vec<String> {
     let mut found = Vec::new();
     for object in build(&[("/kustomization.yaml", kustomization), ("/r.yaml", WORKLOADS)]).unwrap() {

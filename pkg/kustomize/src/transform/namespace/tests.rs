@@ -44,7 +44,7 @@ const BINDING: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBindi
                        - {kind: ServiceAccount, name: default}\n- {kind: ServiceAccount, name: a}\n\
                        - {kind: User, name: default, namespace: mine}\n- {kind: ServiceAccount, name: b, namespace: mine}\n";
 
-/// The namespaces of a binding and of its subjects after it is moved with settings.
+/// Returns the namespaces of a binding and of its subjects after a move with the given settings.
 fn namespaces(overwrite: Overwrite, subjects: Subjects) -> Vec<String> {
     let binding =
         build(&[("/kustomization.yaml", "resources: [r.yaml]"), ("/r.yaml", BINDING)]).unwrap().remove(0);

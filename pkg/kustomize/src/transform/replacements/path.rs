@@ -1,4 +1,4 @@
-//! The way to a value, in the grammar of `replacements`.
+//! Looks up and edits the value at a path, in the grammar of `replacements`.
 
 mod grammar;
 mod inner;
@@ -10,7 +10,7 @@ use crate::problems::meant;
 use grammar::{Element, Step};
 pub(crate) use grammar::{PathProblem, ValuePath};
 
-/// A way that leads nowhere, or to something else.
+/// A path without a value, or with an unexpected one.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PathFault {
     #[error("there is no `{step}`{}", meant(near))]
@@ -23,21 +23,21 @@ pub(crate) enum PathFault {
     Several,
 }
 
-/// A value at the end of a way.
+/// A value at the end of a path.
 pub(crate) enum Found<'v> {
-    /// One that was there.
+    /// An existing value.
     Old(&'v mut Value),
-    /// One that was created, null as yet.
+    /// A new value, still null.
     New(&'v mut Value),
 }
 
-/// What is done with each value.
+/// The change of one value.
 type Change<'c> = dyn FnMut(Found<'_>) -> Result<(), PathFault> + 'c;
 
 impl ValuePath {
-    /// Finds the one value; an empty mapping, an empty list and null are none.
+    /// Finds the only value; an empty mapping, an empty list and null count as missing.
     /// # Errors
-    /// `Missing`, and `Several` for a way with `*`.
+    /// `Missing`, and `Several` for a path with `*`.
     pub(crate) fn lookup<'v>(&self, fields: &'v Map<String, Value>) -> Result<&'v Value, PathFault> {
         let mut steps = self.steps().iter();
         let Some(Step::Name(first)) = steps.next() else { return Err(missing(self.steps(), &[])) };
@@ -55,10 +55,9 @@ impl ValuePath {
         if is_empty { Err(missing(&self.steps()[self.steps().len() - 1..], &[])) } else { Ok(at) }
     }
 
-    /// Hands every value out for writing. Where `create` is given, what is missing on the way is made, for a value like
-    /// that one.
+    /// Calls `change` with every value. With `create`, creates missing parts of the path, suited to that value.
     /// # Errors
-    /// `Missing` where there is none, and what `change` gives.
+    /// `Missing` if there is no value, and the errors of `change`.
     pub(crate) fn edit(
         &self,
         fields: &mut Map<String, Value>,
@@ -73,7 +72,7 @@ impl ValuePath {
         if walk.count == 0 { Err(self.first_missing(fields)) } else { Ok(()) }
     }
 
-    /// Tells the first step that leads nowhere.
+    /// Returns the first step without a value.
     fn first_missing(&self, fields: &Map<String, Value>) -> PathFault {
         let steps = self.steps();
         let Some((Step::Name(first), rest)) = steps.split_first() else { return missing(steps, &[]) };
@@ -92,7 +91,7 @@ impl ValuePath {
     }
 }
 
-/// A way while it is taken.
+/// A walk along a path.
 struct Walk<'w, 'c> {
     create: Option<&'w Value>,
     change: &'w mut Change<'c>,
@@ -187,7 +186,7 @@ fn names(value: &Value) -> Vec<&str> {
     value.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect()
 }
 
-/// Nothing at the end of some steps, with the names there are instead of the first.
+/// Makes the error for a missing value. Suggests names similar to the first step.
 fn missing(steps: &[Step], names: &[&str]) -> PathFault {
     let text: Vec<String> = steps.iter().map(ToString::to_string).collect();
     let first = text.first().map(String::as_str).unwrap_or_default();

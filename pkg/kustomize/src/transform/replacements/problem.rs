@@ -1,4 +1,4 @@
-//! What is wrong with a replacement. No value is told: it may come from a Secret.
+//! The errors of replacements. They never contain a value, as it may come from a Secret.
 
 use crate::ResId;
 use crate::kustomization::entries::Selector;
@@ -6,7 +6,7 @@ use crate::problems::meant;
 
 use super::path::{PathFault, PathProblem};
 
-/// A replacement that cannot be made.
+/// A replacement that cannot be applied.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReplacementProblem {
     #[error("`path` stands beside `source` or `targets`: keep one of both")]
@@ -31,7 +31,7 @@ pub(crate) enum ReplacementProblem {
     Target { path: String, id: Box<ResId>, fault: Box<PathFault> },
 }
 
-/// Spells what a selector asks for: `kind Service, name a`.
+/// Describes a selector: ``of kind `Service`, of name `a` ``.
 pub(super) fn spelled(selector: &Selector) -> String {
     let Selector { group, version, kind, name, namespace, .. } = selector;
     let fields =

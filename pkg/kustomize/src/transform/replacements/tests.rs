@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::{Answers, Build, MemoryTree, Options, Reorder, TreePath};
 
-/// The `spec` of `x` after a replacement from `data.a` of the ConfigMap `s`, or what is wrong.
+/// Returns the `spec` of `x` after a replacement from `data.a` of the ConfigMap `s`, or the error.
 fn replaced(data: &str, spec: &str, path: &str, options: &str) -> Result<Value, String> {
     let target = format!("{{select: {{kind: X}}, fieldPaths: ['{path}'], options: {{{options}}}}}");
     let kustomization = format!(

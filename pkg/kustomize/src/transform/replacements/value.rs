@@ -1,4 +1,4 @@
-//! Values on their way from one field into another.
+//! Reads and writes values and parts of values.
 
 use manifest::{Limits, Value, type_name, yaml};
 
@@ -6,9 +6,9 @@ use crate::kustomization::replacements::FieldOptions;
 
 use super::path::{Found, PathFault};
 
-/// Takes the part of a value that the options of a source ask for.
+/// Returns the part of a value that the options of a source select.
 /// # Errors
-/// `Type` for a part of what is no text, `Part` where there are fewer parts.
+/// `Type` if the value is no text, `Part` if the text has too few parts.
 pub(super) fn part_of(value: &Value, options: &FieldOptions) -> Result<Value, PathFault> {
     if options.delimiter.is_empty() {
         return Ok(value.clone());
@@ -25,10 +25,10 @@ pub(super) fn part_of(value: &Value, options: &FieldOptions) -> Result<Value, Pa
 
 /// Writes a value into a field, or into a part of its text.
 /// # Errors
-/// `Type` where the field is of a type the value cannot be.
+/// `Type` if the type of the field does not fit the value.
 pub(super) fn write(field: Found<'_>, value: &Value, options: &FieldOptions) -> Result<(), PathFault> {
     let (Found::Old(field) | Found::New(field)) = field;
-    // One that was created is null as well.
+    // A created field is null too.
     let is_new = field.is_null();
     let value = if options.delimiter.is_empty() {
         value.clone()
@@ -36,7 +36,7 @@ pub(super) fn write(field: Found<'_>, value: &Value, options: &FieldOptions) -> 
         let old = if is_new { String::new() } else { text_of(field)? };
         Value::String(with_part(&old, &text_of(value)?, options))
     };
-    // A field keeps its type; a new one has the type its text reads as.
+    // A field keeps its type; a new field has the type of its text in YAML.
     *field = match (&*field, value) {
         (_, value @ (Value::Object(_) | Value::Array(_))) if is_new => value,
         (Value::Object(_) | Value::Array(_), value) => value,
@@ -55,7 +55,7 @@ pub(super) fn write(field: Found<'_>, value: &Value, options: &FieldOptions) -> 
     Ok(())
 }
 
-/// Puts a value among the parts of a text: before them, behind them, or in place of one.
+/// Puts a value among the parts of a text: before them, behind them, or in place of one part.
 fn with_part(text: &str, value: &str, options: &FieldOptions) -> String {
     let mut parts: Vec<&str> = text.split(&options.delimiter).collect();
     match usize::try_from(options.index) {
@@ -66,7 +66,7 @@ fn with_part(text: &str, value: &str, options: &FieldOptions) -> String {
     parts.join(&options.delimiter)
 }
 
-/// Reads a text as if it stood in a file without quotes.
+/// Parses a text as an unquoted YAML scalar.
 fn as_plain(text: &str) -> Value {
     match yaml::read_settings(text, &Limits::default()) {
         Ok(value @ (Value::Bool(_) | Value::Number(_))) => value,

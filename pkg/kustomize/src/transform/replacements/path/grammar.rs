@@ -1,4 +1,4 @@
-//! `spec.containers.[name=app].env.0.value`: names, elements and indices with `.` between them.
+//! `spec.containers.[name=app].env.0.value`: names, elements and indices separated by `.`.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::expression;
 
-/// A text that is no path.
+/// An invalid path.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PathProblem {
     #[error("it must begin with the name of a field")]
@@ -16,16 +16,16 @@ pub(crate) enum PathProblem {
     Element { text: String, reason: String },
 }
 
-/// The way to a value.
+/// The path of a value.
 ///
-/// Grammar: names with `.` between them, `\.` for a dot in a name, `[a.b/c]` for a name with dots; `[k=v]` for elements
-/// whose field `k` is `v`, `[=v]` for single values; a number for an index, `*` for all elements. As a target, `v` is a
-/// regular expression for a part of the value, as a source it is the value.
+/// Grammar: names separated by `.`, `\.` for a dot in a name, `[a.b/c]` for a name with dots. `[k=v]` matches elements
+/// whose field `k` is `v`, `[=v]` matches single values. A number is an index, `*` matches all elements. In a target,
+/// `v` is a regular expression for a part of the value; in a source, `v` is the value.
 /// Source: kyaml 0.21 utils (`SmarterPathSplitter`) and yaml (`PathMatcher`, `PathGetter`).
 #[derive(Clone, Debug)]
 pub(crate) struct ValuePath(Vec<Step>);
 
-/// One step of a way.
+/// One step of a path.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Name(String),
@@ -34,19 +34,19 @@ pub(super) enum Step {
     Every,
 }
 
-/// Elements of a list by their content.
+/// Elements of a list, matched by content.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
-    /// Empty for single values.
+    /// The name of the field; empty for single values.
     key: String,
     value: String,
     pattern: Regex,
 }
 
 impl ValuePath {
-    /// Reads a path.
+    /// Parses a path.
     /// # Errors
-    /// Says what is wrong with it.
+    /// The first invalid part of the path.
     pub(crate) fn parse(text: &str) -> Result<Self, PathProblem> {
         let parts = split(text);
         let steps = parts.iter().map(|part| Step::parse(part)).collect::<Result<Vec<_>, _>>()?;
@@ -61,7 +61,7 @@ impl ValuePath {
     }
 }
 
-/// Splits at the dots that are not escaped and not within brackets.
+/// Splits at the dots that are neither escaped nor in brackets.
 fn split(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut in_brackets = false;
@@ -113,22 +113,22 @@ impl Element {
         Ok(Self { key: key.to_owned(), value: value.to_owned(), pattern })
     }
 
-    /// Whether it means single values.
+    /// True if the step matches single values.
     pub(super) fn is_single(&self) -> bool {
         self.key.is_empty()
     }
 
-    /// Whether a value is the one it spells.
+    /// True if a value is literally the given one.
     pub(super) fn is(&self, item: &Value) -> bool {
         self.text_in(item).is_some_and(|text| text == self.value)
     }
 
-    /// Whether a value fits it as a regular expression.
+    /// True if a value matches the regular expression.
     pub(super) fn matches(&self, item: &Value) -> bool {
         self.text_in(item).is_some_and(|text| self.pattern.is_match(&text))
     }
 
-    /// A value that it fits.
+    /// Returns a new value that matches the step.
     pub(super) fn created(&self) -> Value {
         let value = Value::String(self.value.clone());
         if self.is_single() { value } else { Map::from_iter([(self.key.clone(), value)]).into() }

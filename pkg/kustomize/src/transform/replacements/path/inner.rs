@@ -1,14 +1,14 @@
-//! A way that goes on in a text, which holds JSON or YAML of its own.
+//! Edits JSON or YAML inside a string.
 
 use manifest::{Limits, Value, type_name, yaml};
 
 use super::PathFault;
 
-/// Changes what a text holds, and writes it back in the form it had: JSON on one line, JSON on several, or YAML.
+/// Changes the value in a text and keeps its form: JSON on one line, JSON on several lines, or YAML.
 /// # Errors
-/// `Type` for a text that holds neither mapping nor list, and what `change` gives; then the text is as it was.
-/// Source: kustomize v5.8.1 api/filters/replacement (`setValueInStructuredData`). differs: there, YAML keeps its comments
-/// and the order of its fields.
+/// `Type` for a text without a mapping or list, and the errors of `change`; then the text stays unchanged.
+/// Source: kustomize v5.8.1 api/filters/replacement (`setValueInStructuredData`); differs: in kustomize, YAML keeps its
+/// comments and the order of its fields.
 pub(super) fn edit(
     text: &mut String,
     change: impl FnOnce(&mut Value) -> Result<(), PathFault>,
@@ -34,7 +34,7 @@ pub(super) fn edit(
     Ok(())
 }
 
-/// Escapes what Go's `encoding/json` escapes.
+/// Escapes the characters that Go's `encoding/json` escapes.
 fn escaped(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
