@@ -1,8 +1,8 @@
-//! Spans of time as Go writes them.
+//! Durations in Go's notation.
 
-/// Reads a span of time such as `1h30m` or `-1.5s` and gives its nanoseconds.
+/// Parses a duration such as `1h30m` or `-1.5s` into nanoseconds. `None` if the text is invalid or exceeds 64 bits.
 ///
-/// Source: Go's time.ParseDuration, which counts in 64 bits and refuses what is longer.
+/// Source: Go's time.ParseDuration.
 pub fn nanoseconds(text: &str) -> Option<i64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let sign = if text.starts_with('-') { -1 } else { 1 };
@@ -13,14 +13,14 @@ pub fn nanoseconds(text: &str) -> Option<i64> {
     while !rest.is_empty() {
         let (part, after) = part_nanoseconds(rest)?;
         total += part;
-        // Checked at each part, so that many of them cannot overflow.
+        // Checked after each part, so that many parts cannot overflow.
         i64::try_from(sign * total).ok()?;
         rest = after;
     }
     i64::try_from(sign * total).ok()
 }
 
-/// Reads one number with its unit.
+/// Parses one number with its unit.
 fn part_nanoseconds(text: &str) -> Option<(i128, &str)> {
     let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let whole_length = digits(text);
@@ -44,7 +44,7 @@ fn part_nanoseconds(text: &str) -> Option<(i128, &str)> {
         _ => return None,
     };
     let whole = if whole.is_empty() { 0 } else { i128::from(whole.parse::<u64>().ok()?) };
-    // More digits than this are below a nanosecond of any unit.
+    // Further digits are less than a nanosecond in any unit.
     let fraction = &fraction[..fraction.len().min(18)];
     let parts = if fraction.is_empty() { 0 } else { i128::from(fraction.parse::<i64>().ok()?) };
     let denominator = 10_i128.pow(u32::try_from(fraction.len()).ok()?);

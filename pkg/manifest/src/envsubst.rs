@@ -1,20 +1,25 @@
 //! The `${VAR}` language of cluster templates and provider components.
 //!
 //! ```text
-//! text ─► legacy (`${ VAR }` to `${VAR}`) ─► grammar ─► Template ─► variables()   what the text asks for
-//!                                                              └─► render()       the text with values in it
+//! text ─► legacy (`${ VAR }` to `${VAR}`) ─► grammar ─► Template ─► variables()   the variables of the text
+//!                                                              └─► render()       the text with values
 //! ```
 //!
-//! A template is parsed once into a flat list of steps, run on a stack; nothing recurses. Positions always speak of the
-//! text as it was given. Values are put in as they are and never read again, so a value with `${X}` in it stays that.
+//! Parsing gives a flat list of steps, which run on a stack without recursion. Positions refer to the original text.
+//! Values are inserted as they are: a `${X}` in a value stays.
 //!
-//! Source: drone/envsubst v2.0.0-20210730161058-179042472c46, with the reading of legacy names and the listing of variables
-//! of clusterctl v1.14 client/yamlprocessor/simple_processor.go. A text that succeeds there gives the same bytes here.
-//! Differs: all faults and all missing variables are reported at once, with their places; a negative length is an error and
-//! no crash; nesting and results have a limit; letters that came with Unicode 16 and 17 have a case; a name may hold any character that
-//! Unicode calls alphabetic or numeric, where the peer takes letters and decimal digits alone.
+//! Source: drone/envsubst v2.0.0-20210730161058-179042472c46, with the legacy names and the listing of variables of
+//! clusterctl v1.14 client/yamlprocessor/simple_processor.go. If the original renders a text, this module gives the
+//! same bytes.
+//! Differs:
+//! - All faults and all missing variables are reported at once, with their positions.
+//! - A negative length is an error instead of a crash.
+//! - Nesting and results have limits.
+//! - Letters added in Unicode 16 and 17 have a case.
+//! - A name may contain any character that is alphabetic or numeric in Unicode; the original accepts letters and
+//!   decimal digits only.
 //!
-//! Absent on purpose: YAML (comments are substituted too), files, the environment.
+//! Deliberately absent: YAML (comments are substituted too), files, the environment.
 
 mod error;
 mod functions;
@@ -37,16 +42,16 @@ use position::Cursor;
 pub use position::Position;
 pub use variables::{NestedVariable, Variable, Variables};
 
-/// How many `${` may be open at once.
+/// The maximum nesting depth of `${`.
 pub const MAX_DEPTH: usize = 100;
 
-/// The longest text that is rendered; the reader of YAML takes no longer one.
+/// The maximum length of a rendered text, equal to the limit of the YAML reader.
 const MAX_RESULT_BYTES: usize = 256 << 20;
 
-/// The comparisons that all patterns of one text may take together, a fraction of a second of work.
+/// The maximum number of comparisons of all patterns of one text, a fraction of a second.
 const MAX_PATTERN_STEPS: u64 = 100_000_000;
 
-/// A text with its substitutions found, ready to be rendered any number of times.
+/// A parsed text, ready to be rendered any number of times.
 ///
 /// ```
 /// use manifest::envsubst::Template;
@@ -57,59 +62,57 @@ const MAX_PATTERN_STEPS: u64 = 100_000_000;
 /// ```
 #[derive(Debug)]
 pub struct Template<'a> {
-    /// What the caller gave; positions and excerpts come from here.
+    /// The original text; the source of positions and excerpts.
     source: &'a str,
     legacy: LegacyNames<'a>,
     steps: Vec<Step>,
-    /// In the order of their `${`, so what is nested in one comes right after it.
+    /// In the order of their `${`, so nested expressions follow the outer one directly.
     expressions: Vec<Expression>,
-    /// Every name once, where it is first written, in the text without legacy names.
+    /// Each name once, at its first position in the text without legacy names.
     names: Vec<Range<usize>>,
 }
 
-/// One instruction of the stack machine that renders.
+/// One instruction of the rendering stack machine.
 #[derive(Debug)]
 enum Step {
-    /// Appends this part of the text.
+    /// Appends a range of the text.
     Text(Range<usize>),
-    /// Marks that an argument begins.
+    /// Marks the start of an argument.
     Argument,
-    /// Replaces the arguments of an expression by its result.
+    /// Replaces the arguments of an expression with its result.
     Call(usize),
 }
 
-/// One `${…}`.
 #[derive(Debug)]
 struct Expression {
     name: usize,
     function: Function,
     arguments: usize,
-    /// Offset of its `$`.
+    /// The offset of its `$`.
     at: usize,
-    /// Whether it stands in an argument of another one.
+    /// True if the expression is inside an argument of another one.
     nested: bool,
-    /// Its steps; the last one is its `Call`.
+    /// The steps of the expression; the last one is its `Call`.
     steps: Range<usize>,
 }
 
 impl Expression {
-    /// Says whether the text offers something in place of the value.
+    /// True if the expression has a default.
     ///
-    /// Source: simple_processor.go (traverse) counts the arguments of every function as a default, so `${X:2}` has one,
-    /// and `${X:=}` has none.
+    /// Source: simple_processor.go (traverse) counts the arguments of every function as a default: `${X:2}` has one,
+    /// `${X:=}` has none.
     fn has_default(&self) -> bool {
         self.arguments > 0
     }
 }
 
 impl<'a> Template<'a> {
-    /// Reads a text and finds its substitutions.
+    /// Parses a text.
     ///
-    /// Source: a NUL character ends the text there, what follows it is dropped (parse/scan.go, read).
+    /// A NUL character ends the text, the rest is ignored. Source: parse/scan.go (read).
     ///
     /// # Errors
-    /// `ParseError` with every substitution that cannot be read, up to [`ParseError::MAX_FAULTS`]; the first is the one
-    /// the peer stops at.
+    /// Every invalid substitution, up to [`ParseError::MAX_FAULTS`]. The original reports only the first one.
     pub fn parse(text: &'a str) -> Result<Self, ParseError> {
         let end = text.find('\0').unwrap_or(text.len());
         let legacy = LegacyNames::collapse(&text[..end]);
@@ -126,19 +129,18 @@ impl<'a> Template<'a> {
         Ok(Self { source: text, legacy, steps, expressions, names })
     }
 
-    /// Lists what the text asks for.
+    /// Lists the variables of the text.
     pub fn variables(&self) -> Variables {
         variables::list(self)
     }
 
-    /// Gives the text with every substitution replaced.
+    /// Renders the text with every substitution replaced.
     ///
-    /// Each name is looked up once. A name that is not set counts as empty where the text has a default for it at its
-    /// first place, and inside arguments.
+    /// Looks up each name once. An unset name counts as empty inside arguments, and if its first use has a default.
     ///
     /// # Errors
-    /// `Missing` with every name that has neither value nor default. `NegativeLength` and `CutCharacter` for a value that
-    /// cannot be cut as asked, `TooLong` for replacements that grow without measure.
+    /// `Missing` with every name without value and default. `NegativeLength` and `CutCharacter` for an impossible
+    /// substring. `TooLong` for a result above the limit, `PatternTooSlow` for too many comparisons.
     pub fn render<'v>(
         &self,
         lookup: &mut dyn FnMut(&str) -> Option<Cow<'v, str>>,
@@ -152,8 +154,8 @@ impl<'a> Template<'a> {
         self.run(&values)
     }
 
-    /// Gives the text with a mark in place of each substitution, whatever its value would be; `mark` makes it from the name of
-    /// the variable. What stands in an argument of another substitution is gone with it.
+    /// Returns the text with a mark in place of each outermost substitution, whatever its value. `mark` makes the mark
+    /// from the name of the variable. Substitutions inside arguments get no mark.
     pub fn mark(&self, mark: &dyn Fn(&str) -> String) -> String {
         let text = self.legacy.text();
         let mut out = String::with_capacity(text.len());
@@ -200,7 +202,7 @@ impl<'a> Template<'a> {
                     if out.len() > MAX_RESULT_BYTES {
                         return Err(self.unusable(Unusable::TooLong, expression));
                     }
-                    // Half a character is no fault yet: its other half may follow, in an argument or after it.
+                    // Half a character is no error yet: the other half may follow, in the argument or behind it.
                     if broken.is_none() && !expression.nested && std::str::from_utf8(&out[start..]).is_err() {
                         broken = Some(expression);
                     }
@@ -238,7 +240,7 @@ impl<'a> Template<'a> {
     }
 }
 
-/// Cuts the arguments of one call out of the output; they lie at its end, one after the other, and are two at most.
+/// Splits the arguments of one call off the end of the output; there are at most two.
 fn split_arguments<'o>(out: &'o [u8], marks: &[usize]) -> [&'o [u8]; 2] {
     match *marks {
         [] => [&[], &[]],

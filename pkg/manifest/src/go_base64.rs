@@ -1,9 +1,9 @@
-//! Base64 as Go reads it.
+//! Base64 as decoded by Go.
 
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// Padded, and careless about the bits that the padding leaves over.
+/// Requires padding, and ignores the trailing bits before the padding.
 pub(crate) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()

@@ -2,21 +2,21 @@ use std::fmt;
 
 use crate::Object;
 
-/// Which object an error or a warning is about.
+/// The object that an error or a warning refers to.
 ///
-/// Parts that the object does not have are empty.
+/// Missing parts are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectRef {
     /// The kind, such as `Deployment`.
     pub kind: String,
-    /// The namespace, empty for cluster-scoped objects and where the file leaves it to the installer.
+    /// The namespace; empty for cluster-scoped objects, and if the installer sets it later.
     pub namespace: String,
     /// The name.
     pub name: String,
 }
 
 impl ObjectRef {
-    /// Takes kind, namespace and name of an object.
+    /// Returns the kind, namespace and name of an object.
     pub fn of(object: &Object) -> Self {
         Self {
             kind: object.kind().to_owned(),

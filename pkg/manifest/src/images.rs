@@ -1,4 +1,4 @@
-//! Container images: the parts of a reference, which images an object runs, and replacing them.
+//! Container images: parsing references, listing the images of an object, and replacing them.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub use found::{FoundImage, ImagePlace, find_images, override_named_images};
 
 /// The parts of a canonical image reference, such as `registry.k8s.io/cluster-api/manager:v1.14.0@sha256:…`.
 ///
-/// Shape: `repository/name[:tag][@digest]`; registry and the whole path up to the last element are the repository.
+/// The form is `repository/name[:tag][@digest]`. The registry and all path elements but the last form the repository.
 /// Source: distribution/reference v0.6.0 (grammar), clusterctl v1.14 util/container/image.go (the four parts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageReference<'a> {
@@ -20,84 +20,75 @@ pub struct ImageReference<'a> {
     pub repository: &'a str,
     /// The last path element, such as `manager`.
     pub name: &'a str,
-    /// The tag, if there is one.
+    /// The tag, if any.
     pub tag: Option<&'a str>,
-    /// The digest with its algorithm, if there is one.
+    /// The digest with its algorithm, if any.
     pub digest: Option<&'a str>,
 }
 
-/// Why a text is no image reference that can be installed.
+/// A text that is no canonical image reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum InvalidReference {
-    /// There is no text.
+    /// The text is empty.
     #[error("it is empty")]
     Empty,
-    /// The text leaves registry or path to a default, which container runtimes fill in differently.
+    /// The registry or path is missing; container runtimes complete them differently.
     #[error("it is short for `{canonical}`")]
     NotCanonical {
-        /// The same image written out.
+        /// The completed reference of the same image.
         canonical: String,
     },
     /// A path element has capital letters.
     #[error("repository names have no capital letters")]
     Uppercase,
-    /// The path is longer than registries allow.
+    /// The path exceeds the limit of registries.
     #[error("its path has {length} characters, the limit is {limit}")]
     TooLong {
-        /// Characters in the path, registry left out.
+        /// The number of characters in the path, without the registry.
         length: usize,
-        /// The most a registry takes.
         limit: usize,
     },
     /// The part after `@` is no sha256, sha384 or sha512 digest in lower-case hexadecimal.
     #[error("`{digest}` is no digest")]
-    Digest {
-        /// The refused part.
-        digest: String,
-    },
-    /// The part after `:` is no tag.
+    Digest { digest: String },
+    /// The part after `:` is no valid tag.
     #[error("`{tag}` is no tag")]
-    Tag {
-        /// The refused part.
-        tag: String,
-    },
-    /// Registry or path break the grammar.
+    Tag { tag: String },
+    /// The registry or path violates the grammar.
     #[error("`{part}` is no image name")]
-    Name {
-        /// The refused part.
-        part: String,
-    },
+    Name { part: String },
 }
 
-/// What to put in place of the parts of an image reference; an empty field leaves its part alone.
+/// The replacements for the parts of an image reference; an empty field keeps its part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImageOverride {
-    /// Replaces everything before the last path element; one `/` at its end is ignored.
+    /// The text to replace everything before the last path element; one trailing `/` is ignored.
     pub repository: String,
-    /// Replaces the last path element.
+    /// The text to replace the last path element.
     pub name: String,
-    /// Replaces or adds the tag; a digest stays as it is.
+    /// The new tag; a digest stays.
     pub tag: String,
-    /// Replaces or adds the digest, with its algorithm.
+    /// The new digest, with its algorithm.
     pub digest: String,
 }
 
-/// A container whose image cannot be read.
+/// A container with an invalid image reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("image `{image}` of container `{container}` in `{object}` is not valid")]
 pub struct InvalidImage {
     /// The object that holds the container.
     pub object: ObjectRef,
-    /// The name of the container, empty if it has none.
+    /// The name of the container; empty if it has none.
     pub container: String,
-    /// The refused text.
+    /// The invalid reference.
     pub image: String,
-    /// What is wrong with it.
+    /// The reason.
     #[source]
     pub reason: InvalidReference,
 }
 
-/// The most characters in the path of a repository.
+/// The maximum number of characters in the path of a repository.
 const PATH_LIMIT: usize = 255;
 const TAG_LIMIT: usize = 128;
 const DEFAULT_REGISTRY: &str = "docker.io";
@@ -105,10 +96,10 @@ const LEGACY_REGISTRY: &str = "index.docker.io";
 const CONTAINER_FIELDS: [&str; 2] = ["containers", "initContainers"];
 
 impl<'a> ImageReference<'a> {
-    /// Reads a reference that leaves nothing to defaults.
+    /// Parses a reference that is complete.
     /// Source: distribution/reference v0.6.0 (`ParseNamed`).
     /// # Errors
-    /// [`InvalidReference`] says which part is wrong; `NotCanonical` carries the text that would be accepted.
+    /// [`InvalidReference`] names the invalid part; `NotCanonical` has the canonical form.
     pub fn parse(text: &'a str) -> Result<Self, InvalidReference> {
         if text.is_empty() {
             return Err(InvalidReference::Empty);
@@ -131,14 +122,14 @@ impl<'a> ImageReference<'a> {
             Some(_) => {}
         }
         let whole = &text[..text.len() - (remainder.len() - path.len())];
-        // The domain ends in a slash, so there always is one to split at.
+        // The domain ends in a slash, so a canonical reference always has one.
         let (repository, name) = whole.rsplit_once('/').unwrap_or(("", whole));
         Ok(Self { repository, name, tag, digest })
     }
 
-    /// Gives the reference with some parts replaced.
+    /// Returns the reference with some parts replaced.
     ///
-    /// Nothing checks the result: a registry of one's own may have rules of its own.
+    /// The result is not validated, as private registries may have other rules.
     /// Source: clusterctl v1.14 client/config/imagemeta_client.go (`ApplyToImage`).
     pub fn with_override(&self, change: &ImageOverride) -> String {
         let repository = change.repository.strip_suffix('/').unwrap_or(&change.repository);
@@ -157,22 +148,20 @@ impl<'a> ImageReference<'a> {
     }
 }
 
-/// Lists the images an object runs.
+/// Lists the images of a Deployment or DaemonSet; other kinds have none.
 ///
-/// Shape: containers in their order, then init containers; duplicates stay; nothing for kinds other than Deployment
-/// and DaemonSet. An absent image is the empty text.
+/// Containers come in their order, then init containers. Duplicates stay. A missing image is the empty text.
 /// Source: clusterctl v1.14 internal/util/objs.go (`InspectImages`).
 pub fn images_of(object: &Object) -> Vec<&str> {
     containers(object).map(|(_, _, container)| text_field(container, "image")).collect()
 }
 
-/// Replaces the images of a Deployment or DaemonSet; other kinds are left alone.
+/// Replaces the images of a Deployment or DaemonSet; other kinds stay unchanged.
 ///
-/// `lookup` is asked with each image. Every image is read, whether something replaces it or
-/// not. Objects whose images stay are not copied.
+/// Parses every image and calls `lookup` with it. An object without a new image is not copied.
 /// Source: clusterctl v1.14 internal/util/objs.go (`FixImages`).
 /// # Errors
-/// One entry for each image that is no canonical reference; then nothing in the object has changed.
+/// One entry for each image that is no canonical reference; the object then stays unchanged.
 pub fn override_images(
     object: &mut Object,
     lookup: &dyn Fn(&ImageReference<'_>) -> Option<ImageOverride>,
@@ -206,7 +195,7 @@ pub fn override_images(
     Ok(())
 }
 
-/// Walks the containers of a Deployment or DaemonSet: field, index in it, container.
+/// Iterates over the containers of a Deployment or DaemonSet: field, index in the list, container.
 fn containers(object: &Object) -> impl Iterator<Item = (&'static str, usize, &Value)> {
     let runs_pods = matches!(object.kind(), "Deployment" | "DaemonSet");
     let fields = if runs_pods { &CONTAINER_FIELDS[..] } else { &[] };
@@ -220,8 +209,7 @@ fn text_field<'a>(container: &'a Value, field: &str) -> &'a str {
     container.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Splits off a registry; text before the first `/` is one if it could not be the first element of a path on Docker
-/// Hub.
+/// Splits off the registry: text before the first `/` that cannot be the first path element on Docker Hub.
 fn split_domain(text: &str) -> (Option<&str>, &str) {
     match text.split_once('/') {
         Some((first, rest))
@@ -235,7 +223,8 @@ fn split_domain(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Splits what follows the registry into path, tag and digest; neither path nor tag can hold a `@`, nor a path a `:`.
+/// Splits the text behind the registry into path, tag and digest. A path and a tag cannot contain `@`, a path cannot
+/// contain `:`.
 fn split_remainder(remainder: &str) -> (&str, Option<&str>, Option<&str>) {
     let (named, digest) = split_off(remainder, '@');
     let (path, tag) = split_off(named, ':');
@@ -246,7 +235,7 @@ fn split_off(text: &str, separator: char) -> (&str, Option<&str>) {
     text.split_once(separator).map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
-/// Names the image that Docker would take the text for.
+/// Makes the error with the reference that Docker would use for the text.
 fn short_for(text: &str) -> InvalidReference {
     let path = text.strip_prefix(DEFAULT_REGISTRY).and_then(|rest| rest.strip_prefix('/')).unwrap_or(text);
     let library = if path.contains('/') { "" } else { "library/" };
@@ -258,7 +247,7 @@ fn check_name(domain: Option<&str>, path: &str) -> Result<(), InvalidReference> 
         return Err(InvalidReference::Uppercase);
     }
     let is_domain = domain.is_none_or(is_registry);
-    // The grammar takes `a_b.c/image` for a path without registry, as an underscore cannot be in a host name.
+    // The grammar accepts `a_b.c/image` as a path without registry, as host names have no underscore.
     if let Some(part) = domain.filter(|domain| !is_domain && !is_path_element(domain)) {
         return Err(InvalidReference::Name { part: part.to_owned() });
     }
@@ -274,7 +263,7 @@ fn check_name(domain: Option<&str>, path: &str) -> Result<(), InvalidReference> 
     Ok(())
 }
 
-/// A host name, an IPv4 address or an IPv6 address in brackets, with a port or without.
+/// True for a host name, an IPv4 address or an IPv6 address in brackets, with or without a port.
 fn is_registry(text: &str) -> bool {
     let (host, port) =
         if let Some((address, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
@@ -297,7 +286,7 @@ fn is_registry(text: &str) -> bool {
     host.is_none_or(|host| host.split('.').all(is_part)) && port.is_none_or(is_port)
 }
 
-/// Lower-case letters and digits, joined by one `.`, one or two `_`, or any number of `-`.
+/// True for lower-case letters and digits, joined by one `.`, one or two `_`, or any number of `-`.
 fn is_path_element(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let ends = |byte: Option<&u8>| byte.is_some_and(|byte| is_inner(*byte));
@@ -315,7 +304,7 @@ fn is_tag(text: &str) -> bool {
         && text.bytes().all(|byte| is_word(byte) || matches!(byte, b'.' | b'-'))
 }
 
-/// Whether a text is a sha256, sha384 or sha512 digest as it stands behind the `@` of a reference.
+/// True if a text is a sha256, sha384 or sha512 digest, as written behind the `@` of a reference.
 pub fn is_digest(text: &str) -> bool {
     let Some((algorithm, hash)) = text.split_once(':') else { return false };
     let length = match algorithm {

@@ -1,28 +1,27 @@
-//! Labels put on every object of a set.
+//! Labels added to every object of a set.
 
 use serde_json::Value;
 
 use crate::object::type_name;
 use crate::{Object, ObjectRef};
 
-/// A label that an object lost because Kubernetes could not have read its value.
+/// A label that was removed because its value is no string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedLabel {
-    /// The object that had it.
+    /// The object that had the label.
     pub object: ObjectRef,
-    /// Its key.
+    /// The key of the label.
     pub key: String,
-    /// What the value was, such as `a number`.
+    /// The type of the value, such as `a number`.
     pub found: &'static str,
 }
 
-/// Puts labels on every object, over what they have under the same keys.
+/// Sets labels on every object, replacing existing values of the same keys.
 ///
-/// An object whose metadata is no mapping stays as it is. A label without a value gets the empty one. Labels with other
-/// values that are no strings leave the object, as no API server would take it with them; they are returned, so that the
-/// caller can warn.
-/// Source: clusterctl v1.14 client/repository/components.go (`addCommonLabels`); differs: there, one such value makes
-/// the object lose all the labels it had.
+/// An object whose metadata is no mapping stays unchanged. A label without a value gets the empty value. Other labels
+/// that are no strings are removed and returned for a warning: no API server accepts such an object.
+/// Source: clusterctl v1.14 client/repository/components.go (`addCommonLabels`); differs: in clusterctl, one such value
+/// makes the object lose all its labels.
 #[must_use = "the author of the file should hear of dropped labels"]
 pub fn add_labels(objects: &mut [Object], labels: &[(&str, &str)]) -> Vec<DroppedLabel> {
     let mut dropped = Vec::new();

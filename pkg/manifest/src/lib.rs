@@ -1,4 +1,4 @@
-//! From bytes to objects and back: YAML as Go reads and prints it, variable substitution, pure edits of objects.
+//! Parses and prints objects: YAML as Go reads and prints it, variable substitution, pure edits of objects.
 
 mod go_base64;
 mod identity;

@@ -1,4 +1,4 @@
-//! The namespace a set of objects is installed in: finding it, and moving every object and reference into it.
+//! The target namespace of a set of objects: finding it, and moving all objects and references into it.
 
 use serde_json::{Value, json};
 
@@ -8,48 +8,43 @@ use crate::{Object, ObjectRef};
 #[cfg(test)]
 mod tests;
 
-/// A set of objects with more than one Namespace, so that none of them is the target.
+/// A set of objects with several Namespaces, so the target is ambiguous.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found {} objects of kind `Namespace`, provider components have at most one", names.len())]
 pub struct SeveralNamespaces {
-    /// Their names, in input order.
+    /// The names of the Namespaces, in input order.
     pub names: Vec<String>,
 }
 
-/// A reference to a namespace that cannot be moved to another one.
+/// A reference to a namespace that cannot be moved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum NamespaceError {
     /// The annotation that names a Certificate is not `<namespace>/<name>`.
     #[error("annotation `{INJECT_CA_FROM}` of `{object}` must be `<namespace>/<name>`, not `{found}`")]
-    InjectCaFrom {
-        /// The object that has the annotation.
-        object: ObjectRef,
-        /// The value of the annotation.
-        found: String,
-    },
-    /// `spec` of a Certificate is no mapping, or its DNS names are no list of strings.
+    InjectCaFrom { object: ObjectRef, found: String },
+    /// The `spec` of a Certificate is no mapping, or its DNS names are no list of strings.
     #[error("`{path}` of `{object}` must be {expected}, not {found}")]
     Certificate {
-        /// The Certificate.
         object: ObjectRef,
         /// The field, such as `spec.dnsNames[1]`.
         path: String,
-        /// What belongs there, such as `a string`.
+        /// The expected type, such as `a string`.
         expected: &'static str,
-        /// What is there, such as `a number`.
+        /// The actual type, such as `a number`.
         found: &'static str,
     },
 }
 
-/// The annotation in which cert-manager's CA injector looks for a Certificate.
+/// The annotation that tells cert-manager's CA injector the Certificate.
 const INJECT_CA_FROM: &str = "cert-manager.io/inject-ca-from";
 
 const NAMESPACE: &str = "Namespace";
 
-/// Kinds whose objects have no namespace; of all other kinds it is taken that they have one.
+/// The cluster-scoped kinds; all other kinds count as namespaced.
 ///
-/// Source: clusterctl v1.14 internal/util/objs.go (`IsResourceNamespaced`). The list is incomplete (an APIService or a
-/// ClusterIssuer is not in it) and knows no groups; scripts see what it says, so it stays as it is.
+/// Source: clusterctl v1.14 internal/util/objs.go (`IsResourceNamespaced`). The list is incomplete (APIService and
+/// ClusterIssuer are missing) and ignores groups. It stays as it is, because scripts depend on the result.
 const CLUSTER_SCOPED_KINDS: [&str; 16] = [
     NAMESPACE,
     "Node",
@@ -69,21 +64,21 @@ const CLUSTER_SCOPED_KINDS: [&str; 16] = [
     "RuntimeClass",
 ];
 
-/// Tells whether objects of a kind are given a namespace, whatever their group.
+/// True if objects of a kind get a namespace, regardless of group.
 fn is_namespaced(kind: &str) -> bool {
     !CLUSTER_SCOPED_KINDS.contains(&kind)
 }
 
-/// Finds the namespace that provider components ask to be installed in: the name of their Namespace object.
+/// Returns the target namespace of provider components: the name of their Namespace object.
 ///
-/// A Namespace without a name counts for nothing.
+/// A Namespace without a name is ignored.
 /// Source: clusterctl v1.14 client/repository/components.go (`inspectTargetNamespace`).
 /// # Errors
-/// [`SeveralNamespaces`] when there is a choice; naming a target does not help, the components have to change.
+/// [`SeveralNamespaces`] if there are several; a target namespace does not help, the components must change.
 pub fn target_namespace(objects: &[Object]) -> Result<Option<&str>, SeveralNamespaces> {
     let mut names = objects.iter().filter(|it| it.kind() == NAMESPACE).map(Object::name);
     let found = names.by_ref().find(|name| !name.is_empty());
-    // A nameless one after the first that has a name is one too many as well.
+    // A Namespace without a name after the first named one counts as another Namespace.
     let others: Vec<_> = names.map(str::to_owned).collect();
     match found {
         Some(name) if !others.is_empty() => {
@@ -93,7 +88,7 @@ pub fn target_namespace(objects: &[Object]) -> Result<Option<&str>, SeveralNames
     }
 }
 
-/// Adds a Namespace object at the end, if there is none of that kind.
+/// Appends a Namespace object, if the set has none.
 ///
 /// Source: clusterctl v1.14 client/repository/components.go (`addNamespaceIfMissing`).
 pub fn ensure_namespace_object(objects: &mut Vec<Object>, namespace: &str) {
@@ -106,21 +101,21 @@ pub fn ensure_namespace_object(objects: &mut Vec<Object>, namespace: &str) {
     }
 }
 
-/// Moves every object, and what refers to the namespaces of the set, into one namespace.
+/// Moves all objects, and the references to their namespaces, into one namespace.
 ///
-/// Namespace objects are renamed; objects of kinds not known to be cluster-scoped get the namespace, those that had
-/// another one too. Subjects of bindings, services of webhooks and CRDs, the CA annotation and the DNS names of
-/// Certificates follow. Items inside a List are not visited, nor is metadata changed that is no mapping. Objects of
-/// decoded kinds are expected to have gone through [`round_trip`](crate::typed::round_trip): what is not shaped as
-/// Kubernetes has it is passed over here.
+/// Renames Namespace objects, and sets the namespace of every other object not known to be cluster-scoped. Subjects of
+/// bindings, services of webhooks and CRDs, the CA annotation and the DNS names of Certificates follow.
+///
+/// Skips the items of a List, and metadata that is no mapping. Expects objects of decoded kinds after
+/// [`round_trip`](crate::typed::round_trip); skips fields of an unexpected type.
 /// Source: clusterctl v1.14 client/repository/components.go (`fixTargetNamespace`).
 /// # Errors
-/// One entry for each reference that cannot be moved; the objects are then half changed and not to be used.
+/// One entry for each reference that cannot be moved; the objects are then partly changed and must not be used.
 pub fn set_namespace(objects: &mut [Object], namespace: &str) -> Result<(), Vec<NamespaceError>> {
     let mut errors = Vec::new();
     for object in objects {
         let before = object.namespace().to_owned();
-        // Metadata that is no mapping is left for the API server to refuse, with all that its author wrote.
+        // Metadata that is no mapping stays as written; the API server rejects the object.
         let can_move = object.get(&["metadata"]).is_none_or(Value::is_object);
         if can_move && object.kind() == NAMESPACE && object.name() != namespace {
             object.set_name(namespace);
@@ -177,7 +172,8 @@ fn move_webhook_services(object: &mut Object, namespace: &str) {
     }
 }
 
-/// The first path is the place in `v1`, the second in `v1beta1`; decoding leaves only the one that belongs.
+/// Moves the conversion service. The first path belongs to `v1`, the second to `v1beta1`; decoding keeps only the right
+/// one.
 fn move_conversion_service(object: &mut Object, namespace: &str) {
     const CURRENT: &[&str] = &["spec", "conversion", "webhook", "clientConfig", "service"];
     const BETA: &[&str] = &["spec", "conversion", "webhookClientConfig", "service"];
@@ -200,7 +196,7 @@ fn move_service(service: &mut Value, namespace: &str) {
     }
 }
 
-/// Why a reference stays where it is, before it is known whose it is.
+/// A reference that cannot be moved, before its object is known.
 enum Unmovable {
     InjectCaFrom { found: String },
     Certificate { path: String, expected: &'static str, found: &'static str },
@@ -232,7 +228,7 @@ fn move_ca_annotation(object: &mut Object, namespace: &str) -> Result<(), Unmova
     }
 }
 
-/// Replaces the namespace in the DNS names of services, `<service>.<namespace>.svc`, once in each name.
+/// Replaces the namespace in the DNS names of services, `<service>.<namespace>.svc`, once per name.
 fn move_dns_names(object: &mut Object, from: &str, to: &str) -> Result<(), Unmovable> {
     let names = match object.get(&["spec"]) {
         None | Some(Value::Null) => return Ok(()),

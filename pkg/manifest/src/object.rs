@@ -1,26 +1,26 @@
-//! One Kubernetes object as a JSON tree, cheap to clone and copied only where it is written to.
+//! One Kubernetes object as a JSON tree; cheap to clone, and copied on write.
 
 use std::sync::Arc;
 
 use crate::provenance::{Provenance, SetField, Setter};
 use crate::{Map, Value};
 
-/// One Kubernetes object: a JSON mapping with accessors for what every object has.
+/// One Kubernetes object: a JSON mapping with accessors for common fields.
 ///
-/// Cloning costs one reference count; the first write to a shared object copies it. Nothing is assumed about the
-/// content: an accessor over a field that is absent or of another type gives the empty string or `None`. Objects are equal
-/// when their fields are, wherever those come from.
+/// A clone costs one reference count; the first write to a shared object copies it. If a field is missing or has
+/// another type, its accessor returns the empty string or `None`. Objects with equal fields are equal, regardless of
+/// provenance.
 #[derive(Clone, Debug, Default)]
 pub struct Object {
     root: Arc<Map<String, Value>>,
     provenance: Option<Box<Provenance>>,
 }
 
-/// Says that a JSON value cannot be an object, and what it is instead.
+/// A JSON value that cannot be an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a mapping, found {found}")]
 pub struct NotAMapping {
-    /// What the value is: `a list`, `a string`, `a number`, `a boolean` or `null`.
+    /// The type of the value: `a list`, `a string`, `a number`, `a boolean` or `null`.
     pub found: &'static str,
 }
 
@@ -30,12 +30,12 @@ impl Object {
         Self { root: Arc::new(fields), provenance: None }
     }
 
-    /// Gives the fields back as a JSON value; copies only when another clone is alive.
+    /// Returns the fields as a JSON value; copies them only if another clone exists.
     pub fn into_value(self) -> Value {
         Value::Object(self.into_fields())
     }
 
-    /// Gives the fields; copies only when another clone is alive.
+    /// Returns the fields; copies them only if another clone exists.
     pub fn into_fields(self) -> Map<String, Value> {
         Arc::unwrap_or_clone(self.root)
     }
@@ -45,63 +45,63 @@ impl Object {
         &self.root
     }
 
-    /// Returns the fields for writing; copies them first when another clone is alive.
+    /// Returns the fields for writing; copies them first if another clone exists.
     pub fn as_map_mut(&mut self) -> &mut Map<String, Value> {
         Arc::make_mut(&mut self.root)
     }
 
-    /// Puts other fields in the place of its own; their past stays with it.
+    /// Replaces all fields; the provenance stays.
     pub fn replace_fields(&mut self, fields: Map<String, Value>) {
         self.root = Arc::new(fields);
     }
 
-    /// Returns `apiVersion`, empty if absent.
+    /// Returns `apiVersion`; empty if missing.
     pub fn api_version(&self) -> &str {
         self.text(&["apiVersion"])
     }
 
-    /// Returns `kind`, empty if absent.
+    /// Returns `kind`; empty if missing.
     pub fn kind(&self) -> &str {
         self.text(&["kind"])
     }
 
-    /// Returns the group in `apiVersion`, empty for the core group.
+    /// Returns the group of `apiVersion`; empty for the core group.
     pub fn group(&self) -> &str {
         self.api_version().split_once('/').map_or("", |(group, _)| group)
     }
 
-    /// Returns the version in `apiVersion`, without its group.
+    /// Returns the version of `apiVersion`, without the group.
     pub fn version(&self) -> &str {
         let whole = self.api_version();
         whole.split_once('/').map_or(whole, |(_, version)| version)
     }
 
-    /// Returns `metadata.name`, empty if absent.
+    /// Returns `metadata.name`; empty if missing.
     pub fn name(&self) -> &str {
         self.text(&["metadata", "name"])
     }
 
-    /// Returns `metadata.namespace`, empty if absent.
+    /// Returns `metadata.namespace`; empty if missing.
     pub fn namespace(&self) -> &str {
         self.text(&["metadata", "namespace"])
     }
 
-    /// Returns the value of a label, if it is there and a string.
+    /// Returns the value of a label, if it exists and is a string.
     pub fn label(&self, key: &str) -> Option<&str> {
         self.get(&["metadata", "labels", key]).and_then(Value::as_str)
     }
 
-    /// Returns the value of an annotation, if it is there and a string.
+    /// Returns the value of an annotation, if it exists and is a string.
     pub fn annotation(&self, key: &str) -> Option<&str> {
         self.get(&["metadata", "annotations", key]).and_then(Value::as_str)
     }
 
-    /// Lists the labels whose values are strings, by key.
+    /// Iterates over the labels with string values, by key.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs("labels")
     }
 
-    /// Lists the annotations whose values are strings, by key.
+    /// Iterates over the annotations with string values, by key.
     pub fn annotations(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs("annotations")
     }
@@ -132,13 +132,13 @@ impl Object {
         inner_mapping(self.mapping_at("metadata"), "annotations").insert(key.to_owned(), value.into());
     }
 
-    /// Returns the value under a path of mapping keys, if every step is there.
+    /// Returns the value at a path of mapping keys, if every step exists.
     pub fn get(&self, path: &[&str]) -> Option<&Value> {
         let (first, rest) = path.split_first()?;
         rest.iter().try_fold(self.root.get(*first)?, |at, key| at.as_object()?.get(*key))
     }
 
-    /// Returns the value under a path of mapping keys for writing; copies nothing when the path is not there.
+    /// Returns the value at a path of mapping keys for writing; copies nothing if the path does not exist.
     pub fn get_mut(&mut self, path: &[&str]) -> Option<&mut Value> {
         self.get(path)?;
         let (first, rest) = path.split_first()?;
@@ -146,39 +146,39 @@ impl Object {
         rest.iter().try_fold(root, |at, key| at.as_object_mut()?.get_mut(*key))
     }
 
-    /// Begins to keep account of what sets its fields; those it has are the origin's.
+    /// Starts recording the provenance of fields; `origin` is the setter of all present fields.
     pub fn trace(&mut self, origin: &Arc<Setter>) {
         self.provenance = Some(Box::new(Provenance::new(Arc::clone(origin), Arc::clone(&self.root))));
     }
 
-    /// Accounts for all that changed since the last time, if the object is traced.
+    /// Records `setter` for every field changed since the last call, if the object is traced.
     pub fn set_by(&mut self, setter: &Arc<Setter>) {
         if let Some(provenance) = &mut self.provenance {
             provenance.note(&self.root, setter);
         }
     }
 
-    /// Accounts, if the object is traced, for what was put into the text it was read from: `marked` is what was read with marks
-    /// in their places, and `setter` says what a text with a mark stands for.
+    /// Records the provenance of values that were substituted in the source text, if the object is traced. `marked` is
+    /// the object parsed from the text with marks. `setter` returns the setter of a text with a mark.
     pub fn set_by_marks(&mut self, marked: &Self, setter: &dyn Fn(&str) -> Option<Arc<Setter>>) {
         if let Some(provenance) = &mut self.provenance {
             provenance.note_marks(&marked.root, setter);
         }
     }
 
-    /// Lists the fields with a value of their own that something else than the origin set; none if it is not traced.
+    /// Lists the leaf fields not set by the origin; empty if the object is not traced.
     pub fn set_fields(&self) -> Vec<SetField<'_>> {
         self.provenance.as_ref().map(|provenance| provenance.set_fields(&self.root)).unwrap_or_default()
     }
 
-    /// Tells what set its fields in other words, if it is traced.
+    /// Replaces every recorded setter, if the object is traced.
     pub fn map_setters(&mut self, mut map: impl FnMut(&Setter) -> Setter) {
         if let Some(provenance) = &mut self.provenance {
             provenance.map_setters(&mut map);
         }
     }
 
-    /// The past of its fields, if it is traced.
+    /// The provenance of the fields, if the object is traced.
     pub fn provenance(&self) -> Option<&Provenance> {
         self.provenance.as_deref()
     }
@@ -197,7 +197,7 @@ impl Object {
     }
 }
 
-/// Finds the mapping in a field; a value of another type there, `null` above all, is replaced by an empty mapping.
+/// Returns the mapping in a field. Replaces a value of another type, usually `null`, with an empty mapping.
 fn inner_mapping<'a>(parent: &'a mut Map<String, Value>, field: &str) -> &'a mut Map<String, Value> {
     if !parent.get(field).is_some_and(Value::is_object) {
         parent.insert(field.to_owned(), Value::Object(Map::new()));
@@ -231,7 +231,7 @@ impl From<Object> for Value {
     }
 }
 
-/// Names the type of a JSON value, with its article, for the middle of a sentence.
+/// Returns the type of a JSON value with its article, for use inside a sentence.
 pub fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

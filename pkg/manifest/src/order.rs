@@ -1,13 +1,13 @@
-//! The order in which provider components are printed and installed.
+//! The order of provider components for printing and installation.
 
 use crate::Object;
 
 /// Sorts provider components for installation.
 ///
-/// Shape: objects of kind Namespace, then objects of the API group `cert-manager.io`, both in reverse of their input
-/// order; then all others in input order. Certificates come before the webhooks and CRDs whose CA they provide.
-/// Source: clusterctl v1.14 client/repository/components.go (`NewComponents`); the reversal is what its sort gives, and
-/// its output shows it.
+/// Namespaces come first, then objects of the API group `cert-manager.io`, both in reverse input order. All others
+/// follow in input order. So Certificates precede the webhooks and CRDs that use their CA.
+/// Source: clusterctl v1.14 client/repository/components.go (`NewComponents`); its sort reverses the first two groups,
+/// which shows in its output.
 pub fn sort_for_installation(objects: &mut Vec<Object>) {
     let mut namespaces = Vec::new();
     let mut certificates = Vec::new();

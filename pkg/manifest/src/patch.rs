@@ -1,6 +1,6 @@
 //! Patches of objects: strategic merge, merge (RFC 7386) and JSON (RFC 6902).
 //!
-//! A patch either applies whole or leaves the object as it was.
+//! A patch either applies completely or leaves the object unchanged.
 
 mod strategic;
 
@@ -10,61 +10,57 @@ use crate::{NotAMapping, Object, builtin, type_name};
 
 pub use strategic::StrategicError;
 
-/// A change to an object, in one of the three forms users of Kubernetes know.
+/// A change of an object, in one of the three patch forms of Kubernetes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Patch {
-    /// A mapping that is merged the way the built-in kinds define it: lists of containers by name, and so on.
+    /// A mapping merged by the rules of the built-in kinds: for example, lists of containers by name.
     Strategic(Value),
-    /// A mapping that is merged field by field; `null` takes a field away, lists are replaced.
+    /// A mapping merged field by field; `null` removes a field, lists are replaced.
     Merge(Value),
-    /// A list of operations.
+    /// A list of JSON patch operations.
     Json(Value),
 }
 
 /// A patch that cannot be applied.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum PatchError {
-    /// A form that is none: neither a mapping nor a list.
+    /// The patch is neither a mapping nor a list.
     #[error("a patch is a mapping of fields or a list of operations, this is {found}")]
-    Form {
-        /// What it is.
-        found: &'static str,
-    },
-    /// The list is none of operations.
+    Form { found: &'static str },
+    /// The list is no JSON patch.
     #[error("the list is no JSON patch")]
     Operations(#[source] serde_json::Error),
-    /// An operation cannot be carried out, such as one on a path that is not there.
+    /// An operation that fails, for example on a missing path.
     #[error("operation {number} (`{path}`) cannot be carried out")]
     Operation {
-        /// Its place in the list, from 1.
+        /// The position of the operation, from 1.
         number: usize,
-        /// The path it is about.
         path: String,
-        /// Why.
         #[source]
         source: json_patch::PatchErrorKind,
     },
-    /// A directive or a list that strategic merge cannot read.
+    /// An invalid directive or list for strategic merge.
     #[error(transparent)]
     Strategic(#[from] StrategicError),
-    /// What is left is no object.
+    /// The result is no object.
     #[error("the patch leaves no object")]
     NoObject(#[source] NotAMapping),
 }
 
-/// What a patch made of an object.
+/// The result of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patched {
-    /// The object is still there.
+    /// The object remains.
     Stays,
-    /// The patch deletes it: `$patch: delete`.
+    /// The patch deletes the object: `$patch: delete`.
     Deleted,
 }
 
 impl Patch {
-    /// Takes a patch by its form: a list is a JSON patch, a mapping is merged as the kind of the object defines it.
+    /// Recognizes a patch by its form: a list is a JSON patch, a mapping is a strategic merge patch.
     /// # Errors
-    /// `Form` for everything else.
+    /// `Form` for any other value.
     pub fn of_form(value: Value) -> Result<Self, PatchError> {
         match value {
             Value::Object(_) => Ok(Self::Strategic(value)),
@@ -73,9 +69,9 @@ impl Patch {
         }
     }
 
-    /// Applies it to an object. Kinds that are not built in have no merge keys: strategic merge is plain merge there.
+    /// Applies the patch. A kind that is not built in has no merge keys, so a strategic merge is a plain merge there.
     /// # Errors
-    /// Says what is wrong; then the object has not changed.
+    /// The reason; the object then stays unchanged.
     pub fn apply(&self, object: &mut Object) -> Result<Patched, PatchError> {
         let mut value = object.clone().into_value();
         match self {
@@ -83,7 +79,7 @@ impl Patch {
             Self::Strategic(patch) if strategic::deletes(patch) => return Ok(Patched::Deleted),
             Self::Strategic(patch) if builtin::is_built_in(object.group()) => {
                 let of = |version| builtin::kind(object.group(), version, object.kind());
-                // An old version is merged as the one that replaced it.
+                // A removed version is merged like `v1`, its successor.
                 strategic::merge(
                     &mut value,
                     patch,
@@ -98,7 +94,7 @@ impl Patch {
     }
 }
 
-/// Merges by RFC 7386.
+/// Merges as defined by RFC 7386.
 pub fn merge(target: &mut Value, patch: &Value) {
     let Value::Object(changes) = patch else {
         *target = patch.clone();

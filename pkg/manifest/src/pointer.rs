@@ -1,6 +1,6 @@
-//! Names of fields as steps of a JSON pointer (RFC 6901), in which `~` and `/` are written `~0` and `~1`.
+//! Field names as steps of a JSON pointer (RFC 6901), which escapes `~` as `~0` and `/` as `~1`.
 
-/// The step for the field of a name.
+/// Returns the step for a field name.
 ///
 /// ```
 /// assert_eq!(manifest::pointer::step("example.com/a~b"), "example.com~1a~0b");
@@ -9,7 +9,7 @@ pub fn step(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The name of the field a step stands for.
+/// Returns the field name of a step.
 ///
 /// ```
 /// assert_eq!(manifest::pointer::name("example.com~1a~01"), "example.com/a~1");

@@ -1,11 +1,13 @@
-//! Who set which field of an object: the file it was read from, or what changed it since.
+//! The provenance of fields: the file an object came from, and later changes.
 //!
 //! ```text
-//! Object::trace(origin) ─► edits, of any kind ─► Object::set_by(setter): what differs from the last time is the setter's
+//! Object::trace(origin) ─► edits of any kind ─► Object::set_by(setter): all changes since the last call belong to the
+//! setter
 //! ```
 //!
-//! Edits know nothing of it: an object that is traced keeps the content it had at the last [`Object::set_by`], shared until
-//! it is written to, and is compared with that. An object that is not traced has one empty pointer more.
+//! Edits need no support for tracing. A traced object keeps a shared copy of its content at the last
+//! [`Object::set_by`], and compares the new content with it. An object that is not traced costs one extra empty
+//! pointer.
 
 mod align;
 mod marks;
@@ -16,53 +18,53 @@ use std::sync::Arc;
 
 use crate::{Map, Object, Value};
 
-/// Whether it is kept what sets which field.
+/// The switch for recording provenance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trace {
-    /// It is not, and costs nothing.
+    /// Records nothing, at no cost.
     #[default]
     Off,
-    /// In the [provenance](crate::Object::provenance) of each object.
+    /// Records the [provenance](crate::Object::provenance) of each object.
     On,
 }
 
 impl Trace {
-    /// Whether it is kept for any of these objects.
+    /// Returns `On` if any of the objects is traced.
     pub fn of(objects: &[Object]) -> Self {
         if objects.iter().any(|object| object.provenance().is_some()) { Self::On } else { Self::Off }
     }
 }
 
-/// What sets fields.
+/// The source of field values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Setter {
-    /// The file it is written in; empty for a flag.
+    /// The file with the setting; empty for a flag.
     pub file: String,
-    /// The place in the file, such as `patches[1]`; empty for a file that holds the object.
+    /// The position in the file, such as `patches[1]`; empty if the file holds the object itself.
     pub field: String,
-    /// The file the field takes the content from, such as that of the patch; empty where it holds it.
+    /// The file with the content of the field, such as a patch file; empty if the field holds the content.
     pub content: String,
 }
 
-/// The past of one object's fields.
+/// The provenance of one object's fields.
 #[derive(Clone, Debug)]
 pub struct Provenance {
     origin: Arc<Setter>,
     fields: Node,
-    /// The content all of which is accounted for.
+    /// The content with complete provenance.
     known: Arc<Map<String, Value>>,
 }
 
-/// A field that was set by something else than the origin of its object.
+/// A field that the origin of its object did not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetField<'a> {
-    /// Its place, as a JSON pointer.
+    /// The position of the field, as a JSON pointer.
     pub pointer: String,
-    /// What set it last.
+    /// The last setter of the field.
     pub setter: &'a Setter,
 }
 
-/// What set a value and what is in it; nothing where that is what set all around it.
+/// The setters of a value and its content; `None` if the setter is the one of the parent.
 #[derive(Clone, Debug, Default)]
 struct Node {
     setter: Option<Arc<Setter>>,
@@ -77,11 +79,11 @@ enum Inner {
     Items(BTreeMap<usize, Node>),
 }
 
-/// The way to a value in an object, with what set it.
+/// The path to a value in an object, with its setter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trail<'a> {
     node: Option<&'a Node>,
-    /// Nothing for the origin of the object.
+    /// `None` for the origin of the object.
     setter: Option<&'a Setter>,
     origin: Option<&'a Setter>,
 }
@@ -91,12 +93,12 @@ impl Provenance {
         Self { origin, fields: Node::default(), known }
     }
 
-    /// What made the object, and set every field that nothing else has set.
+    /// Returns the origin of the object, which set every field without another setter.
     pub fn origin(&self) -> &Setter {
         &self.origin
     }
 
-    /// Accounts for all that changed since the last time.
+    /// Records `setter` for every change since the last call.
     pub(crate) fn note(&mut self, now: &Arc<Map<String, Value>>, setter: &Arc<Setter>) {
         if !Arc::ptr_eq(&self.known, now) {
             let fields = std::mem::take(&mut self.fields);
@@ -107,7 +109,7 @@ impl Provenance {
 
     pub(crate) fn map_setters(&mut self, map: &mut dyn FnMut(&Setter) -> Setter) {
         self.origin = Arc::new(map(&self.origin));
-        // Many fields share what set them.
+        // Many fields share one setter.
         let mut mapped: BTreeMap<Arc<Setter>, Arc<Setter>> = BTreeMap::new();
         self.fields.map_setters(&mut |setter| {
             let new = mapped.entry(Arc::clone(setter)).or_insert_with(|| Arc::new(map(setter)));
@@ -119,7 +121,7 @@ impl Provenance {
         Trail { node: Some(&self.fields), setter: self.fields.setter.as_deref(), origin: Some(&self.origin) }
     }
 
-    /// Accounts for fields that were set before there was an object.
+    /// Records fields that were substituted before the object was parsed.
     pub(crate) fn note_marks(
         &mut self,
         marked: &Map<String, Value>,
@@ -165,7 +167,7 @@ impl Node {
         }
     }
 
-    /// The node of a value that was changed.
+    /// Returns the node of a changed value.
     fn with(self, before: &Value, after: &Value, setter: &Arc<Setter>) -> Self {
         match (before, after) {
             (Value::Object(before), Value::Object(after)) => self.with_fields(before, after, setter),
@@ -238,7 +240,7 @@ impl<'a> Trail<'a> {
         }
     }
 
-    /// What set the value, for whoever knows the origin of the object; nothing where it is that.
+    /// Describes the setter of the value for a reader who knows the origin. `None` if the origin set the value.
     pub(crate) fn told(self) -> Option<String> {
         let setter = self.setter?;
         let is_beside = self.origin.is_some_and(|origin| origin.file == setter.file);
@@ -294,7 +296,7 @@ fn below(pointer: &mut String, step: &str, act: impl FnOnce(&mut String)) {
     pointer.truncate(length);
 }
 
-/// Such as `overlay/kustomization.yaml: patches[0] (overlay/cpu.yaml)`.
+/// Writes for example `overlay/kustomization.yaml: patches[0] (overlay/cpu.yaml)`.
 impl fmt::Display for Setter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = if self.file.is_empty() || self.field.is_empty() { "" } else { ": " };

@@ -1,13 +1,13 @@
-//! Streams of documents: what a file of several objects holds, and how several objects become one file.
+//! Streams of documents: splits a file into objects, and joins objects into a file.
 //!
 //! ```text
 //! bytes ─► split at `---` lines ─► document ─► yaml ─► Object
-//!              └─ bad ones are kept, all of them ─► StreamError
+//!              └─ all invalid documents ─► StreamError
 //! ```
 //!
-//! Source: apimachinery 0.36.3 util/yaml/decoder.go (YAMLReader) for where documents end; Cluster API 1.14
-//! util/yaml/yaml.go (ToUnstructured, JoinYaml) for which of them count. differs: there, reading ends at the first bad
-//! document, and its whole text is in the error.
+//! Source: apimachinery 0.36.3 util/yaml/decoder.go (YAMLReader) for the boundaries of documents; Cluster API 1.14
+//! util/yaml/yaml.go (ToUnstructured, JoinYaml) for skipped documents. Differs: the original stops at the first invalid
+//! document, and its error contains the whole text.
 
 mod split;
 
@@ -20,82 +20,84 @@ use crate::yaml::{self, Note, NoteKind, Problem, YamlError};
 use crate::{Limits, Object};
 use split::{Chunk, Chunks};
 
-/// The objects of a stream, in its order.
+/// The objects of a stream, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stream {
-    /// The objects; documents without content give none.
+    /// The objects; a document without content gives none.
     pub objects: Vec<Object>,
-    /// For each object the line of the stream its content starts on, from 1.
+    /// The first line of the content of each object, from 1.
     pub lines: Vec<usize>,
-    /// For each object the fields that are null because no value is written, as JSON pointers; told of resources alone.
+    /// For each object, the fields that are null without a written value, as JSON pointers. Only [`read_resources`]
+    /// fills them in.
     pub empty_fields: Vec<Vec<String>>,
-    /// What a reader of the file should know although it could be read, by line.
+    /// The warnings, by line.
     pub warnings: Vec<Warning>,
 }
 
-/// Something in a stream that was read in a way its author may not expect.
+/// A construct in a stream that may surprise its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The line of the stream, from 1.
     pub line: usize,
-    /// What it is.
+    /// The kind of the warning.
     pub kind: WarningKind,
 }
 
-/// What may be unexpected in a stream.
+/// The kind of a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A key without quotes was taken for a boolean or a number, and is now spelled like this.
+    /// A key without quotes was read as a boolean or a number; the text is its new spelling.
     RespelledKey(String),
-    /// A key is written twice in one mapping; the last one counts.
+    /// A key occurs twice in one mapping; the last value counts.
     DuplicateKey(String),
-    /// The document ends before its text does; the rest was left out.
+    /// The document ends before its text; the rest is ignored.
     TextAfterEnd,
 }
 
-/// Why a stream cannot be read: every bad document in it.
+/// The invalid documents of a stream.
 ///
-/// The text names all of them and holds none of their values, which may be secret.
+/// The message names all of them and contains no values, which may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct StreamError {
-    /// The bad documents, in the order of the stream; never empty.
+    /// The invalid documents, in the order of the stream; never empty.
     pub documents: Vec<BadDocument>,
 }
 
-/// One document that cannot be read.
+/// One invalid document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("document {index}, line {}, column {}: {}", error.line, error.column, error.problem)]
 pub struct BadDocument {
     /// The number of the document among those with content, from 1.
     pub index: usize,
-    /// What is wrong; the line and byte count from the start of the stream.
+    /// The error; its line and byte offset count from the start of the stream.
     pub error: YamlError,
 }
 
-/// Reads all documents of a stream.
+/// Parses all documents of a stream.
 ///
 /// # Errors
-/// All documents that cannot be read, so that they can be mended in one go.
+/// All invalid documents, so that an author can fix them at once.
 pub fn read_stream(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError> {
     read(bytes, limits, |text, limits| {
-        // The last line of a document always ends, which a block text at its end can tell.
+        // The last line of a document always ends with a line feed, which matters for a block scalar at its end.
         let ended = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
         yaml::read_lenient(&ended, limits)
     })
 }
 
-/// Reads all documents of a stream as kustomize reads resources: `yes` and `on` are text, a date becomes
-/// `2020-01-01T00:00:00Z`, annotations are texts as they are written, a key that is set twice is refused.
+/// Parses all documents of a stream as kustomize reads resources.
 ///
+/// `yes` and `on` are texts, a date becomes `2020-01-01T00:00:00Z`, annotations keep their written text, and a repeated
+/// key is an error.
 /// Source: kyaml 0.21 kio/byteio_reader.go, and what kustomize v5.8.1 prints.
 /// # Errors
-/// All documents that cannot be read, so that they can be mended in one go.
+/// All invalid documents, so that an author can fix them at once.
 pub fn read_resources(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError> {
     read(bytes, limits, yaml::read_resource)
 }
 
-/// A reader of the first document of a text.
+/// A parser for the first document of a text.
 type ReadDocument = fn(&str, &Limits) -> Result<yaml::Document, YamlError>;
 
 fn read(bytes: &[u8], limits: &Limits, read: ReadDocument) -> Result<Stream, StreamError> {
@@ -116,8 +118,8 @@ fn read(bytes: &[u8], limits: &Limits, read: ReadDocument) -> Result<Stream, Str
     if bad.is_empty() { Ok(stream) } else { Err(StreamError { documents: bad }) }
 }
 
-/// Reads one document into the stream, which stays as it is where the document has no content. All documents share one
-/// limit of what aliases may add.
+/// Parses one document into the stream; ignores a document without content. All documents share one limit for expanded
+/// aliases.
 fn read_document(
     chunk: &Chunk<'_>,
     limits: &mut Limits,
@@ -172,7 +174,7 @@ fn warnings(mut notes: Vec<Note>, bytes: &[u8], lines_before: usize) -> Vec<Warn
     notes.into_iter().map(place).collect()
 }
 
-/// Moves the place of an error from its document to the stream.
+/// Converts the position of an error from its document to the stream.
 fn moved(mut error: YamlError, chunk: &Chunk<'_>) -> YamlError {
     let Chunk::Document { offset: start, .. } = chunk else { return error };
     error.line += chunk.lines_before();
@@ -182,14 +184,14 @@ fn moved(mut error: YamlError, chunk: &Chunk<'_>) -> YamlError {
     error
 }
 
-/// Prints objects as one stream: a `---` line between two documents, none in front, and no end of the last line, which
-/// whoever prints the stream adds.
+/// Prints objects as one stream with a `---` line between two documents. The last line has no line feed; the caller
+/// adds it.
 pub fn write_stream(objects: &[Object]) -> String {
     write_each(objects, yaml::write_object_into)
 }
 
-/// Prints objects as [`write_stream`] does, with comments that tell what set their fields: above each object that is traced
-/// its origin, behind each value that something else set what did.
+/// Prints objects like [`write_stream`], with comments on provenance. The origin of a traced object stands above it;
+/// other setters stand behind the values they set.
 pub fn write_traced_stream(objects: &[Object]) -> String {
     write_each(objects, yaml::write_traced_into)
 }

@@ -1,3 +1,3 @@
-//! Tests of the crate as a whole.
+//! Tests of the whole crate.
 
 mod composition;

@@ -1,11 +1,12 @@
-//! What reading an object into a Go struct and writing it again does to it.
+//! The effect of decoding an object into a Go struct and encoding it again.
 //!
-//! The peer decodes a few kinds to edit them, which shows in what it prints: fields that Kubernetes 1.36 does not know
-//! vanish, empty optional fields vanish, required fields appear, quantities get their canonical text, and a value of
-//! the wrong type is an error. A table of fields and one walk over the JSON tree do the same here; no struct is ever built,
-//! and subtrees in which nothing changes are only looked at.
+//! clusterctl decodes a few kinds to edit them, which changes its output. Fields unknown to Kubernetes 1.36 and empty
+//! optional fields vanish, required fields appear, quantities become canonical. A value of the wrong type is an error.
 //!
-//! Absent on purpose: validation. What an API server refuses for other reasons than its type passes.
+//! Here, a table of fields and one walk over the JSON tree have the same effect. No structs are built, and subtrees
+//! without changes are only read.
+//!
+//! Deliberately absent: validation. Values that an API server rejects for reasons other than their type pass.
 
 use crate::builtin;
 use crate::{Object, ObjectRef};
@@ -17,53 +18,52 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-/// Which kinds to decode.
+/// The kinds to decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kinds {
-    /// What provider components decode: workloads, bindings, webhook configurations and CRDs.
+    /// The kinds for provider components: workloads, bindings, webhook configurations and CRDs.
     Components,
-    /// What cluster templates decode: the same without workloads, whose images nobody looks at there.
+    /// The kinds for cluster templates: the same without workloads, as the images of a template are not inspected.
     Template,
-    /// Workloads alone: all that the manifest of cert-manager decodes.
+    /// Workloads only, for the manifest of cert-manager.
     Workloads,
 }
 
-/// A part of an object that its kind cannot hold.
+/// A part of an object that does not fit its kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum TypedError {
-    /// The kind is one that is decoded, in a group or version that is not.
+    /// The kind is decoded, but not in this group or version.
     #[error("`{object}` has the apiVersion `{found}`, expected `{}`", expected.join("` or `"))]
     Version {
-        /// The object.
         object: ObjectRef,
-        /// Its group and version.
+        /// The group and version of the object.
         found: String,
-        /// The ones that are known.
+        /// The supported groups and versions.
         expected: Vec<&'static str>,
     },
-    /// A value has another type than its field.
+    /// A value does not have the type of its field.
     #[error("`{path}` of `{object}` must be {expected}, not {found}")]
     Field {
-        /// The object.
         object: ObjectRef,
         /// The field, such as `spec.template.spec.containers[0].env[1].value`.
         path: String,
-        /// What belongs there, such as `a string`.
+        /// The expected type, such as `a string`.
         expected: &'static str,
-        /// What is there: a type, such as `a number`, or the text itself where that is what is wrong.
+        /// The actual type, such as `a number`, or the invalid text itself.
         found: String,
     },
 }
 
-/// Rewrites an object to what the peer prints after decoding it; an object of a kind that is not decoded stays as it
-/// is.
+/// Rewrites an object as clusterctl prints it after decoding; other kinds stay unchanged.
 ///
-/// Applying it twice changes nothing more. The object is copied if another clone of it is alive.
-/// Source: apimachinery v0.36.3 pkg/runtime/converter.go over the types of clusterctl v1.14; differs: there, integers
-/// wrap at 32 bits (`replicas: 4294967297` becomes 1) and a list of numbers passes for bytes; here both are errors.
+/// A second call changes nothing. The object is copied if another clone exists.
+/// Source: apimachinery v0.36.3 pkg/runtime/converter.go over the types of clusterctl v1.14; differs: in the original,
+/// integers wrap at 32 bits (`replicas: 4294967297` becomes 1) and a list of numbers passes for bytes; here both are
+/// errors.
 /// # Errors
-/// One entry for each value of the wrong type, in the order of their paths; the object is then half changed and not to
-/// be used.
+/// One entry for each value of the wrong type, in the order of their paths; the object is then partly changed and must
+/// not be used.
 pub fn round_trip(object: &mut Object, kinds: Kinds) -> Result<(), Vec<TypedError>> {
     let found = object.api_version();
     let Some(DecodedKind { versions, .. }) =
@@ -85,11 +85,11 @@ pub fn round_trip(object: &mut Object, kinds: Kinds) -> Result<(), Vec<TypedErro
     }
 }
 
-/// Checks that a Cluster of Cluster API holds values of the right types; other objects and versions pass.
+/// Checks the types of the values in a Cluster of Cluster API; other objects and versions pass.
 ///
-/// Nothing is changed: what the author wrote is what is printed.
+/// The object stays unchanged, as templates print it as written.
 /// Source: apimachinery v0.36.3 pkg/runtime/converter.go over the types of clusterctl v1.14, which decodes the Clusters
-/// of a provider's template to find their ClusterClasses; differs: there, integers wrap at 32 bits.
+/// of a template to find their ClusterClasses; differs: in the original, integers wrap at 32 bits.
 /// # Errors
 /// One entry for each value of the wrong type, in the order of their paths.
 pub fn check_cluster(object: &Object) -> Result<(), Vec<TypedError>> {
@@ -127,8 +127,7 @@ impl Kinds {
     }
 }
 
-/// A kind that is decoded. The group has no part in whether a kind is: a Deployment of another group is an error, as it is
-/// for the peer.
+/// A decoded kind. The group is ignored here: as in clusterctl, a Deployment of another group is an error.
 struct DecodedKind {
     kind: &'static str,
     is_workload: bool,

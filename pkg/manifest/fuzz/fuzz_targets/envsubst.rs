@@ -1,4 +1,4 @@
-//! Any text is rendered or refused; what is listed as required is what an empty lookup misses.
+//! Every text renders or fails. The variables listed as required are exactly those reported as missing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,7 @@ fuzz_target!(|input: (&str, &str)| {
     let unset = template.render(&mut |_| None);
     let required = variables.top.iter().any(|variable| variable.required());
     assert_eq!(matches!(unset, Err(RenderError::Missing(_))), required);
-    // Patterns are tried on every prefix, so a long value is slow and shows nothing more.
+    // Patterns are tried on every prefix, so a long value is slow without covering more cases.
     let value: String = value.chars().take(64).collect();
     let set = template.render(&mut |_| Some(value.as_str().into()));
     assert!(!matches!(set, Err(RenderError::Missing(_))));

@@ -1,5 +1,5 @@
 #![no_main]
-//! Whatever bytes come: they are read or refused, and what was read prints as text that reads back the same.
+//! Every input parses or fails. A parsed stream, printed and parsed again, gives equal objects.
 
 use libfuzzer_sys::fuzz_target;
 use manifest::{Limits, Value, read_stream, write_stream};
@@ -10,13 +10,13 @@ fuzz_target!(|bytes: &[u8]| {
     if stream.objects.iter().any(|object| has_merge_key(&Value::Object(object.as_map().clone()))) {
         return;
     }
-    // The last line is ended by whoever prints the stream.
+    // `write_stream` leaves the last line without a line feed.
     let text = write_stream(&stream.objects) + "\n";
     let back = read_stream(text.as_bytes(), &limits);
     assert_eq!(back.map(|stream| stream.objects), Ok(stream.objects), "{text}");
 });
 
-/// Go prints the key `<<` bare, and so do we; it reads back as a merge.
+/// Go prints the key `<<` without quotes, and so does `write_stream`; a reader takes the key for a merge.
 fn has_merge_key(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_merge_key),

@@ -1,18 +1,18 @@
-//! What can be wrong with a text or with the values for it.
+//! Errors of parsing and rendering.
 
 use std::fmt;
 
 use super::{MAX_DEPTH, Position};
 
-/// A text with substitutions that cannot be read.
+/// A text with invalid substitutions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// In the order of the text; never empty.
+    /// The invalid substitutions, in the order of the text; never empty.
     pub faults: Vec<Fault>,
 }
 
 impl ParseError {
-    /// How many faults are looked for; reading stops after that many.
+    /// The maximum number of faults; parsing stops after that many.
     pub const MAX_FAULTS: usize = 20;
 }
 
@@ -30,14 +30,14 @@ impl fmt::Display for ParseError {
     }
 }
 
-/// One substitution that cannot be read.
+/// One invalid substitution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What is wrong with it.
+    /// The kind of the fault.
     pub kind: FaultKind,
-    /// Where its `${` is.
+    /// The position of its `${`.
     pub at: Position,
-    /// What is written there, up to its first `}` or the end of the line.
+    /// The text from `${` up to the first `}` or the end of the line.
     pub written: String,
 }
 
@@ -47,14 +47,15 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What is wrong with a substitution.
+/// The kind of a fault in a substitution.
 ///
-/// Source: parse/parse.go; the peer's text of each is its first line here. Which of them it is follows the peer.
+/// Source: parse/parse.go of drone/envsubst. The first line of each variant is the message there, and the choice of the
+/// variant is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultKind {
     /// `missing closing brace`
     ///
-    /// Something else than an operator or `}` follows the name: `${V.x}`, `${V-x}`, `${V`.
+    /// A character other than an operator or `}` follows the name: `${V.x}`, `${V-x}`, `${V`.
     MissingClosingBrace,
     /// `unable to parse variable name`
     ///
@@ -62,13 +63,13 @@ pub enum FaultKind {
     VariableName,
     /// `unable to parse substitution within function`
     ///
-    /// An argument is missing or does not end: `${V#}`, `${V:=x`.
+    /// An argument is missing or has no end: `${V#}`, `${V:=x`.
     Argument,
     /// `bad substitution`
     ///
-    /// The operator is used in another way than it can be: `${V/x}`, `${#V:1}`, `${V^x}`.
+    /// The operator has an invalid form: `${V/x}`, `${#V:1}`, `${V^x}`.
     BadSubstitution,
-    /// More than [`MAX_DEPTH`] substitutions inside each other. Differs: the peer has no limit.
+    /// More than [`MAX_DEPTH`] nested substitutions. Differs: drone/envsubst has no limit.
     TooDeep,
 }
 
@@ -84,57 +85,32 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// Why a text could not be rendered.
+/// A text that cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs)]
 pub enum RenderError {
-    /// Names have neither value nor default.
+    /// Some names have neither value nor default.
     #[error(transparent)]
     Missing(MissingVariables),
-    /// A substring is asked for with a length below zero. Differs: the peer crashes.
+    /// A substring has a negative length. Differs: drone/envsubst crashes.
     #[error("`{written}` at {at} asks for a part of {length} bytes")]
-    NegativeLength {
-        /// The length.
-        length: i64,
-        /// Where the substitution is.
-        at: Position,
-        /// What is written there.
-        written: String,
-    },
-    /// Replacements inside each other give more than anybody can want. Differs: the peer takes all memory there is.
+    NegativeLength { length: i64, at: Position, written: String },
+    /// Nested replacements give too long a text. Differs: drone/envsubst takes all memory.
     #[error("`{written}` at {at} gives more than the limit of {limit_bytes} bytes")]
-    TooLong {
-        /// The limit.
-        limit_bytes: usize,
-        /// Where the substitution is.
-        at: Position,
-        /// What is written there.
-        written: String,
-    },
-    /// Patterns with several `*` take too much work on a long value. Differs: the peer has no limit.
+    TooLong { limit_bytes: usize, at: Position, written: String },
+    /// Patterns with several `*` need too many comparisons on a long value. Differs: drone/envsubst has no limit.
     #[error("`{written}` at {at} needs more than the limit of {limit_steps} comparisons")]
-    PatternTooSlow {
-        /// The limit.
-        limit_steps: u64,
-        /// Where the substitution is.
-        at: Position,
-        /// What is written there.
-        written: String,
-    },
-    /// A substitution leaves half a character behind. Differs: the peer prints the broken text.
+    PatternTooSlow { limit_steps: u64, at: Position, written: String },
+    /// A substitution leaves half a character. Differs: drone/envsubst prints the broken text.
     #[error("`{written}` at {at} cuts a character of its value in two")]
-    CutCharacter {
-        /// Where the substitution is.
-        at: Position,
-        /// What is written there.
-        written: String,
-    },
+    CutCharacter { at: Position, written: String },
 }
 
 /// The names that have neither value nor default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingVariables {
-    /// By name, as the peer lists them; never empty.
+    /// The missing variables, sorted by name as in clusterctl; never empty.
     pub variables: Vec<MissingVariable>,
 }
 
@@ -152,7 +128,7 @@ impl fmt::Display for MissingVariables {
 pub struct MissingVariable {
     /// The name.
     pub name: String,
-    /// Every place outside of arguments, in the order of the text; never empty.
+    /// Every position outside of arguments, in the order of the text; never empty.
     pub places: Vec<Position>,
 }
 
@@ -173,10 +149,10 @@ fn list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T], separator: &st
     })
 }
 
-/// Longest excerpt, in characters.
+/// The maximum length of an excerpt, in characters.
 const EXCERPT: usize = 60;
 
-/// Cuts out what is written at an offset: up to the first `}` or the end of the line, and not too much of it.
+/// Returns the text at an offset, up to the first `}` or the end of the line, shortened.
 pub(super) fn excerpt(text: &str, at: usize) -> String {
     let line = text[at..].split(['\n', '\r', '\0']).next().unwrap_or_default();
     let whole = line.find('}').map_or(line, |brace| &line[..=brace]);

@@ -1,13 +1,13 @@
-//! What a substitution makes of a value and its arguments.
+//! The functions of substitutions, applied to a value and arguments.
 //!
-//! Values are UTF-8; arguments and results are bytes, because a substring may cut a character.
+//! Values are UTF-8; arguments and results are bytes, because a substring may split a character.
 //!
 //! Source: funcs.go and template.go (lookupFunc).
 
 use super::MAX_RESULT_BYTES;
 use super::glob::{Pattern, Steps, TooManySteps};
 
-/// What is done with the value of a name.
+/// The function of a substitution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     Value,
@@ -26,14 +26,14 @@ pub(super) enum Function {
     ReplaceSuffix,
 }
 
-/// Why there is no result.
+/// The reason for a missing result.
 #[derive(Clone, Copy)]
 pub(super) enum Unusable {
-    /// A substring was asked for with this length.
+    /// The length of the substring is negative.
     NegativeLength(i64),
-    /// The result would be longer than [`MAX_RESULT_BYTES`].
+    /// The result exceeds [`MAX_RESULT_BYTES`].
     TooLong,
-    /// The patterns of the template take more comparisons than allowed.
+    /// The patterns of the template need too many comparisons.
     TooManySteps,
 }
 
@@ -72,7 +72,7 @@ impl Function {
             Self::ReplaceAll => replace(value, first, second.unwrap_or_default(), usize::MAX, out)?,
             Self::ReplacePrefix => match second {
                 Some(new) if bytes.starts_with(first) => replace(value, first, new, 1, out)?,
-                // Without a replacement nothing is deleted here, other than by `/` and `//`.
+                // Without a replacement, only `/` and `//` delete the match.
                 _ => out.extend_from_slice(bytes),
             },
             Self::ReplaceSuffix => match (bytes.strip_suffix(first), second) {
@@ -87,7 +87,8 @@ impl Function {
     }
 }
 
-/// Cuts by byte offsets; a negative offset counts from the end. What is no number leaves the value as it is.
+/// Returns a substring by byte offsets; a negative offset counts from the end. An invalid number leaves the value
+/// unchanged.
 fn substring<'v>(value: &'v [u8], offset: &[u8], length: Option<&[u8]>) -> Result<&'v [u8], Unusable> {
     let Some(offset) = number(offset) else { return Ok(value) };
     let size = i64::try_from(value.len()).unwrap_or(i64::MAX);
@@ -98,7 +99,7 @@ fn substring<'v>(value: &'v [u8], offset: &[u8], length: Option<&[u8]>) -> Resul
         None => size,
     };
     let from = usize::try_from(offset.min(size)).unwrap_or(value.len());
-    // The peer compares the end first, so a negative length that is not used is no fault there either.
+    // drone/envsubst compares the end first, so an unused negative length is no error there either.
     if offset.checked_add(length).is_none_or(|end| end >= size) {
         return Ok(&value[from..]);
     }
@@ -110,10 +111,10 @@ fn number(text: &[u8]) -> Option<i64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Removes a suffix by removing a prefix of the reversed value with the reversed pattern.
+/// Removes a suffix: removes a prefix of the reversed value with the reversed pattern.
 ///
-/// Source: funcs.go (trimShortestSuffix, trimLongestSuffix): hence brackets and escapes do not work in these patterns, and
-/// a character cut in two becomes U+FFFD when it is turned around again.
+/// Source: funcs.go (trimShortestSuffix, trimLongestSuffix). Consequently, brackets and escapes do not work in these
+/// patterns, and a split character becomes U+FFFD.
 fn trim_suffix(
     value: &[u8],
     pattern: &[u8],
@@ -127,7 +128,7 @@ fn trim_suffix(
     Ok(())
 }
 
-/// Turns the characters around; each byte that belongs to none becomes U+FFFD.
+/// Reverses the characters; each byte outside a valid character becomes U+FFFD.
 fn reversed(text: &[u8]) -> Vec<u8> {
     let mut out = String::with_capacity(text.len());
     for chunk in text.utf8_chunks() {
@@ -139,12 +140,12 @@ fn reversed(text: &[u8]) -> Vec<u8> {
 
 /// Replaces the first `limit` occurrences of `old`; the empty `old` occurs before every character and at the end.
 ///
-/// The replacement may be a result itself, so this is the one function whose results can grow beyond all bounds.
+/// The replacement may itself be a result, so only this function can exceed every bound.
 fn replace(value: &str, old: &[u8], new: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<(), Unusable> {
     let bytes = value.as_bytes();
     let places: Vec<usize> = match std::str::from_utf8(old) {
         Ok(old) => value.match_indices(old).take(limit).map(|(at, _)| at).collect(),
-        // A part of a character, cut by a substring inside the argument: found byte by byte.
+        // A part of a character, split by a substring inside the argument: searched by bytes.
         Err(_) => memchr::memmem::find_iter(bytes, old).take(limit).collect(),
     };
     if bytes.len().saturating_add(places.len().saturating_mul(new.len())) > MAX_RESULT_BYTES {
@@ -171,23 +172,24 @@ fn map_all(value: &str, map: fn(char) -> char, out: &mut Vec<u8>) {
     out.extend_from_slice(value.chars().map(map).collect::<String>().as_bytes());
 }
 
-/// Maps one character to one; what has no lower case of one character stays.
+/// Maps one character to its lower case, if that is a single character.
 ///
 /// Source: Go's unicode.ToLower.
 fn lower(c: char) -> char {
     match c {
-        // Its full lower case is two characters, its simple one is this.
+        // The full lower case has two characters, the simple one is `i`.
         '\u{130}' => 'i',
         _ => single(c, c.to_lowercase()),
     }
 }
 
-/// Maps one character to one; what has no upper case of one character stays.
+/// Maps one character to its upper case, if that is a single character.
 ///
 /// Source: Go's unicode.ToUpper.
 fn upper(c: char) -> char {
     match c {
-        // Greek with iota below: the full upper case writes the iota apart, the simple one is the title case letter.
+        // Greek with iota subscript: the full upper case writes the iota separately, the simple one is the title case
+        // letter.
         '\u{1f80}'..='\u{1f87}' | '\u{1f90}'..='\u{1f97}' | '\u{1fa0}'..='\u{1fa7}' => shifted(c, 8),
         '\u{1fb3}' | '\u{1fc3}' | '\u{1ff3}' => shifted(c, 9),
         _ => single(c, c.to_uppercase()),

@@ -1,26 +1,26 @@
-//! The patterns of `#` and `%`: `*`, `?`, `[a-c]`, `[^a]` and `\c`; `*` takes `/` as well.
+//! The patterns of `#` and `%`: `*`, `?`, `[a-c]`, `[^a]` and `\c`; `*` also matches `/`.
 //!
-//! Source: path/match.go, over every prefix of the value as funcs.go (trimShortest, trimLongest) tries them.
+//! Source: path/match.go, applied to every prefix of the value as in funcs.go (trimShortest, trimLongest).
 
-/// A pattern, cut into the parts between its stars.
+/// A pattern, split into the parts between its stars.
 pub(super) struct Pattern<'p> {
     parts: Vec<Part<'p>>,
-    /// No text can make it fail.
+    /// True if no text makes matching fail.
     well_formed: bool,
-    /// The byte that every match ends with, where that is plain to see.
+    /// The last byte of every match, if the pattern fixes it.
     last: Option<u8>,
 }
 
 struct Part<'p> {
-    /// Whether anything may stand before it.
+    /// True if any text may precede the part.
     star: bool,
     text: &'p [u8],
 }
 
-/// The pattern is malformed; found when matching gets there, so not by every text.
+/// The pattern is malformed. Matching detects this only on reaching the malformed part, so not for every text.
 struct Malformed;
 
-/// The comparisons that are left for the patterns of a template: several stars take the square of the text.
+/// The remaining comparisons for the patterns of a template: several stars cost the square of the text length.
 pub(super) struct Steps(u64);
 
 /// No comparisons are left.
@@ -54,11 +54,12 @@ impl<'p> Pattern<'p> {
         Self { parts, well_formed, last }
     }
 
-    /// Returns how many bytes of a text the pattern matches from its start; 0 when it matches nothing or is malformed.
+    /// Returns the number of bytes that the pattern matches at the start of a text; 0 if it matches nothing or is
+    /// malformed.
     ///
-    /// The empty prefix never counts. A prefix may end inside a character, whose bytes then count one by one.
+    /// The empty prefix never matches. A prefix may end inside a character; its bytes then count one by one.
     /// # Errors
-    /// When no steps are left.
+    /// `TooManySteps` if no comparisons are left.
     pub(super) fn prefix(
         &self,
         text: &[u8],
@@ -78,8 +79,8 @@ impl<'p> Pattern<'p> {
         if steps.0 == 0 { Err(TooManySteps) } else { Ok(found) }
     }
 
-    /// Tries the prefixes in the order of the peer, from the longest down: whether it meets the malformed part, and gives
-    /// up, hangs on that.
+    /// Tries the prefixes from the longest down, like drone/envsubst: the order decides if the malformed part is
+    /// reached.
     fn prefix_of_malformed(&self, text: &[u8], longest: bool, steps: &mut Steps) -> usize {
         let mut found = 0;
         for end in (1..=text.len()).rev() {
@@ -93,7 +94,7 @@ impl<'p> Pattern<'p> {
         found
     }
 
-    /// Says whether the pattern matches a whole text. Without steps it matches nothing.
+    /// True if the pattern matches a whole text. Without remaining steps, it matches nothing.
     fn matches(&self, mut text: &[u8], steps: &mut Steps) -> Result<bool, Malformed> {
         for (index, part) in self.parts.iter().enumerate() {
             if part.star && part.text.is_empty() {
@@ -116,7 +117,7 @@ impl<'p> Pattern<'p> {
     }
 }
 
-/// Cuts off the stars at the start of a pattern and what follows up to the next star.
+/// Splits off the stars at the start of a pattern and the part up to the next star.
 fn next_part(pattern: &[u8]) -> (Part<'_>, &[u8]) {
     let stars = pattern.iter().take_while(|byte| **byte == b'*').count();
     let text = &pattern[stars..];
@@ -124,7 +125,7 @@ fn next_part(pattern: &[u8]) -> (Part<'_>, &[u8]) {
     let mut end = 0;
     while end < text.len() {
         match text[end] {
-            // The last byte of a pattern escapes nothing; it is refused when it is matched.
+            // The last byte of a pattern escapes nothing; matching rejects it.
             b'\\' if end + 1 < text.len() => end += 1,
             b'[' => in_class = true,
             b']' => in_class = false,
@@ -136,7 +137,7 @@ fn next_part(pattern: &[u8]) -> (Part<'_>, &[u8]) {
     (Part { star: stars > 0, text: &text[..end] }, &text[end..])
 }
 
-/// Matches a part at the start of a text and returns what is left of that.
+/// Matches a part at the start of a text. Returns the rest of the text.
 fn match_part<'t>(
     mut part: &[u8],
     mut text: &'t [u8],
@@ -144,7 +145,7 @@ fn match_part<'t>(
 ) -> Result<Option<&'t [u8]>, Malformed> {
     while let Some(byte) = part.first() {
         steps.take();
-        // Asked before the part is looked at: a malformed one goes unseen when the text is at its end.
+        // Checked first: at the end of the text, a malformed part stays undetected.
         if text.is_empty() {
             return Ok(None);
         }
@@ -177,14 +178,14 @@ fn match_part<'t>(
     Ok(Some(text))
 }
 
-/// What a bracket says about one character.
+/// The result of a bracket for one character.
 struct Class {
     negated: bool,
     matched: bool,
 }
 
 impl Class {
-    /// Reads a bracket after its `[`, and returns what follows its `]`.
+    /// Parses a bracket behind its `[`. Returns the pattern behind its `]`.
     fn read(mut part: &[u8], c: char) -> Result<(Self, &[u8]), Malformed> {
         let negated = part.first() == Some(&b'^');
         if negated {
@@ -208,7 +209,7 @@ impl Class {
     }
 }
 
-/// Reads a character of a bracket; something has to follow it.
+/// Parses a character of a bracket, which must not be the last of the pattern.
 fn class_character(part: &[u8]) -> Result<(char, &[u8]), Malformed> {
     let text = match part {
         [] | [b'-' | b']', ..] => return Err(Malformed),
@@ -223,7 +224,7 @@ fn class_character(part: &[u8]) -> Result<(char, &[u8]), Malformed> {
     if broken || width == text.len() { Err(Malformed) } else { Ok((c, &text[width..])) }
 }
 
-/// Says whether no text can find a fault in a part.
+/// True if no text makes matching the part fail.
 fn is_well_formed(mut part: &[u8]) -> bool {
     while let Some(byte) = part.first() {
         part = match (byte, part.get(1)) {
@@ -239,7 +240,7 @@ fn is_well_formed(mut part: &[u8]) -> bool {
     true
 }
 
-/// Reads the first character of a text that is not empty, and its length; a byte that begins none is U+FFFD, of length 1.
+/// Decodes the first character of a text that is not empty, with its length; an invalid byte is U+FFFD, of length 1.
 fn decode(text: &[u8]) -> (char, usize) {
     let head = &text[..text.len().min(4)];
     let first = head.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());

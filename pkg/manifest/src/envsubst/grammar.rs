@@ -1,6 +1,6 @@
-//! The grammar: from text to steps.
+//! The grammar: parses a text into steps.
 //!
-//! Source: parse/parse.go and parse/scan.go. What looks odd there is kept and named where it is done.
+//! Source: parse/parse.go and parse/scan.go. Comments mark the oddities that are kept for compatibility.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,17 +8,17 @@ use std::ops::Range;
 use super::functions::Function;
 use super::{Expression, FaultKind, MAX_DEPTH, ParseError, Step};
 
-/// What a text was parsed into.
+/// The result of parsing a text.
 pub(super) struct Parsed {
     pub(super) steps: Vec<Step>,
     pub(super) expressions: Vec<Expression>,
     pub(super) names: Vec<Range<usize>>,
 }
 
-/// What is wrong, and the offset of the `${` it is wrong with.
+/// A fault, and the offset of its `${`.
 type Wrong = (FaultKind, usize);
 
-/// Reads a whole text; the faults come in its order.
+/// Parses a whole text. Faults are in the order of the text.
 pub(super) fn parse(text: &str) -> Result<Parsed, Vec<Wrong>> {
     let mut parser = Parser::new(text);
     let mut faults = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Vec<Wrong>> {
         if faults.len() == ParseError::MAX_FAULTS {
             break;
         }
-        // Go on as if that `${` were text; what was read inside it is read again, so a good part of it is no fault.
+        // Continue as if that `${` were text. Its inside is parsed again, so its valid substitutions give no faults.
         parser.open.clear();
         parser.at = wrong.1 + 2;
     }
@@ -37,20 +37,20 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Vec<Wrong>> {
     Ok(Parsed { steps: parser.steps, expressions: parser.expressions, names: parser.names })
 }
 
-/// An argument, by what ends it and what follows it.
+/// An argument, defined by its end and its successor.
 #[derive(Clone, Copy)]
 enum Slot {
     /// The words of a default: any mix of text and substitutions.
     Words,
-    /// First argument of a substring.
+    /// The first argument of a substring.
     Offset,
-    /// Second argument of a substring.
+    /// The second argument of a substring.
     Length,
-    /// What `#` and `%` remove.
+    /// The pattern that `#` and `%` remove.
     Pattern,
-    /// What the `/` family looks for.
+    /// The text that the `/` family searches.
     Search,
-    /// What the `/` family puts in its place.
+    /// The replacement of the `/` family.
     Replacement,
 }
 
@@ -59,12 +59,13 @@ impl Slot {
         match self {
             Self::Words | Self::Length | Self::Pattern | Self::Replacement => byte == b'}',
             Self::Offset => byte == b':' || byte == b'}',
-            // A closing brace is text here: without its second `/` an expression runs on to the next one in the document.
+            // A closing brace is text here: without a second `/`, the expression extends to the next `/` of the
+            // document.
             Self::Search => byte == b'/',
         }
     }
 
-    /// Says whether a byte makes the next one plain text.
+    /// True if a byte makes the next one plain text.
     fn escapes(self, byte: u8, next: Option<u8>) -> bool {
         matches!(self, Self::Search | Self::Replacement)
             && match byte {
@@ -75,7 +76,7 @@ impl Slot {
     }
 }
 
-/// What an open expression waits for.
+/// The state of an open expression.
 #[derive(Clone, Copy)]
 enum Expects {
     Argument(Slot),
@@ -127,7 +128,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads text up to the next `${` and opens that; says whether there was one.
+    /// Reads text up to the next `${` and opens it. Returns false at the end of the text.
     fn read_outside(&mut self) -> Result<bool, Wrong> {
         let (mut start, mut from) = (self.at, self.at);
         while let Some(found) = self.text[from..].find('$') {
@@ -151,7 +152,7 @@ impl<'t> Parser<'t> {
         Ok(false)
     }
 
-    /// Reads `${`, the name and the operator; what takes no argument is closed as well.
+    /// Reads `${`, the name and the operator. Also closes an expression without arguments.
     fn open_expression(&mut self) -> Result<(), Wrong> {
         let at = self.at;
         if self.open.len() == MAX_DEPTH {
@@ -178,7 +179,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Recognises the operator after a name: the function, the bytes it takes, its first argument.
+    /// Reads the operator after a name. Returns the function, its length in bytes and its first argument.
     fn read_operator(&self) -> Result<(Function, usize, Option<Slot>), FaultKind> {
         let second = self.byte(self.at + 1);
         let first = self.peek().ok_or(FaultKind::MissingClosingBrace)?;
@@ -187,15 +188,15 @@ impl<'t> Parser<'t> {
             b'}' => (Function::Value, 0, None),
             b'=' => (Function::Default, 1, Some(Slot::Words)),
             b':' => match second {
-                // All of them give a default when the value is empty, set or not.
+                // All of them give a default for an empty value, set or not.
                 Some(b'=' | b'-' | b'?' | b'+') => (Function::Default, 2, Some(Slot::Words)),
-                // The peer loses its place when a longer character follows the colon.
+                // drone/envsubst loses its position if a multi-byte character follows the colon.
                 Some(next) if next.is_ascii() => (Function::Substring, 1, Some(Slot::Offset)),
                 _ => return Err(FaultKind::BadSubstitution),
             },
             b',' if doubled => (Function::Lower, 2, None),
             b'^' if doubled => (Function::Upper, 2, None),
-            // Both at once pass as an operator that does nothing.
+            // Mixed operators are valid and do nothing.
             b',' | b'^' if matches!(second, Some(b',' | b'^')) => (Function::Value, 2, None),
             b',' => (Function::LowerFirst, 1, None),
             b'^' => (Function::UpperFirst, 1, None),
@@ -242,7 +243,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Reads the text of an argument up to what ends it.
+    /// Reads the text of an argument up to its end.
     fn read_text(&mut self, slot: Slot) {
         let mut start = self.at;
         while let Some(byte) = self.peek() {
@@ -262,10 +263,10 @@ impl<'t> Parser<'t> {
         self.push_text(start..self.at);
     }
 
-    /// Reads what stands between two arguments or after the last one.
+    /// Reads the text between two arguments or after the last one.
     fn read_after(&mut self, slot: Slot, at: usize) -> Result<(), Wrong> {
         let next = match (slot, self.peek()) {
-            // Any number of them separates.
+            // Any number of colons separates.
             (Slot::Offset, Some(b':')) => {
                 self.skip_all(b':');
                 Slot::Length
@@ -290,7 +291,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Notes an expression whose name and function are known.
+    /// Records an expression with its name and function.
     fn begin(&mut self, at: usize, name: Range<usize>, function: Function) {
         let next = self.names.len();
         let name = *self.ids.entry(&self.text[name.clone()]).or_insert_with(|| {
@@ -307,7 +308,7 @@ impl<'t> Parser<'t> {
         });
     }
 
-    /// Closes the expression that was begun last and takes no argument.
+    /// Closes the last expression, which takes no argument.
     fn close_or_bad(&mut self, at: usize) -> Result<(), Wrong> {
         if self.peek() != Some(b'}') {
             return Err((FaultKind::BadSubstitution, at));

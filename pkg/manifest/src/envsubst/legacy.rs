@@ -1,17 +1,17 @@
-//! Names with white space around them: `${ VAR}`, `${VAR }` and `${ VAR }` mean `${VAR}`.
+//! Names surrounded by white space: `${ VAR}`, `${VAR }` and `${ VAR }` mean `${VAR}`.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A text without the white space around names, which still knows where everything was.
+/// A text without white space around names, which maps offsets back to the original text.
 #[derive(Debug)]
 pub(super) struct LegacyNames<'a> {
     text: Cow<'a, str>,
-    /// Ascending; empty when nothing was removed.
+    /// The removals in ascending order; empty if there are none.
     removals: Vec<Removal>,
 }
 
-/// From an offset in the text on, how many bytes were removed before it.
+/// The number of bytes removed before an offset of the new text.
 #[derive(Debug)]
 struct Removal {
     from: usize,
@@ -21,9 +21,8 @@ struct Removal {
 impl<'a> LegacyNames<'a> {
     /// Removes the white space around plain names between `${` and `}`.
     ///
-    /// Source: simple_processor.go (convertLegacyVars) rewrites the whole text before it is parsed: what an escape makes
-    /// plain text loses its white space too, so `$${ A }` becomes `${A}`; `$` counts as part of a name; `${ A:=b }` is
-    /// left alone.
+    /// Source: simple_processor.go (convertLegacyVars) rewrites the whole text before parsing. So an escaped `$${ A }`
+    /// becomes `${A}` too, `$` counts as part of a name, and `${ A:=b }` stays.
     pub(super) fn collapse(text: &'a str) -> Self {
         let mut out = String::new();
         let mut removals = Vec::new();
@@ -31,7 +30,7 @@ impl<'a> LegacyNames<'a> {
         while let Some(dollar) = text[at..].find('$') {
             at += dollar + 1;
             let Some((name, close)) = legacy_name(text, at) else { continue };
-            // The brace stays; the white space on either side of the name goes.
+            // The brace stays; the white space on both sides of the name is removed.
             out.push_str(&text[copied..=at]);
             removals.push(Removal { from: out.len(), removed: name.start - out.len() });
             out.push_str(&text[name]);
@@ -49,14 +48,14 @@ impl<'a> LegacyNames<'a> {
         &self.text
     }
 
-    /// Turns an offset in this text into one in the text as it was given.
+    /// Maps an offset of this text to the original text.
     pub(super) fn original(&self, offset: usize) -> usize {
         let after = self.removals.partition_point(|removal| removal.from <= offset);
         after.checked_sub(1).map_or(offset, |last| offset + self.removals[last].removed)
     }
 }
 
-/// Finds `{ NAME }` at an offset, if white space is in it: the range of the name and the offset of the brace.
+/// Finds `{ NAME }` with white space at an offset. Returns the range of the name and the offset of the closing brace.
 fn legacy_name(text: &str, at: usize) -> Option<(Range<usize>, usize)> {
     let bytes = text.as_bytes();
     if bytes.get(at) != Some(&b'{') {

@@ -1,13 +1,13 @@
-//! Where something is written, for people.
+//! Positions in a text, for messages.
 
 use std::fmt;
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// The column in characters, from 1.
     pub column: usize,
 }
 
@@ -17,7 +17,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// Turns byte offsets into positions; offsets asked for in ascending order cost one pass over the text in all.
+/// Converts byte offsets to positions; ascending offsets cost one pass over the text in total.
 pub(super) struct Cursor<'a> {
     text: &'a str,
     offset: usize,
@@ -29,7 +29,7 @@ impl<'a> Cursor<'a> {
         Self { text, offset: 0, at: Position { line: 1, column: 1 } }
     }
 
-    /// Gives the position of a byte offset that is on a character boundary.
+    /// Returns the position of a byte offset, which must be a character boundary.
     pub(super) fn position(&mut self, offset: usize) -> Position {
         if offset < self.offset {
             *self = Self::new(self.text);

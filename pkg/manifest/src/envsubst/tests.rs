@@ -6,7 +6,7 @@ use super::{
     FaultKind, MissingVariables, NestedVariable, ParseError, Position, RenderError, Template, Variable,
 };
 
-/// Values that the tables below use; every other name is not set.
+/// The values of the tables below; every other name is unset.
 fn value(name: &str) -> Option<&'static str> {
     Some(match name {
         "HOST" => "registry.example.com",
@@ -147,7 +147,7 @@ fn case_of_letters_with_several_forms_is_the_simple_one() {
         ("${X^^}", "ᾐ", "ᾘ"),
         ("${X^^}", "ǆ", "Ǆ"),
         ("${X^}", "ǆ", "Ǆ"),
-        // Unicode 16 has it, the Unicode of the peer has not.
+        // Unicode 16 has this letter; the Unicode version of drone/envsubst lacks it.
         ("${X,,}", "\u{a7cb}", "ɤ"),
     ] {
         let result = Template::parse(text).unwrap().render(&mut |_| Some(letter.into()));
@@ -225,7 +225,7 @@ fn suffix_patterns_are_read_backwards() {
         ("${FILE%]z[}", "/etc/pki/ca.tar.g"),
         ("${CLASSES%z\\}", "[x]y\\"),
         ("${WORD%aß?}", "Str"),
-        // The reversed pattern matches half of the last character that is left, and the other half is lost.
+        // The reversed pattern matches half of the last remaining character; the other half is lost.
         ("${WORD%?e}", "Stra\u{fffd}"),
     ]);
 }
@@ -430,7 +430,7 @@ fn each_name_is_looked_up_once() {
     assert_eq!(asked, HashMap::from([("A".into(), 1), ("B".into(), 1)]));
 }
 
-/// Texts in which substitutions, whole and broken, are likely.
+/// Generates texts that likely contain valid and invalid substitutions.
 fn template_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "\\PC{0,3}",
@@ -467,7 +467,7 @@ proptest! {
 
     #[test]
     fn doubled_dollars_give_any_text_back(text in template_text()) {
-        // What looks like a legacy name loses its white space, escaped or not, and a NUL ends the text.
+        // A legacy name loses its white space even if escaped, and a NUL ends the text.
         let text: String = text.chars().filter(|c| *c != '\0' && !c.is_ascii_whitespace()).collect();
         prop_assert_eq!(render(&text.replace('$', "$$")).unwrap(), text);
     }

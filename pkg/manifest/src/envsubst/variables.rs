@@ -1,4 +1,4 @@
-//! What a text asks for.
+//! The variables of a text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,43 +6,43 @@ use std::collections::HashMap;
 use super::position::Cursor;
 use super::{Expression, MissingVariable, MissingVariables, Position, Step, Template};
 
-/// The names in a text.
+/// The variable names in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables {
-    /// Names outside of arguments, each once, in the order of their first places.
+    /// The names outside of arguments, each once, in the order of first use.
     pub top: Vec<Variable>,
-    /// Names in the arguments of others and nowhere else, each once, in the order of their first places.
+    /// The names that occur only in arguments, each once, in the order of first use.
     ///
-    /// They are never required: one that is not set is empty.
+    /// They are never required: an unset name counts as empty.
     pub nested: Vec<NestedVariable>,
 }
 
-/// A name that stands outside of arguments.
+/// A name outside of arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// The name.
     pub name: String,
-    /// What the text has for it at its first place: all arguments there, joined, the names inside them as `${NAME}`.
+    /// The default of the first use: all its arguments, joined, with nested names as `${NAME}`.
     ///
     /// Source: simple_processor.go (traverse): the arguments of any function count, so `${X:2}` has the default `2`.
     pub default: Option<String>,
-    /// Every place outside of arguments, in the order of the text.
+    /// Every position outside of arguments, in the order of the text.
     pub places: Vec<Position>,
 }
 
 impl Variable {
-    /// Says whether the text cannot be rendered while the name is not set.
+    /// True if rendering fails without a value for the name.
     pub fn required(&self) -> bool {
         self.default.is_none()
     }
 }
 
-/// A name that stands in arguments only.
+/// A name that occurs only in arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NestedVariable {
     /// The name.
     pub name: String,
-    /// Every place, in the order of the text.
+    /// Every position, in the order of the text.
     pub places: Vec<Position>,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn list(template: &Template<'_>) -> Variables {
     variables
 }
 
-/// Lists the names that have neither a value nor a default at their first place outside of arguments.
+/// Lists the names without a value and without a default at their first use outside of arguments.
 pub(super) fn missing(template: &Template<'_>, values: &[Option<Cow<'_, str>>]) -> Option<MissingVariables> {
     let top = || template.expressions.iter().filter(|expression| !expression.nested);
     let mut required: Vec<Option<bool>> = vec![None; template.names.len()];
@@ -100,7 +100,7 @@ pub(super) fn missing(template: &Template<'_>, values: &[Option<Cow<'_, str>>]) 
     (!variables.is_empty()).then_some(MissingVariables { variables })
 }
 
-/// Joins the arguments of an expression as they are written, without what is inside the substitutions in them.
+/// Joins the arguments of an expression as written, without the inside of nested substitutions.
 fn default_text(template: &Template<'_>, index: usize) -> String {
     let steps = template.expressions[index].steps.clone();
     let mut inner = template.expressions[index + 1..].iter().peekable();

@@ -5,48 +5,48 @@ use serde_json::Value;
 use super::{ImageOverride, ImageReference, InvalidReference};
 use crate::{Object, ObjectRef};
 
-/// An image somewhere in an object.
+/// An image reference found in an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundImage {
-    /// As it is written.
+    /// The reference as written.
     pub reference: String,
-    /// The object it is in.
+    /// The object with the reference.
     pub object: ObjectRef,
-    /// Where in the object.
+    /// The position in the object.
     pub place: ImagePlace,
 }
 
-/// Where an image stands in an object.
+/// The position of an image in an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImagePlace {
-    /// A container runs it, whether from the start, before the others or for debugging.
+    /// The image of a container, an init container or an ephemeral container.
     Container {
-        /// Name of the container.
+        /// The name of the container.
         container: String,
     },
-    /// A command line names it.
+    /// A word of a command line.
     Argument {
-        /// Name of the container.
+        /// The name of the container.
         container: String,
-        /// The flag, as `--solver-image`; empty for a word of its own.
+        /// The flag, such as `--solver-image`; empty for a separate word.
         flag: String,
     },
-    /// An environment variable holds it.
+    /// The value of an environment variable.
     Environment {
-        /// Name of the container.
+        /// The name of the container.
         container: String,
-        /// Name of the variable.
+        /// The name of the variable.
         variable: String,
     },
-    /// An annotation holds it.
+    /// The value of an annotation.
     Annotation {
-        /// Key of the annotation.
+        /// The key of the annotation.
         key: String,
     },
 }
 
 impl ImagePlace {
-    /// Whether a container runs it; all else is text, which is only taken for an image.
+    /// True for the image of a container; all other positions are text that looks like an image.
     pub fn is_container(&self) -> bool {
         matches!(self, Self::Container { .. })
     }
@@ -68,15 +68,15 @@ impl fmt::Display for ImagePlace {
     }
 }
 
-/// Where pods are described: in workloads, in what makes them by the clock, and in a Pod itself.
+/// The paths of pod templates: in workloads, in CronJobs, and in a Pod itself.
 const POD_SPECS: [&[&str]; 3] = [&["spec", "template"], &["spec", "jobTemplate", "spec", "template"], &[]];
 const EVERY_CONTAINER: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
-/// Finds every image an object runs or names.
+/// Finds every image reference in an object.
 ///
-/// Shape: containers of every kind of object with a pod in it, each followed by its arguments and its environment, then
-/// annotations; duplicates stay. Text counts as an image when its flag, variable or key ends in `image`, or when it is
-/// written out with a registry and a tag or a digest.
+/// The containers of every kind with a pod come first, each followed by its arguments and environment, then
+/// annotations. Duplicates stay. Text counts as an image if its flag, variable or key ends in `image`, or if it has a
+/// registry and a tag or digest.
 pub fn find_images(object: &Object) -> Vec<FoundImage> {
     spots(object)
         .into_iter()
@@ -88,9 +88,8 @@ pub fn find_images(object: &Object) -> Vec<FoundImage> {
         .collect()
 }
 
-/// Replaces the images that are named in arguments, environment and annotations; those of containers are left alone, and
-/// so is text that is short for an image.
-/// Objects whose images stay are not copied.
+/// Replaces the images in arguments, environment and annotations. Images of containers and incomplete references stay.
+/// An object without a new image is not copied.
 pub fn override_named_images(
     object: &mut Object,
     lookup: &dyn Fn(&ImageReference<'_>) -> Option<ImageOverride>,
@@ -107,10 +106,10 @@ pub fn override_named_images(
     }
 }
 
-/// An image and the text it is the end of.
+/// An image, and its position in a text that ends with it.
 struct Spot {
     path: Vec<String>,
-    /// Bytes before it in the text.
+    /// The number of bytes before the image in the text.
     start: usize,
     reference: String,
     place: ImagePlace,
@@ -176,7 +175,7 @@ fn in_container(container: &Value, path: &[String], spots: &mut Vec<Spot>) {
     }
 }
 
-/// The image a text ends in, if it is one; `name` is that of the flag, variable or annotation.
+/// Returns the image at the end of a text, if any; `name` is the name of the flag, variable or annotation.
 fn in_text(text: &str, start: usize, name: &str, path: Vec<String>, place: ImagePlace) -> Option<Spot> {
     let reference = &text[start..];
     let is_image = match ImageReference::parse(reference) {
@@ -205,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    /// A Deployment as cert-manager brings one, and more.
+    /// A Deployment like the one of cert-manager, with additions.
     fn deployment() -> Object {
         Object::try_from(json!({
             "kind": "Deployment",

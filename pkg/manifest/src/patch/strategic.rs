@@ -1,4 +1,4 @@
-//! Strategic merge, as the built-in kinds define it.
+//! Strategic merge, by the rules of the built-in kinds.
 //! Source: kubectl patch and kustomize; Kubernetes "Strategic Merge Patch" (sig-api-machinery), with its directives
 //! `$patch`, `$deleteFromPrimitiveList` and `$retainKeys`.
 
@@ -10,43 +10,27 @@ use crate::type_name;
 const DIRECTIVE: &str = "$patch";
 const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 const RETAIN_KEYS: &str = "$retainKeys";
-/// Only says in which order elements stand; ours stand where they stood, new ones behind them.
+/// Requests an order of elements; ignored: existing elements keep their position, new elements follow.
 const ELEMENT_ORDER: &str = "$setElementOrder/";
 
-/// A patch that strategic merge cannot read.
+/// An invalid strategic merge patch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum StrategicError {
-    /// A directive nobody knows.
+    /// An unknown directive.
     #[error(
         "`{directive}` in `{path}` is no directive; there are `$patch: delete`, `replace` and `merge`, `$deleteFromPrimitiveList/…` and `$retainKeys`"
     )]
-    Directive {
-        /// As it is written.
-        directive: String,
-        /// Where.
-        path: String,
-    },
-    /// An element without the key that tells elements apart.
+    Directive { directive: String, path: String },
+    /// An element without the merge key of its list.
     #[error("an element of `{path}` has no `{key}`, by which elements are told apart")]
-    NoKey {
-        /// The list.
-        path: String,
-        /// The key.
-        key: &'static str,
-    },
-    /// Another type than strategic merge needs there.
+    NoKey { path: String, key: &'static str },
+    /// A value of a type that strategic merge cannot use.
     #[error("`{path}` is {found}, it must be {expected}")]
-    Type {
-        /// Where.
-        path: String,
-        /// What it must be.
-        expected: &'static str,
-        /// What it is.
-        found: &'static str,
-    },
+    Type { path: String, expected: &'static str, found: &'static str },
 }
 
-/// The path of a value in the patch, for errors, and the type of the mapping there or of the elements.
+/// The path of a value in the patch, for errors, with the type of the mapping or of the elements.
 #[derive(Clone, Copy)]
 struct At<'a> {
     parent: Option<&'a At<'a>>,
@@ -63,7 +47,7 @@ impl At<'_> {
     }
 }
 
-/// Whether a patch says that the whole object is to go.
+/// True if a patch deletes the whole object.
 pub(super) fn deletes(patch: &Value) -> bool {
     patch.get(DIRECTIVE).and_then(Value::as_str) == Some("delete")
 }

@@ -1,13 +1,14 @@
-//! Which item of a list was which before it changed.
+//! Matches the items of a changed list with its former items.
 
 use crate::Value;
 
-/// Lists whose changed parts are longer, multiplied, are compared place by place.
+/// Limit for the product of the lengths of the changed parts; longer lists are compared by position.
 const MOST_COMPARED: usize = 1 << 20;
 
-/// For each item the place it had before; nothing for one that is new.
+/// Returns the former index of each item; `None` for a new item.
 ///
-/// Items that stayed the same are known by that, others by their `name`, and where as many came as went, by their place.
+/// Items match if they are equal, else by `name`. If the number of changed items is the same, unnamed items match by
+/// position.
 pub(super) fn former_places(before: &[Value], after: &[Value]) -> Vec<Option<usize>> {
     let same_first = before.iter().zip(after).take_while(|(old, new)| old == new).count();
     let (old, new) = (&before[same_first..], &after[same_first..]);

@@ -1,12 +1,12 @@
-//! Fields that were set before there was an object: by what was put into the text it was read from.
+//! Provenance of values that were substituted in the source text of an object.
 
 use std::sync::Arc;
 
 use super::{Inner, Node, Setter};
 use crate::{Map, Value};
 
-/// Finds in an object the fields that stand where another reading of the same text has marks; `setter` says what a text with
-/// a mark stands for.
+/// Finds the fields of an object that have marks in `marked`, another parse of the same text. `setter` returns the
+/// setter of a text with a mark.
 pub(super) fn fields(
     now: &Map<String, Value>,
     marked: &Map<String, Value>,
@@ -27,7 +27,7 @@ fn node(now: &Value, marked: &Value, setter: &dyn Fn(&str) -> Option<Arc<Setter>
             let found = nodes.enumerate().filter(|(_, node)| !node.is_empty());
             Node::of_items(None, found.collect())
         }
-        // What was put in has content of its own: several items, or fields.
+        // The substituted text is a structure: a list or a mapping.
         (_, marked) => Node { setter: first(marked, setter), inner: Inner::Nothing },
     }
 }

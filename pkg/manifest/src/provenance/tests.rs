@@ -9,7 +9,7 @@ fn setter(file: &str) -> Arc<Setter> {
     Arc::new(Setter { file: file.to_owned(), ..Setter::default() })
 }
 
-/// An object that went through some contents, each set by the next letter.
+/// Makes an object with a sequence of contents, each set by the next letter.
 fn changed(contents: &[Value]) -> Object {
     let (first, later) = contents.split_first().unwrap();
     let mut object = Object::try_from(first.clone()).unwrap();

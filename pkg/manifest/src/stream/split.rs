@@ -1,4 +1,4 @@
-//! Where the documents of a stream begin and end, told by its lines alone.
+//! Splits a stream into documents by its lines.
 
 use memchr::{memchr, memchr_iter, memmem};
 
@@ -10,14 +10,14 @@ pub(super) enum Chunk<'a> {
     /// The lines between two separators.
     Document {
         bytes: &'a [u8],
-        /// Where it starts in the stream, in bytes.
+        /// The offset of the document in the stream, in bytes.
         offset: usize,
-        /// Lines of the stream before it.
+        /// The number of lines before the document.
         lines_before: usize,
     },
-    /// A line that starts like a separator and goes on with something else than a comment.
+    /// A line that starts like a separator, followed by text other than a comment.
     BadSeparator {
-        /// Lines of the stream before it.
+        /// The number of lines before this one.
         lines_before: usize,
     },
 }
@@ -44,7 +44,7 @@ impl<'a> Chunks<'a> {
         Self { bytes, offset: 0, lines_before: 0, bad_separator: None }
     }
 
-    /// Finds the next line that starts with `---`, from the start of a line.
+    /// Finds the next line that starts with `---`; `from` is the start of a line.
     fn separator(&self, from: usize) -> Option<usize> {
         let rest = &self.bytes[from..];
         if rest.starts_with(SEPARATOR) {
@@ -53,7 +53,7 @@ impl<'a> Chunks<'a> {
         memmem::find(rest, b"\n---").map(|at| from + at + 1)
     }
 
-    /// Gives the place after a separator line, and whether nothing but a comment follows on it.
+    /// Returns the offset behind a separator line. The flag is true if only a comment follows the separator.
     fn line_after(&self, separator: usize) -> (usize, bool) {
         let rest = &self.bytes[separator..];
         let length = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
@@ -75,7 +75,7 @@ impl<'a> Iterator for Chunks<'a> {
         }
         let (offset, lines_before) = (self.offset, self.lines_before);
         let mut from = offset;
-        // A separator with nothing before it is part of the document it begins.
+        // A separator without text before it belongs to the document it begins.
         if self.bytes[offset..].starts_with(SEPARATOR) {
             let (after, is_good) = self.line_after(offset);
             if !is_good {

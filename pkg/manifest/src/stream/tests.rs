@@ -1,4 +1,4 @@
-//! Streams as files hold them.
+//! Tests with streams as found in files.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! All steps from the text of provider components or of a cluster template to what the peer prints, over its golden
-//! output.
+//! All steps from the text of provider components or of a cluster template to the output, compared with the golden
+//! output of clusterctl.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ impl Case {
         self.arguments.get(at + 1).map(String::as_str)
     }
 
-    /// Finds the provider label and the path of its components below the corpus; nothing for calls that fail early.
+    /// Returns the provider label and the path of the components in the corpus; `None` for a call that fails early.
     fn components(&self) -> Option<(String, String)> {
         let types = [
             ("--core", "", "core"),
@@ -114,7 +114,7 @@ impl Case {
     }
 }
 
-/// Lists the calls that succeed, by the start of their names.
+/// Lists the successful calls whose name begins with one of `starts`.
 fn succeeding(golden: &Path, starts: &[&str]) -> Vec<(String, Case)> {
     let mut cases = Vec::new();
     for entry in fs::read_dir(golden.join("cases")).unwrap() {

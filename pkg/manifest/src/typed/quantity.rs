@@ -1,6 +1,6 @@
-//! Amounts with units, such as `500m` or `1Gi`, in the text that Kubernetes gives them.
+//! Quantities with units, such as `500m` or `1Gi`, in the canonical text of Kubernetes.
 //!
-//! The API server writes them like this; a file that does so too shows no difference after it is applied.
+//! The API server prints canonical quantities, so a file that uses them shows no difference after an apply.
 
 use std::borrow::Cow;
 
@@ -9,51 +9,48 @@ use serde_json::Number;
 #[cfg(test)]
 mod tests;
 
-/// Why a text is no quantity.
+/// A text that is no quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum InvalidQuantity {
-    /// There is no text.
+    /// The text is empty.
     #[error("it is empty")]
     Empty,
-    /// The number is not there or has other characters in it.
+    /// The number is missing or malformed.
     #[error("it does not start with a number")]
     Number,
-    /// What follows the number is no unit.
+    /// The text behind the number is no unit.
     #[error("`{suffix}` is no unit")]
-    Suffix {
-        /// The refused part.
-        suffix: String,
-    },
+    Suffix { suffix: String },
 }
 
-/// How an amount is written.
+/// The notation of a quantity.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
-    /// With `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, `E`.
+    /// Uses `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, `E`.
     Decimal,
-    /// With `e` and an exponent.
+    /// Uses `e` and an exponent.
     Exponent,
-    /// With `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei`.
+    /// Uses `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei`.
     Binary,
 }
 
-/// Most digits that fit a signed integer of 64 bits whatever they are.
+/// The maximum number of digits that always fit a signed integer of 64 bits.
 const SAFE_DIGITS: usize = 18;
-/// Nothing smaller than 10⁻⁹ is kept; more digits round up, so that no amount becomes zero.
+/// The smallest exponent, 10⁻⁹; further digits round up, so that no quantity becomes zero.
 const NANO: i64 = -9;
 const DECIMAL_UNITS: [(&str, i64); 10] =
     [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
 const BINARY_UNITS: [(&str, u32); 6] =
     [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
 
-/// Gives the text that Kubernetes writes for a quantity; many texts already have that form and are not copied.
+/// Returns the canonical text of a quantity. Many texts are already canonical and are not copied.
 ///
-/// Shape: applying it twice changes nothing more. Some forms stay although a shorter one exists (`1.500`, `+1`,
-/// `07Gi`), as they do there.
-/// Source: apimachinery v0.36.3 pkg/api/resource/quantity.go; differs: there, an amount of 10²¹ and more that was
-/// written with a decimal unit is printed without any unit (`1000E` as `1`), and exponents wrap at 32 bits.
+/// A second call changes nothing. Some texts stay although a shorter one exists (`1.500`, `+1`, `07Gi`), as in
+/// Kubernetes.
+/// Source: apimachinery v0.36.3 pkg/api/resource/quantity.go; differs: the original prints an amount of 10²¹ or more
+/// with a decimal unit without the unit (`1000E` as `1`), and its exponents wrap at 32 bits.
 /// # Errors
-/// [`InvalidQuantity`] when the text is none.
+/// [`InvalidQuantity`] if the text is no quantity.
 pub(super) fn canonical(text: &str) -> Result<Cow<'_, str>, InvalidQuantity> {
     let text = text.trim_matches(' ');
     if text.is_empty() {
@@ -68,7 +65,7 @@ pub(super) fn canonical(text: &str) -> Result<Cow<'_, str>, InvalidQuantity> {
     Ok(Cow::Owned(amount.map_or_else(|| "0".to_owned(), |amount| amount.write(format, scan.negative))))
 }
 
-/// Writes a JSON number as the reference's encoder does, which is where a quantity without quotes is read from.
+/// Writes a JSON number like Go's encoder; a quantity without quotes is parsed from this text.
 pub(super) fn number_text(number: &Number) -> String {
     match number.as_f64().filter(|_| number.is_f64()) {
         None => number.to_string(),
@@ -80,13 +77,13 @@ pub(super) fn number_text(number: &Number) -> String {
     }
 }
 
-/// A quantity taken apart; leading zeros are gone.
+/// The parts of a quantity, without leading zeros.
 struct Scan<'a> {
     negative: bool,
     whole: &'a str,
     fraction: &'a str,
     suffix: &'a str,
-    /// Whether there was any digit before the unit, a zero included.
+    /// True if a digit precedes the unit, even a zero.
     has_digits: bool,
 }
 
@@ -125,12 +122,12 @@ impl<'a> Scan<'a> {
         exponent.parse::<i32>().ok().map(|exponent| (Format::Exponent, i64::from(exponent)))
     }
 
-    /// Digits of the whole part, where no digit counts as a zero.
+    /// The number of digits of the whole part, at least one.
     fn whole_length(&self) -> usize {
         self.whole.len().max(1)
     }
 
-    /// Small amounts whose text has no needless zeros at the end, counted in thousands, are left as they were written.
+    /// True for a small amount without trailing zeros in groups of three; its text stays as written.
     fn keeps_its_text(&self, format: Format, exponent: i64) -> bool {
         let digits = self.whole_length() + self.fraction.len();
         if format == Format::Binary {
@@ -150,13 +147,13 @@ impl<'a> Scan<'a> {
         digits <= SAFE_DIGITS && scale >= NANO && scale % 3 == 0 && !self.whole.is_empty() && !needless
     }
 
-    /// The size of the amount, `None` for zero.
+    /// The size of the amount; `None` for zero.
     fn amount(&self, format: Format, exponent: i64) -> Result<Option<Amount>, InvalidQuantity> {
         let digits = format!("{}{}", self.whole, self.fraction);
         let digits = digits.trim_start_matches('0');
         let scale = -length(self.fraction);
         if digits.is_empty() {
-            // A unit alone is a zero, save for the largest and the tiniest ones.
+            // A unit alone is zero, except for the largest and the smallest units.
             let is_number = self.has_digits
                 || match format {
                     Format::Decimal => true,
@@ -181,7 +178,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// An amount above zero: its decimal digits, most significant first, times a power of ten.
+/// A positive amount: its decimal digits, most significant first, times a power of ten.
 struct Amount {
     digits: Vec<u8>,
     exponent: i64,
@@ -224,7 +221,7 @@ impl Amount {
         }
     }
 
-    /// Binary amounts stop at the largest signed integer of 64 bits.
+    /// Caps a binary amount at the largest signed integer of 64 bits.
     fn cap(&mut self) {
         const MOST: [u8; 19] = [9, 2, 2, 3, 3, 7, 2, 0, 3, 6, 8, 5, 4, 7, 7, 5, 8, 0, 7];
         let whole = self.whole_digits();
@@ -271,7 +268,7 @@ impl Amount {
         }
     }
 
-    /// The amount as an integer, if it is one that fits; binary amounts do fit once they are capped.
+    /// The amount as an integer, if it fits; a capped binary amount always fits.
     fn whole_number(&self) -> Option<u64> {
         let zeros = u32::try_from(self.exponent).ok()?;
         let digits = self

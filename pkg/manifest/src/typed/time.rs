@@ -1,9 +1,9 @@
-/// Reads a time and writes it as Kubernetes does: UTC, whole seconds.
+/// Returns a time in the notation of Kubernetes: UTC, whole seconds. `None` for the zero time, which is written as
+/// null.
 ///
-/// Shape: `None` is the zero time, which is written as nothing.
 /// Source: apimachinery v0.36.3 pkg/apis/meta/v1/time.go.
 /// # Errors
-/// [`NotATime`] for a text that is no RFC 3339 time.
+/// [`NotATime`] if the text is no RFC 3339 time.
 pub(super) fn canonical(text: &str) -> Result<Option<String>, NotATime> {
     let parts = Parts::parse(text).ok_or(NotATime)?;
     let seconds = parts.seconds_since_year_zero();
@@ -24,7 +24,7 @@ pub(super) fn canonical(text: &str) -> Result<Option<String>, NotATime> {
 pub(super) struct NotATime;
 
 const DAY: i64 = 24 * 60 * 60;
-/// Days in 400 years, after which the calendar repeats.
+/// The number of days in 400 years, the period of the calendar.
 const CYCLE: i64 = 146_097;
 const MONTH_DAYS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
@@ -68,7 +68,7 @@ impl Parts {
     }
 }
 
-/// Splits `.123Z` into the digits and the zone; a comma does for the dot.
+/// Splits `.123Z` into the digits and the zone; a comma may replace the dot.
 fn split_fraction(zone: &[u8]) -> Option<(&[u8], &[u8])> {
     match zone {
         [b'.' | b',', rest @ ..] => {
@@ -79,7 +79,7 @@ fn split_fraction(zone: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// Reads `Z`, `+02:00` or `-02:00`, in seconds.
+/// Parses `Z`, `+02:00` or `-02:00` into seconds.
 fn offset(zone: &[u8]) -> Option<i64> {
     match zone {
         [b'Z'] => Some(0),
@@ -105,7 +105,7 @@ fn days_in(year: i64, month: i64) -> i64 {
     usize::try_from(month - 1).ok().and_then(|at| MONTH_DAYS.get(at)).map_or(0, |days| days + leap_day)
 }
 
-/// Turns days since the start of year 0 into year, month and day.
+/// Converts days since the start of year 0 to year, month and day.
 fn date_of(days: i64) -> (i64, i64, i64) {
     let mut year = days.div_euclid(CYCLE) * 400;
     let mut left = days.rem_euclid(CYCLE);

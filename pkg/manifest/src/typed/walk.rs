@@ -9,7 +9,7 @@ use crate::duration::nanoseconds;
 use crate::go_base64::BASE64;
 use crate::object::type_name;
 
-/// A value that its field cannot hold.
+/// A value that does not fit its field.
 #[derive(Debug)]
 pub(super) struct Mismatch {
     pub(super) path: String,
@@ -17,13 +17,13 @@ pub(super) struct Mismatch {
     pub(super) found: String,
 }
 
-/// The deepest nesting that is followed, as deep as the reader goes: a walk takes stack, and the threads that call this
-/// have little. Real schemas stay below 60.
+/// The maximum nesting, equal to the limit of the reader. The walk is recursive, and the calling threads have small
+/// stacks. Real schemas have fewer than 60 levels.
 const DEPTH_LIMIT: usize = 1_000;
 
 const DURATION: &str = "a span of time such as `10m`";
 
-/// Where a value is; the way back is on the stack, as only errors need it.
+/// The position of a value, linked to its parent on the stack; only errors need the path.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     parent: Option<&'a Place<'a>>,
@@ -38,7 +38,7 @@ enum Step<'a> {
     Index(usize),
 }
 
-/// Rewrites the fields of an object to what decoding into a struct and encoding again gives.
+/// Rewrites the fields of an object like decoding into a struct and encoding again.
 pub(super) fn walk(of: &'static Type, object: &mut Map<String, Value>) -> Vec<Mismatch> {
     let mut walker = Walker { mismatches: Vec::new() };
     walker.fields(of, object, &Place { parent: None, step: Step::Root, depth: 0 });
@@ -71,7 +71,7 @@ impl Walker {
         self.value(&field.kind, value, place) || is_pointer
     }
 
-    /// Rewrites one value; tells whether it holds something, so that an optional field is worth keeping.
+    /// Rewrites one value. Returns true if the value is not empty, so that an optional field stays.
     fn value(&mut self, kind: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
         if place.depth > DEPTH_LIMIT {
             return self.refuse(place, "nested less deeply", "a value at the limit");
@@ -111,7 +111,7 @@ impl Walker {
         !entries.is_empty()
     }
 
-    /// The three unions around a JSON schema.
+    /// Rewrites a union of a JSON schema and another type.
     fn schema(
         &mut self,
         other: NoSchema,
@@ -179,7 +179,7 @@ impl Walker {
         }
     }
 
-    /// Floats without a fraction are integers, as they are in JSON.
+    /// Rewrites an integer; a float without fraction is an integer, as in JSON.
     fn integer(
         &mut self,
         value: &mut Value,
@@ -202,7 +202,7 @@ impl Walker {
         }
     }
 
-    /// Replaces a text by what reading and writing it gives, `None` for one that means nothing.
+    /// Replaces a text with its decoded and encoded form; `None` stands for an empty value.
     fn rewrite<E>(
         &mut self,
         value: &mut Value,
@@ -240,7 +240,7 @@ impl Walker {
     }
 }
 
-/// What a field holds that nothing was read into.
+/// Returns the zero value of a field.
 fn zero(kind: &'static Kind) -> Value {
     match kind {
         Kind::Text => Value::String(String::new()),
@@ -259,7 +259,7 @@ fn zero_of(field: &'static Field) -> Value {
     if field.is_pointer { Value::Null } else { zero(&field.kind) }
 }
 
-/// Quotes the start of a text, on one line.
+/// Quotes the start of a text on one line.
 fn excerpt(text: &str) -> String {
     const LENGTH: usize = 40;
     let mut characters = text.chars();
@@ -273,13 +273,13 @@ fn whole(number: &Number) -> Option<i64> {
         return Some(whole);
     }
     let float = number.as_f64().filter(|it| number.is_f64() && it.fract() == 0.0)?;
-    // Both bounds are powers of two, so they are exact as floats; the upper one is the first that does not fit.
+    // Both bounds are powers of two, so they are exact as floats; the upper bound is exclusive.
     #[expect(clippy::cast_possible_truncation, reason = "whole and in range by the condition")]
     (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&float).then_some(float as i64)
 }
 
 fn base64_again(text: &str) -> Result<Option<String>, DecodeError> {
-    // Line breaks inside are what `base64` on the command line gives.
+    // The command `base64` inserts line breaks.
     let bytes = if text.contains(['\r', '\n']) {
         BASE64.decode(text.replace(['\r', '\n'], ""))
     } else {
@@ -297,7 +297,7 @@ impl<'a> Place<'a> {
         Place { parent: Some(self), step: Step::Index(index), depth: self.depth + 1 }
     }
 
-    /// Writes the path as a user would: `spec.containers[0].image`, `metadata.labels["a.b/c"]`.
+    /// Returns the path in the usual notation: `spec.containers[0].image`, `metadata.labels["a.b/c"]`.
     fn path(&self) -> String {
         let mut steps = Vec::with_capacity(self.depth);
         let mut at = Some(self);
@@ -307,7 +307,7 @@ impl<'a> Place<'a> {
         }
         let mut text = String::new();
         for step in steps.into_iter().rev() {
-            // Writing to a string cannot fail.
+            // Writing to a String cannot fail.
             let _ok = match step {
                 Step::Root => Ok(()),
                 Step::Index(index) => write!(text, "[{index}]"),
