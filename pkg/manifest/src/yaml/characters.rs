@@ -1,18 +1,18 @@
-//! Characters that YAML keeps out of text, whatever stands around them.
+//! Rejects characters that YAML forbids everywhere.
 
 use super::Problem;
 use super::error::Fault;
 
-/// Bytes looked at together.
+/// The number of bytes checked together.
 const BLOCK: usize = 64;
 
 /// Finds the first control character or noncharacter.
 ///
-/// Source: YAML 1.1, `c-printable`; go.yaml.in/yaml/v2 2.4.3 readerc.go, which also refuses DEL.
+/// Source: YAML 1.1, `c-printable`; go.yaml.in/yaml/v2 2.4.3 readerc.go, which also rejects DEL.
 pub(super) fn check(text: &str) -> Result<(), Fault> {
     let bytes = text.as_bytes();
     for (index, block) in bytes.chunks(BLOCK).enumerate() {
-        // Without an early end in it, this loop is one the compiler makes wide.
+        // The compiler can vectorize this loop, because it has no early exit.
         if !block.iter().fold(false, |any, byte| any | is_suspicious(*byte)) {
             continue;
         }
@@ -27,12 +27,12 @@ pub(super) fn check(text: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Tells whether a forbidden character may start with a byte.
+/// True if a forbidden character may start with this byte.
 fn is_suspicious(byte: u8) -> bool {
     byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r') || matches!(byte, 0x7F | 0xC2 | 0xEF)
 }
 
-/// Gives the code of the character at the start, if it is forbidden.
+/// Returns the code of the character at the start, if it is forbidden.
 fn forbidden(bytes: &[u8]) -> Option<u32> {
     match bytes {
         [byte @ (..0x20 | 0x7F), ..] if !matches!(byte, b'\t' | b'\n' | b'\r') => Some(u32::from(*byte)),

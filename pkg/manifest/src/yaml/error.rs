@@ -1,104 +1,94 @@
-//! Why a YAML document cannot be read, and where.
+//! Errors of reading YAML, with their positions.
 
 use std::borrow::Cow;
 
-/// Why one YAML document cannot be read, with the place.
+/// A YAML document that cannot be read, with the position of the error.
 ///
-/// The text holds no value of the document, which may be a secret; keys, anchors and tags may appear.
+/// The message contains no values of the document, which may be secret; keys, anchors and tags may appear.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
 pub struct YamlError {
-    /// What is wrong.
+    /// The problem at the position.
     pub problem: Problem,
-    /// The line in the text that was read, from 1.
+    /// The line in the text, from 1.
     pub line: usize,
-    /// The column in that line, in characters, from 1.
+    /// The column in the line, in characters, from 1.
     pub column: usize,
 }
 
-/// What is wrong with a YAML document.
+/// A problem of a YAML document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The text breaks the grammar of YAML.
+    /// The text violates the grammar of YAML.
     #[error("{0}")]
     Syntax(Cow<'static, str>),
     /// A byte sequence is not UTF-8.
     #[error("invalid UTF-8 at byte {offset}, YAML is read as UTF-8 text only")]
     InvalidUtf8 {
-        /// The place of the first bad byte in the text, from 0.
+        /// The offset of the first invalid byte, from 0.
         offset: usize,
     },
-    /// A character that YAML keeps out of text.
+    /// A character that YAML forbids.
     #[error(
         "character U+{code:04X} at byte {offset} is not allowed in YAML, write it as an escape in double quotes"
     )]
     ForbiddenCharacter {
-        /// Its code point.
+        /// The code point of the character.
         code: u32,
-        /// Its place in the text, from 0.
+        /// The offset of the character, from 0.
         offset: usize,
     },
-    /// An alias names an anchor that is not defined before it in the document.
+    /// An alias refers to an anchor without an earlier definition in the document.
     #[error("alias `*{0}` has no anchor `&{0}` before it in the document")]
     UnknownAnchor(String),
-    /// An alias stands inside the value its anchor is set on.
+    /// An alias is inside the value of its own anchor.
     #[error("the value of anchor `&{0}` contains itself")]
     AnchorInItself(String),
-    /// A value is not of the type its tag asks for.
+    /// A value does not have the type of its tag.
     #[error("the value cannot be read as `{0}`")]
     TagMismatch(String),
-    /// The text under `!!binary` is not base64.
+    /// The text of a `!!binary` value is no base64.
     #[error("the value under `!!binary` is not valid base64")]
     InvalidBase64,
-    /// A key that has no text form: `null`, a list, a mapping, or an integer over 63 bits.
+    /// A key without a text form: `null`, a list, a mapping, or an integer of more than 63 bits.
     #[error("{0} cannot be a key")]
     UnusableKey(&'static str),
     /// The value of a merge key is neither a mapping nor a list of mappings.
     #[error("the value of merge key `<<` must be a mapping or a list of mappings")]
     MergeNotMapping,
-    /// Infinity or not-a-number, which JSON has no form for.
+    /// Infinity or not-a-number, which JSON cannot represent.
     #[error("infinity and not-a-number cannot be represented in JSON")]
     NotFinite,
-    /// A key is written twice in one mapping, where that was to be refused.
+    /// A key occurs twice in one mapping, and the reader rejects this.
     #[error("key `{0}` is already set in this mapping")]
     DuplicateKey(String),
-    /// A document that is no mapping, where an object was to be read.
+    /// The document is no mapping, but the reader expects an object.
     #[error("expected a mapping, found {0}")]
     NotAMapping(&'static str),
-    /// Something else than a comment follows a document separator on its line.
+    /// A document separator is followed by text other than a comment.
     #[error("only a comment may follow the document separator `---` on its line")]
     Separator,
-    /// Lists and mappings are nested deeper than the limit.
+    /// Lists and mappings exceed the nesting limit.
     #[error("nested deeper than the limit of {limit}")]
-    TooDeep {
-        /// The limit: levels of lists and mappings.
-        limit: usize,
-    },
-    /// The text is longer than the limit.
+    TooDeep { limit: usize },
+    /// The text exceeds the size limit.
     #[error("{size_bytes} bytes of text are over the limit of {limit_bytes}")]
-    TooLarge {
-        /// The length of the text.
-        size_bytes: usize,
-        /// The limit.
-        limit_bytes: usize,
-    },
-    /// The text and its aliases together are longer than the limit.
+    TooLarge { size_bytes: usize, limit_bytes: usize },
+    /// The text with its expanded aliases exceeds the size limit.
     #[error("the text and its aliases take more than the limit of {limit_bytes} bytes")]
-    AliasesTooLarge {
-        /// The limit.
-        limit_bytes: usize,
-    },
-    /// Nearly all of the document would come from repeated aliases.
+    AliasesTooLarge { limit_bytes: usize },
+    /// Nearly all of the document comes from repeated aliases.
     #[error("the document expands its aliases excessively")]
     ExcessiveAliases,
 }
 
-/// A problem at a byte of the text; the line and the column are counted once it is known that somebody needs them.
+/// A problem at an offset; the line and column are computed only if needed.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) problem: Problem,
-    /// From 0.
+    /// The byte offset, from 0.
     pub(super) offset: u32,
 }
 
@@ -115,7 +105,7 @@ impl Fault {
     }
 }
 
-/// Finds the line and the column of a byte, both from 1; columns count characters.
+/// Returns the line and the column of a byte, both from 1; columns count characters.
 pub(crate) fn line_and_column(text: &[u8], offset: usize) -> (usize, usize) {
     let before = &text[..offset.min(text.len())];
     let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);

@@ -1,17 +1,17 @@
-//! Folded texts (`>`) as kustomize has them: it prints an object in the style it read, and reads that again.
+//! Folded scalars (`>`) in kustomize, which prints an object in its original style and parses it again.
 //!
-//! What is printed does not always fold back to the same text. A line that starts with a blank comes an empty line lower
-//! than it was, and in a text that starts with one, lines that were apart are joined.
+//! The printed text does not always fold back to the same text. A line that starts with a blank moves down by an empty
+//! line. If the whole text starts with a blank, separate lines are joined.
 //! Source: go.yaml.in/yaml/v3 3.0.4 emitterc.go (folded scalars), as observed with kustomize v5.8.1.
 
 use super::write::may_be_block;
 
-/// What a folded text has become when it is read again.
+/// Returns a folded text as it is after printing and parsing it again.
 pub(super) fn read_again(text: &str) -> String {
     if !may_be_block(text) {
         return text.to_owned();
     }
-    // The printer looks at the first character of the text where it means that of the next line.
+    // The printer checks the first character of the text instead of the first character of the next line.
     let is_parted = text.trim_start_matches('\n').starts_with(|first| !is_blank(first));
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;

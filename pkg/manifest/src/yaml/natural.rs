@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-/// Sorts the entries of a mapping, given in byte order, into the order they are printed in.
+/// Sorts the entries of a mapping from byte order into print order.
 ///
-/// The comparison is no total order: `12:`, `1c` and `9` stand in a ring. The standard sort may panic over that, and
-/// Go's gives what chance has it; this one gives one of the orders that Go may give, always the same.
+/// The comparison is no total order: `12:`, `1c` and `9` form a cycle. The standard sort may panic on a cycle, and the
+/// result of Go's sort is arbitrary. This function always returns the same one of the orders possible in Go.
 pub(super) fn sort<V: Copy>(entries: &mut [(&str, V)]) {
     if entries.is_sorted_by(|(a, _), (b, _)| compare(a, b) != Ordering::Greater) {
         return;
@@ -32,13 +32,13 @@ fn merge_sort<'a, V: Copy>(entries: &mut [(&'a str, V)], scratch: &mut Vec<(&'a 
     entries.copy_from_slice(scratch);
 }
 
-/// Compares two keys in the order they are printed in: numbers in them by size, other signs before digits, all of them
-/// before letters, letters by code point.
+/// Compares two keys in print order: numbers by value, other signs before digits, both before letters, letters by code
+/// point.
 ///
-/// Source: go.yaml.in/yaml/v2 2.4.3 sorter.go (keyList.Less), its overflow with numbers of 19 and more digits included.
+/// Source: go.yaml.in/yaml/v2 2.4.3 sorter.go (keyList.Less), including its overflow for numbers of 19 or more digits.
 pub(super) fn compare(a: &str, b: &str) -> Ordering {
     let same = a.as_bytes().iter().zip(b.as_bytes()).take_while(|(left, right)| left == right).count();
-    // Back to the start of the character that differs.
+    // Back to the start of the first different character.
     let mut at = same;
     while !a.is_char_boundary(at) || !b.is_char_boundary(at) {
         at -= 1;
@@ -54,10 +54,10 @@ pub(super) fn compare(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Compares the digits from a place on; where there are none, that counts as zero of no length.
+/// Compares the digits at a position; missing digits count as zero, with length zero.
 fn compare_numbers(a: &[u8], b: &[u8], at: usize) -> Ordering {
     let (left, right) = (digits(&a[at..]), digits(&b[at..]));
-    // A zero that continues a number is a digit of it, not a leading zero.
+    // A zero inside a number is no leading zero.
     let continues = (a[at] == b'0' || b[at] == b'0')
         && a[..at].iter().rev().take_while(|byte| byte.is_ascii_digit()).any(|digit| *digit != b'0');
     let size = |digits: &[u8]| {
@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    /// All keys of up to three characters of some kinds, and some with numbers too large to count.
+    /// All keys of up to three of these characters, and some with numbers that overflow.
     fn short_keys() -> Vec<String> {
         let letters = ["0", "1", "2", "-", "_", "a", "B", "é"];
         let mut keys = vec![String::new()];

@@ -1,4 +1,5 @@
-//! What the parser takes although Go's does not. It follows YAML 1.2, Go's reader 1.1.
+//! Rejects input that the parser accepts but Go's reader does not. The parser follows YAML 1.2, Go's reader follows
+//! YAML 1.1.
 //!
 //! Source: go.yaml.in/yaml/v2 2.4.3 scannerc.go.
 
@@ -12,7 +13,7 @@ use super::error::Fault;
 
 pub(super) const TAB: &str = "found a tab where only spaces may stand";
 
-/// Refuses all directives but `%YAML 1.1` and `%TAG` in the text before a document.
+/// Rejects all directives other than `%YAML 1.1` and `%TAG` in the text before a document.
 pub(super) fn directives(prologue: &str) -> Result<(), Fault> {
     let mut offset = 0;
     for line in prologue.split_inclusive(['\n', '\r']) {
@@ -26,7 +27,7 @@ pub(super) fn directives(prologue: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses names of anchors with other characters than ASCII letters, digits, `_` and `-`.
+/// Rejects anchor names with characters other than ASCII letters, digits, `_` and `-`.
 pub(super) fn anchor_name(name: &str, offset: usize) -> Result<(), Fault> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if name.bytes().all(is_plain) {
@@ -35,18 +36,19 @@ pub(super) fn anchor_name(name: &str, offset: usize) -> Result<(), Fault> {
     Err(syntax("an anchor is named with ASCII letters, digits, `_` and `-` only", offset))
 }
 
-/// Refuses tabs where a key may start: at the start of a line, and after nothing but `-`, `?` and `:` on it.
+/// Rejects tabs where a key may start: at the start of a line, and after only `-`, `?` and `:`.
 ///
-/// It is shown the places of scalars and of flow lists and mappings, and looks at what lies between them.
+/// The caller reports the ranges of scalars and of flow collections; this type checks the text between them.
 #[derive(Debug)]
 pub(super) struct Tabs<'a> {
-    /// Nothing where the text has no tab at all.
+    /// `None` if the text has no tab.
     text: Option<&'a [u8]>,
-    /// Up to here the text is known to be good.
+    /// The end of the text already checked.
     seen: usize,
-    /// Open `[` and `{`, in which a tab is as good as a space.
+    /// The number of open `[` and `{`; inside them, a tab is a valid blank.
     open_flows: usize,
-    /// The column of the key of the last scalar, if that is plain: blank lines that are further in belong to it.
+    /// The column of the key of the last scalar, if the scalar is plain. Blank lines with more indent belong to the
+    /// scalar.
     plain_at: Option<usize>,
 }
 
@@ -56,7 +58,7 @@ impl<'a> Tabs<'a> {
         Self { text, seen: 0, open_flows: 0, plain_at: None }
     }
 
-    /// Takes the place of a scalar.
+    /// Records the range of a scalar.
     pub(super) fn scalar(&mut self, place: &Range<usize>, style: ScalarStyle) -> Result<(), Fault> {
         let Some(text) = self.text else { return Ok(()) };
         self.go_on(place.start, place.end)?;
@@ -75,7 +77,7 @@ impl<'a> Tabs<'a> {
         Ok(())
     }
 
-    /// Takes the start of a list or mapping.
+    /// Records the start of a list or mapping.
     pub(super) fn open(&mut self, style: StructureStyle, start: usize) -> Result<(), Fault> {
         if self.open_flows > 0 {
             self.open_flows += 1;
@@ -86,7 +88,7 @@ impl<'a> Tabs<'a> {
         Ok(())
     }
 
-    /// Takes the end of a list or mapping.
+    /// Records the end of a list or mapping.
     pub(super) fn close(&mut self, end: usize) {
         if self.open_flows > 0 {
             self.open_flows -= 1;
@@ -95,7 +97,7 @@ impl<'a> Tabs<'a> {
         }
     }
 
-    /// Looks at the text up to a place, and goes on behind another.
+    /// Checks the text up to `start`, and continues at `end`.
     pub(super) fn go_on(&mut self, start: usize, end: usize) -> Result<(), Fault> {
         let Some(text) = self.text else { return Ok(()) };
         if start > self.seen && self.open_flows == 0 {
@@ -125,7 +127,7 @@ impl<'a> Tabs<'a> {
     }
 }
 
-/// Counts the spaces and signs of the grammar that start a line.
+/// Counts the spaces and grammar indicators at the start of a line.
 fn indicators(line: &[u8]) -> usize {
     let is_followed = |at: usize| matches!(line.get(at + 1), Some(b' ' | b'\t'));
     let is_one = |at: usize, byte: u8| byte == b' ' || matches!(byte, b'-' | b'?' | b':') && is_followed(at);
@@ -136,7 +138,7 @@ fn tab(offset: usize) -> Fault {
     syntax(TAB, offset)
 }
 
-/// Places fit the type: `read_document` sees to that.
+/// The offset fits the type: `read_document` limits the text.
 fn syntax(problem: &'static str, offset: usize) -> Fault {
     Problem::Syntax(problem.into()).from(u32::try_from(offset).unwrap_or(u32::MAX))
 }

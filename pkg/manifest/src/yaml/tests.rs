@@ -1,4 +1,4 @@
-//! What reading and printing must always do.
+//! Properties of reading and printing.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -221,7 +221,7 @@ fn every_prefix_of_a_document_is_read_or_refused() {
     }
 }
 
-/// Values with all that has a meaning in YAML in their texts and keys; `<<` is no key of any object.
+/// Generates values with YAML syntax in texts and keys; `<<` is never a key of an object.
 fn values() -> impl Strategy<Value = Value> {
     let text = prop_oneof![
         "[a-z0-9:#&*!|>'\"%@` \\n\\t{}\\[\\],?\\-\\.~_/\\\\]{0,12}",
@@ -278,7 +278,7 @@ proptest! {
     #[test]
     fn streams_of_objects_read_back_as_the_same_objects(values in prop::collection::vec(values(), 0..5)) {
         let objects: Vec<Object> = values.into_iter().filter_map(|value| value.try_into().ok()).collect();
-        // Without the end of the last line, a text that ends in breaks would lose one of them.
+        // Without a line feed at the end, a text that ends in line breaks would lose one of them.
         let text = write_stream(&objects) + "\n";
         let back = read_stream(text.as_bytes(), &Limits::default()).map(|stream| stream.objects);
         prop_assert_eq!(back.as_ref(), Ok(&objects), "{}", text);

@@ -1,10 +1,10 @@
-//! Dates and times in the forms Go's YAML readers know.
+//! Dates and times in the forms of Go's YAML readers.
 
 use std::fmt;
 
 use super::scalar::leading_digits;
 
-/// A date, or a date with a time of day.
+/// A date, optionally with a time of day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Timestamp {
     year: u32,
@@ -14,12 +14,12 @@ pub(super) struct Timestamp {
     minute: u32,
     second: u32,
     nanoseconds: u32,
-    /// Minutes east of UTC.
+    /// The offset from UTC in minutes, positive to the east.
     offset_minutes: i32,
 }
 
 impl Timestamp {
-    /// Reads `2001-1-2`, `2001-01-02T03:04:05.6Z`, the same with an offset or a small `t`, and `2001-01-02 03:04:05`.
+    /// Parses `2001-1-2`, `2001-01-02T03:04:05.6Z`, the same with an offset or a small `t`, and `2001-01-02 03:04:05`.
     /// Source: go.yaml.in/yaml/v2 2.4.3 and v3 3.0.4 resolve.go (`parseTimestamp`).
     pub(super) fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
@@ -51,11 +51,11 @@ impl Timestamp {
     const MIDNIGHT: Self =
         Self { year: 0, month: 1, day: 1, hour: 0, minute: 0, second: 0, nanoseconds: 0, offset_minutes: 0 };
 
-    /// Reads a time of day with its fraction; gives what follows too.
+    /// Parses a time of day with an optional fraction. Returns the remaining text too.
     fn with_clock(self, bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (hour, rest) = match bytes {
             [b'0'..=b'1', b'0'..=b'9', ..] | [b'2', b'0'..=b'3', ..] => short_number(bytes, 0, 23)?,
-            // The hour alone may be one digit, as in Go's reading of `15`.
+            // Only the hour may have one digit, as in Go's parsing of `15`.
             [b'0'..=b'9', b':', ..] => short_number(bytes, 0, 9)?,
             _ => return None,
         };
@@ -72,7 +72,7 @@ impl Timestamp {
         Some((Self { hour, minute, second, nanoseconds, ..self }, rest))
     }
 
-    /// Prints `2001-01-02T03:04:05.6+02:00`, or `Z` at the end.
+    /// Writes `2001-01-02T03:04:05.6+02:00`, or `Z` at the end.
     /// Source: Go time.Time.MarshalJSON.
     pub(super) fn rfc3339(self) -> String {
         let Self { year, month, day, hour, minute, second, nanoseconds, offset_minutes } = self;
@@ -90,8 +90,8 @@ impl Timestamp {
     }
 }
 
-/// Prints what Go prints for a time: `2001-01-02 03:04:05.6 +0200 +0200`, or `+0000 UTC` at the end.
-/// Source: Go time.Time.String where local time is UTC.
+/// Writes a time like Go: `2001-01-02 03:04:05.6 +0200 +0200`, or `+0000 UTC` at the end.
+/// Source: Go time.Time.String with UTC as local time.
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { year, month, day, hour, minute, second, nanoseconds, offset_minutes } = *self;
@@ -110,7 +110,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Reads `Z` or `+01:30` to its end, in minutes.
+/// Parses the whole of `Z` or `+01:30` into minutes.
 fn offset(zone: &[u8]) -> Option<i32> {
     let (sign, digits) = match zone {
         b"Z" => return Some(0),
@@ -126,7 +126,7 @@ fn offset(zone: &[u8]) -> Option<i32> {
     (hours <= 24 && minutes <= 60).then_some(sign * (hours * 60 + minutes))
 }
 
-/// Reads a number of one or two digits within bounds; gives it and what follows.
+/// Parses a number of one or two digits within bounds. Returns the remaining text too.
 fn short_number(bytes: &[u8], least: u32, most: u32) -> Option<(u32, &[u8])> {
     let (number, rest) = match bytes {
         [tens @ b'0'..=b'9', ones @ b'0'..=b'9', rest @ ..] => {

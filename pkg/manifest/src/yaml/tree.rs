@@ -1,7 +1,7 @@
-//! One parsed document before its aliases are followed: a flat list of nodes in document order.
+//! One parsed document with unresolved aliases: a flat list of nodes in document order.
 //!
-//! Shape: a list or mapping is followed by its content and says where that ends, so that the content of a node is a
-//! range; keys and values of a mapping alternate. An alias points back at the node it repeats.
+//! The content of a list or mapping follows its node, which stores the end of the range. Keys and values of a mapping
+//! alternate. An alias stores the index of the repeated node.
 
 use std::collections::HashMap;
 
@@ -13,44 +13,44 @@ use super::scalar::Scalar;
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// Where it starts in the text, in bytes.
+    /// The start of the node in the text, in bytes.
     pub(super) offset: u32,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug)]
 pub(super) enum Kind {
     Scalar(Scalar),
     List {
-        /// The index after the last node of its content.
+        /// The index after the last node of the content.
         end: u32,
     },
     Mapping {
-        /// The index after the last node of its content.
+        /// The index after the last node of the content.
         end: u32,
     },
     Alias {
-        /// The index of the node it repeats.
+        /// The index of the repeated node.
         target: u32,
     },
 }
 
-/// The nodes of one document, and whether any of them is an alias.
+/// The nodes of one document, and a flag for aliases.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
     pub(super) has_aliases: bool,
 }
 
-/// Puts a tree together while the document is being parsed.
+/// Builds the tree during parsing.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     tree: Tree,
-    /// The lists and mappings that are not finished.
+    /// The unfinished lists and mappings.
     open: Vec<u32>,
-    /// By the number the parser gave them.
+    /// The anchored nodes, by the number that the parser assigned.
     anchors: HashMap<usize, u32>,
-    /// The deepest nesting that is accepted.
+    /// The nesting limit.
     depth: usize,
 }
 
@@ -71,8 +71,8 @@ impl Builder {
         self.open(Kind::Mapping { end: 0 }, anchor, offset)
     }
 
-    /// Whether the next node is a key or a value of the annotations of an object: of the document, or of an item of a list
-    /// that is the document.
+    /// True if the next node is a key or value of annotations: those of the document, or of an item if the document is
+    /// a list.
     pub(super) fn is_in_annotations(&self) -> bool {
         let is_called = |index: u32, name: &str| {
             let before = index.checked_sub(1).and_then(|before| self.tree.nodes.get(before as usize));
@@ -95,7 +95,7 @@ impl Builder {
         self.tree.nodes.is_empty()
     }
 
-    /// Ends the innermost list or mapping.
+    /// Closes the innermost list or mapping.
     pub(super) fn close(&mut self) {
         let end = self.next_index();
         let Some(index) = self.open.pop() else { return };
@@ -137,7 +137,7 @@ impl Builder {
         self.tree.nodes.push(Node { kind, offset });
     }
 
-    /// Nodes are fewer than bytes of text, and a text is held under the range of the index.
+    /// There are fewer nodes than bytes, and the length of a text fits the index type.
     fn next_index(&self) -> u32 {
         u32::try_from(self.tree.nodes.len()).unwrap_or(u32::MAX)
     }

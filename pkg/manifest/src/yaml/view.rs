@@ -1,15 +1,15 @@
-//! The text as the parser is shown it: what Go's reader takes and the parser does not is hidden from it.
+//! The text as passed to the parser: syntax that Go's reader accepts but the parser does not is replaced.
 //!
-//! Every change keeps the length, so that a place in one text is the same place in the other.
+//! Every replacement keeps the length, so offsets are the same in both texts.
 //!
-//! | in the text | shown as | because |
+//! | original | replacement | reason |
 //! |---|---|---|
 //! | U+0085 | CR LF | is a line break in YAML 1.1 |
-//! | U+2028, U+2029 | a stand-in and LF | are line breaks that stay in the text they break |
-//! | tabs at the start of a line | spaces | are blanks in brackets and in quotes; [`Tabs`](super::refuse::Tabs) knows where they are not |
-//! | a break in quotes, the next line at column 0 | a blank | quoted text may go on at any column, and a break in it is a blank |
-//! | `\'` in double quotes | a stand-in | is an escape in YAML 1.1 as Go reads it |
-//! | a comment right after `"`, `]` or `\|` | blanks | needs no blank before it |
+//! | U+2028, U+2029 | a stand-in and LF | are line breaks that also stay in the text |
+//! | tabs at the start of a line | spaces | are blanks in brackets and quotes; see [`Tabs`](super::refuse::Tabs) |
+//! | a break in quotes, the next line at column 0 | a blank | text may continue at any column; the break is a blank |
+//! | `\'` in double quotes | a stand-in | is an escape in YAML 1.1 as read by Go |
+//! | a comment right after `"`, `]` or `\|` | blanks | needs no preceding blank |
 
 use std::borrow::Cow;
 
@@ -19,16 +19,16 @@ use memchr::{memchr2, memchr3, memmem};
 const NEXT_LINE: &str = "\u{85}";
 const LINE_SEPARATOR: &str = "\u{2028}";
 const PARAGRAPH_SEPARATOR: &str = "\u{2029}";
-/// Two bytes each, and no characters of any script; a text that has them keeps its separators.
+/// Two bytes each, and unused in any script; if a text contains them, its separators are not replaced.
 const LINE_STAND_IN: char = '\u{7FB}';
 const PARAGRAPH_STAND_IN: char = '\u{7FC}';
-/// The same for an escaped single quote.
+/// The stand-in for an escaped single quote.
 const QUOTE_STAND_IN: char = '\u{7BF}';
 
-/// A text is parsed anew for each comment and each quoted scalar that the parser refused, and so often at most.
+/// The maximum number of repairs. Each comment and quoted scalar that the parser rejects needs another parse.
 const MOST_REPAIRS: usize = 32;
 
-/// A text and how it is shown.
+/// A text and its form for the parser.
 #[derive(Debug)]
 pub(super) struct View<'a> {
     pub(super) text: Cow<'a, str>,
@@ -73,7 +73,7 @@ impl<'a> View<'a> {
         self.text = Cow::Owned(shown);
     }
 
-    /// Hides what the parser refused at a place; tells whether it could.
+    /// Replaces the syntax that the parser rejected at an offset. Returns false if that is not possible.
     pub(super) fn repair(&mut self, refused: &ErrorKind, at: usize) -> bool {
         if self.repairs == MOST_REPAIRS {
             return false;
@@ -94,7 +94,7 @@ impl<'a> View<'a> {
         length > 0
     }
 
-    /// Hides the escaped single quotes of a text in double quotes, from its opening quote on.
+    /// Replaces the escaped single quotes of a double-quoted text; `start` is the opening quote.
     fn hide_escaped_quotes(&mut self, start: usize) -> bool {
         if !self.has_quote_stand_ins && self.text.contains(QUOTE_STAND_IN) {
             return false;
@@ -116,7 +116,7 @@ impl<'a> View<'a> {
         is_hidden
     }
 
-    /// Joins a line in quotes with the one before it, and the next ones as far as no quote may end the scalar.
+    /// Joins a line in quotes with the line before, and with the following lines until one contains a quote.
     fn join_lines(&mut self, mut start: usize) -> bool {
         let mut is_joined = false;
         while joins(self.text.as_bytes(), start) {
@@ -131,7 +131,7 @@ impl<'a> View<'a> {
         is_joined
     }
 
-    /// Puts separators and escaped quotes back into the text of a scalar, and takes out what the breaks became.
+    /// Restores separators and escaped quotes in the text of a scalar, and removes the breaks made by stand-ins.
     pub(super) fn restore<'t>(&self, text: Cow<'t, str>, style: ScalarStyle) -> Cow<'t, str> {
         let text = match style {
             ScalarStyle::DoubleQuoted if self.has_quote_stand_ins && text.contains(QUOTE_STAND_IN) => {
@@ -159,7 +159,7 @@ impl<'a> View<'a> {
                 .unwrap_or(rest);
         }
         out.push_str(rest);
-        // A break behind plain text is no part of it.
+        // A break behind plain text is not part of the text.
         if style == ScalarStyle::Plain {
             out.truncate(out.trim_end_matches(['\u{2028}', '\u{2029}']).len());
         }
@@ -167,7 +167,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Tells whether the break before a line in quotes is worth exactly a blank.
+/// True if the break before a line in quotes equals exactly one blank.
 fn joins(text: &[u8], start: usize) -> bool {
     let (before, line) = text.split_at(start);
     let is_marker = line.starts_with(b"---") || line.starts_with(b"...");

@@ -1,7 +1,7 @@
-//! Printing: the text Go's `sigs.k8s.io/yaml` prints for a value.
+//! Prints values as Go's `sigs.k8s.io/yaml` does.
 //!
-//! Source: go.yaml.in/yaml/v2 2.4.3 encode.go, emitterc.go (layout, styles, wrapping). differs: characters that Go
-//! refuses to print (DEL, C1, U+FFFE, U+FFFF) are escaped.
+//! Source: go.yaml.in/yaml/v2 2.4.3 encode.go, emitterc.go (layout, styles, wrapping). Differs: characters that Go
+//! cannot print (DEL, C1, U+FFFE, U+FFFF) are escaped.
 
 mod style;
 mod text;
@@ -14,23 +14,23 @@ use crate::provenance::Trail;
 use crate::{Map, Value};
 use style::{Style, Traits};
 
-/// Whether a text may be written as a block of lines, by the printer of version 3 as by this one.
+/// True if a text may be written as a block scalar, by this printer and by version 3.
 pub(super) fn may_be_block(text: &str) -> bool {
     Traits::of(text).may_be_block()
 }
 
-/// Longer keys are written as `? key`, in bytes.
+/// The maximum length in bytes of a key without `? `.
 const LONGEST_SIMPLE_KEY: usize = 128;
 const INDENT: usize = 2;
 
-/// Prints one value, its last line ended.
+/// Prints one value and ends its last line.
 pub(super) fn write_into(out: &mut String, value: &Value) {
     let mut writer = Writer { out, column: 0, open: true };
     writer.node(value, Place::Root, Trail::default());
     writer.finish();
 }
 
-/// Prints one mapping, its last line ended; behind each value a comment with what set it, where its trail tells.
+/// Prints one mapping and ends its last line. A comment behind each value names its setter, if `trail` knows one.
 pub(super) fn write_map_into(out: &mut String, fields: &Map<String, Value>, trail: Trail<'_>) {
     let mut writer = Writer { out, column: 0, open: true };
     writer.fields(fields, Place::Root, trail);
@@ -39,32 +39,33 @@ pub(super) fn write_map_into(out: &mut String, fields: &Map<String, Value>, trai
 
 struct Writer<'a> {
     out: &'a mut String,
-    /// Characters in the line so far.
+    /// The number of characters in the current line.
     column: usize,
-    /// A list or mapping may start on this line: nothing, or only `-`, `?` and `:` of what holds it, stand there.
+    /// True if a list or mapping may start on this line, which is empty or contains only `-`, `?` and `:` of its
+    /// parents.
     open: bool,
 }
 
-/// Where a node stands.
+/// The position of a node.
 #[derive(Clone, Copy)]
 enum Place {
     Root,
     /// After the `-` of a list in this column.
     Item(usize),
-    /// After `key:` of a mapping in this column.
+    /// After the `key:` of a mapping in this column.
     Field(usize),
-    /// After the `:` that stands alone, of a mapping in this column.
+    /// After a separate `:` of a mapping in this column.
     LongField(usize),
 }
 
-/// Adds a text to a comment, which ends with its line.
+/// Appends a text to a comment. Replaces line breaks with spaces, as they would end the comment.
 pub(super) fn push_comment(out: &mut String, text: &str) {
     let is_shown = |character| style::is_printable(character) && !style::is_break(character);
     out.extend(text.chars().map(|character| if is_shown(character) { character } else { ' ' }));
 }
 
 impl Place {
-    /// The column where content that goes on in further lines stands.
+    /// The column of continuation lines.
     fn inner(self) -> usize {
         match self {
             Self::Root => INDENT,
@@ -82,7 +83,7 @@ impl Place {
     fn list_column(self) -> usize {
         match self {
             Self::Root => 0,
-            // A list is not moved in under its key.
+            // A list has the same column as its key.
             Self::Field(column) => column,
             Self::Item(_) | Self::LongField(_) => self.inner(),
         }
@@ -117,7 +118,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Says behind a value what set it; nothing where that is the origin of the object.
+    /// Writes a comment with the setter of a value; nothing if the origin of the object set it.
     fn comment(&mut self, trail: Trail<'_>) {
         if let Some(told) = trail.told() {
             self.out.push_str(" # ");
@@ -170,7 +171,7 @@ impl Writer<'_> {
             Style::Plain => self.plain(text, column, may_wrap),
             Style::Single => self.single_quoted(text, column, may_wrap),
             Style::Double => self.double_quoted(text, column, may_wrap),
-            // Behind its lines a comment would be one more of them.
+            // A comment behind a block scalar would become a line of it.
             Style::Literal => return self.literal(text, column, trail),
         }
         self.comment(trail);
@@ -203,14 +204,14 @@ impl Writer<'_> {
         self.open = false;
     }
 
-    /// Parts a value from the indicator before it.
+    /// Separates a value from the preceding indicator.
     fn space(&mut self) {
         if self.column > 0 && !self.out.ends_with(' ') {
             self.push(" ");
         }
     }
 
-    /// Goes to a column, on a new line unless this one is still open.
+    /// Moves to a column, on a new line unless the current line is still open.
     fn start_line(&mut self, column: usize) {
         if self.column > 0 && !self.open {
             self.new_line();
@@ -232,7 +233,7 @@ impl Writer<'_> {
         self.column = 0;
     }
 
-    /// Adds text of one-byte characters.
+    /// Appends ASCII text.
     fn push(&mut self, ascii: &str) {
         self.out.push_str(ascii);
         self.column += ascii.len();

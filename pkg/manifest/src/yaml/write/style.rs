@@ -1,49 +1,49 @@
-//! Which of the four ways to write a text is taken.
+//! Selects the style of a scalar.
 
 use crate::yaml::scalar::changes_when_plain;
 
-/// The ways to write a text.
+/// The styles of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
     Single,
     Double,
-    /// `|` and the lines as they are.
+    /// `|` and the unchanged lines.
     Literal,
 }
 
-/// What stands in the way of a style, found in one pass over a text.
+/// The properties of a text that rule out styles, found in one pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Traits {
-    /// A line feed.
+    /// The text has a line feed.
     has_line_feed: bool,
-    /// A break of any kind.
+    /// The text has a line break of any kind.
     has_break: bool,
-    /// A character that is only ever written as an escape, or a space before a break.
+    /// The text has a character that needs an escape, or a space before a line break.
     must_escape: bool,
-    /// A space after a break.
+    /// The text has a space after a line break.
     break_then_space: bool,
-    /// A space at the end.
+    /// The text ends in a space.
     space_last: bool,
-    /// A space or break at an end, or a sign that has a meaning where it stands.
+    /// The text has a space or line break at an end, or an indicator in a significant position.
     not_plain: bool,
 }
 
 impl Traits {
     pub(super) fn of(text: &str) -> Self {
-        // Nearly all keys and most values are made of these alone.
+        // Shortcut: nearly all keys and most values have only these characters.
         if text.bytes().all(is_harmless) {
             return Self { not_plain: is_marker(text) || text == "-", ..Self::default() };
         }
         Self::of_any(text)
     }
 
-    /// Tells whether the text has a break of any kind in it.
+    /// True if the text has a line break of any kind.
     pub(super) fn is_multiline(self) -> bool {
         self.has_break
     }
 
-    /// Tells whether a block of lines would be read as this text.
+    /// True if a block scalar would be read as this text.
     pub(super) fn may_be_block(self) -> bool {
         !(self.must_escape || self.space_last)
     }
@@ -88,7 +88,7 @@ impl Traits {
     }
 }
 
-/// Characters that have no meaning beside each other, but for the markers that `.` and `-` make.
+/// True for characters without meaning in YAML, apart from the markers made of `.` and `-`.
 fn is_harmless(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
@@ -97,7 +97,7 @@ fn is_harmless(byte: u8) -> bool {
         )
 }
 
-/// Tells whether the text starts as a document marker does.
+/// True if the text starts like a document marker.
 fn is_marker(text: &str) -> bool {
     text.starts_with("---") || text.starts_with("...")
 }
@@ -113,12 +113,12 @@ fn is_indicator_first(text: &str) -> bool {
     }
 }
 
-/// Tells whether a character ends a line in YAML 1.1.
+/// True if a character ends a line in YAML 1.1.
 pub(super) fn is_break(character: char) -> bool {
     matches!(character, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Tells whether a character is written as it is; those outside the basic plane are not.
+/// True if a character is printed unchanged; characters outside the basic plane are not.
 pub(super) fn is_printable(character: char) -> bool {
     matches!(character, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}')
         && character != '\u{FEFF}'

@@ -1,11 +1,11 @@
-//! Writing a text in one of its styles.
+//! Writes a text in one of the styles.
 
 use std::fmt::Write as _;
 
 use super::style::{is_break, is_printable};
 use super::{Trail, Writer};
 
-/// A line is broken at the first single space after this many characters.
+/// A line breaks at the first single space after this many characters.
 const WIDTH: usize = 80;
 
 impl Writer<'_> {
@@ -34,7 +34,7 @@ impl Writer<'_> {
         while let Some((index, character)) = characters.next() {
             let next = characters.peek().map(|(_, next)| *next);
             if is_break(character) {
-                // Only the breaks other than a line feed come here; they stand for themselves.
+                // Only breaks other than a line feed occur here; they stay unchanged.
                 self.out.push(character);
                 self.column = 0;
                 (after_break, after_space) = (true, false);
@@ -63,7 +63,7 @@ impl Writer<'_> {
     pub(super) fn double_quoted(&mut self, text: &str, column: usize, may_wrap: bool) {
         self.open = false;
         self.push("\"");
-        // Go takes every character of a text that starts with a byte order mark for one.
+        // If a text starts with a byte order mark, Go escapes every character.
         let escape_all = text.starts_with('\u{FEFF}');
         let mut after_space = false;
         let mut characters = text.char_indices().peekable();
@@ -122,7 +122,7 @@ impl Writer<'_> {
         self.open = false;
     }
 
-    /// Finds the space where a plain text is broken, counted from where the line stands.
+    /// Finds the space at which a plain text is wrapped, starting at the current column.
     fn next_wrap(&self, text: &str, mut after_space: bool) -> Option<usize> {
         let mut column = self.column;
         for (index, byte) in text.bytes().enumerate() {
@@ -133,7 +133,7 @@ impl Writer<'_> {
                 }
             }
             after_space = byte == b' ';
-            // Bytes that continue a character take no column.
+            // Continuation bytes of a character take no column.
             column += usize::from(byte & 0xC0 != 0x80);
         }
         None
