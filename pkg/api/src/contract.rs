@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// An API version of Cluster API that a provider implements, such as `v1beta2`.
 ///
-/// Kept as text: metadata files of old or future releases name contracts this binary has never heard of.
+/// Stored as text, because metadata files of old or future releases name contracts unknown to this binary.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -20,17 +20,17 @@ impl Contract {
     /// Source: clusterctl v1.14 (compatible contracts).
     pub const COMPATIBLE: [&'static str; 2] = ["v1beta2", "v1beta1"];
 
-    /// Takes the text of a metadata file as it is.
+    /// Creates a contract from the text of a metadata file, without a check.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text of the contract.
+    /// Returns the text of the contract.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether a provider of this contract can be installed beside current ones.
+    /// True if a provider of this contract works together with providers of [`Contract::CURRENT`].
     pub fn is_compatible(&self) -> bool {
         Self::COMPATIBLE.contains(&self.as_str())
     }

@@ -1,12 +1,12 @@
-/// A name that Kubernetes would refuse, with the rule it breaks.
+/// A name that Kubernetes would reject, and the violated rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is not a valid DNS-1123 {form}: {rule}")]
 pub struct InvalidDnsName {
-    /// The refused name.
+    /// The rejected name.
     pub name: String,
     /// `label` or `subdomain`.
     pub form: &'static str,
-    /// What a valid name looks like, or how long it may be.
+    /// The form or the maximum length of a valid name.
     pub rule: &'static str,
 }
 
@@ -32,7 +32,7 @@ pub fn check_dns_subdomain(name: &str) -> Result<(), InvalidDnsName> {
     if name.split('.').all(is_label) { Ok(()) } else { refuse(SUBDOMAIN_RULE) }
 }
 
-/// Length is the caller's rule: inside a subdomain Kubernetes puts no limit on one label.
+/// Checks the characters of one label. The caller checks the length: Kubernetes does not limit labels of a subdomain.
 fn is_label(text: &str) -> bool {
     let inner = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-';
     let bytes = text.as_bytes();

@@ -1,19 +1,19 @@
 /// Every exit status of the binary.
 ///
-/// Scripts written for clusterctl know 0 and 1, so every failure of a peer verb is 1; the finer codes belong to
-/// verbs and flags the peer does not have.
+/// Scripts written for clusterctl know 0 and 1, so every failure of a clusterctl command is 1. The other
+/// codes belong to commands and flags that clusterctl does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitStatus {
-    /// All that was asked was done.
+    /// The command succeeded.
     Success = 0,
-    /// Something was not done; stderr says what, why and what to do next.
+    /// The command failed; stderr shows the failed step, the reason and the next step.
     Failure = 1,
-    /// What was looked at is not well; only on request.
+    /// The inspected objects are unhealthy; only with `--exit-status`.
     Unhealthy = 3,
-    /// A defect of capstan itself: nothing the user can mend.
+    /// A defect of capstan itself; the user cannot fix it.
     Bug = 70,
-    /// Ended by Ctrl-C.
+    /// Interrupted by Ctrl-C.
     Interrupted = 130,
 }
 
@@ -27,7 +27,7 @@ impl ExitStatus {
         (ExitStatus::Interrupted, "ended by Ctrl-C"),
     ];
 
-    /// The number the shell sees.
+    /// Returns the number that the shell sees.
     pub fn code(self) -> u8 {
         self as u8
     }

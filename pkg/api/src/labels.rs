@@ -1,4 +1,4 @@
-//! Labels and annotations of the clusterctl contract; objects on clusters carry them, so they never change.
+//! Labels and annotations of the clusterctl contract. Objects on clusters carry them, so they never change.
 
 /// Label on every object of a provider; the value is the provider label.
 pub const PROVIDER: &str = "cluster.x-k8s.io/provider";

@@ -1,18 +1,17 @@
-//! The words of Cluster API that every other crate speaks, and every format that leaves the process.
+//! Types of Cluster API that every other crate uses, and the formats of saved plans and results.
 //!
 //! ```text
 //! ProviderType ─┐
 //!               ├─► ProviderId ─► provider label (`infrastructure-aws`): folder, label value, inventory name
 //! name ─────────┘
-//! ProviderRef   = name[:version], what a user types
-//! Version       = semantic version that remembers how it was written
+//! ProviderRef   = name[:version], as a user types it Version       = semantic version that keeps its spelling
 //! Metadata      = release series ─► Contract
-//! plan          = what `--out` writes and `--plan` takes
-//! output        = what `-o json|yaml` prints: a change here is a change users see
+//! plan          = the file that `--out` writes and `--plan` reads
+//! output        = the results of `-o json|yaml`: a change here is visible to users
 //! ExitStatus    = every exit code, with its meaning
 //! ```
 //!
-//! Deliberately absent: I/O, YAML, Kubernetes clients, anything that decides about objects.
+//! Out of scope: I/O, YAML, Kubernetes clients and decisions about objects.
 
 mod causes;
 mod contract;

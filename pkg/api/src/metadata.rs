@@ -2,24 +2,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Contract, Version};
 
-/// `metadata.yaml` of a provider release: which release series implements which contract.
+/// `metadata.yaml` of a provider release: the contract of each release series.
 ///
 /// Source: seed document of the provider contract; `clusterctl.cluster.x-k8s.io/v1alpha3`, kind `Metadata`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Metadata {
-    /// In file order; several entries for one series are possible, the first one counts.
+    /// Release series in file order. If a series is listed twice, the first entry counts.
     pub release_series: Vec<ReleaseSeries>,
 }
 
-/// One line of a provider's release history: all versions with this major and minor number.
+/// A release series of a provider: all versions with one major and minor number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReleaseSeries {
-    /// Major number.
+    /// Major version number.
     pub major: u64,
-    /// Minor number.
+    /// Minor version number.
     pub minor: u64,
-    /// The contract all releases of the series implement.
+    /// The contract that all releases of the series implement.
     pub contract: Contract,
 }
 
@@ -31,13 +31,13 @@ impl Metadata {
     /// Name of the file in a provider repository.
     pub const FILE: &'static str = "metadata.yaml";
 
-    /// The series a version belongs to, if the file lists it.
+    /// Returns the series of a version. None if the file does not list the series.
     pub fn series_of(&self, version: &Version) -> Option<&ReleaseSeries> {
         let version = version.semver();
         self.release_series.iter().find(|s| s.major == version.major && s.minor == version.minor)
     }
 
-    /// The newest series that implements a contract; of two equal entries the later one.
+    /// Returns the newest series that implements a contract; of two equal entries, the later one.
     /// Source: clusterctl v1.14 api/v1alpha3 (GetReleaseSeriesForContract).
     pub fn newest_series_of(&self, contract: &str) -> Option<&ReleaseSeries> {
         self.release_series

@@ -1,10 +1,10 @@
-/// Picks the candidates a mistyped name may have meant, nearest first, at most three.
-/// Shape: any candidates in; each at most once out. A candidate is near when it differs in at most two places
-/// (one for names of up to four letters) or starts with what was typed.
+/// Returns up to three candidates similar to a mistyped name, most similar first and without duplicates.
+/// A candidate is similar if it starts with the name or has a small edit distance: at most 2, or 1 for names
+/// of 3 or 4 letters.
 pub fn near_names<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let typed = name.to_ascii_lowercase();
     let allowed = match typed.chars().count() {
-        // One letter more or less makes another word of these.
+        // Names of one or two letters have no suggestions: one changed letter makes a different word.
         0..=2 => return Vec::new(),
         3..=4 => 1,
         _ => 2,

@@ -1,4 +1,4 @@
-//! What verbs print with `-o json` or `-o yaml`. Fields are added, never renamed or removed.
+//! Results that commands print with `-o json` or `-o yaml`. Fields are added, never renamed or removed.
 
 mod backup;
 mod bundle;
@@ -66,7 +66,7 @@ pub use upgrade::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VariableList {
-    /// Every variable, by name.
+    /// Variables, sorted by name.
     pub variables: Vec<Variable>,
 }
 
@@ -74,33 +74,33 @@ pub struct VariableList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Variable {
-    /// Name, as in `${NAME}`.
+    /// Name of the variable, as in `${NAME}`.
     pub name: String,
-    /// Whether rendering fails without a value.
+    /// True if rendering fails without a value.
     pub required: bool,
-    /// Value taken when none is set, as the template writes it.
+    /// Default value as the template writes it; used if no value is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// Every place it is used.
+    /// Every location that uses the variable.
     pub used: Vec<Place>,
-    /// Where its value comes from now; absent when it has none.
+    /// Source of the current value; absent if the variable has no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
 }
 
-/// A place in a file.
+/// A location in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
     /// Path or URL.
     pub file: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
 }
 
-/// Where a value was taken from. The value itself is not told: it may be a secret.
+/// Source of a value. The value itself is not shown: it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Origin {
@@ -113,63 +113,63 @@ pub enum Origin {
     /// An environment variable.
     #[serde(rename_all = "camelCase")]
     Environment {
-        /// Its name, which is upper case even where the variable's is not.
+        /// Name of the environment variable: always upper case, even if the name of the template variable is not.
         variable: String,
     },
     /// The configuration file.
     #[serde(rename_all = "camelCase")]
     ConfigFile {
-        /// Its path or URL.
+        /// Path or URL of the configuration file.
         file: String,
     },
-    /// The default written in the template.
+    /// The default in the template.
     Template,
 }
 
-/// Result of `explain`: every place looked at, in order, and which one won.
+/// Result of `explain`: every checked location in order, and the one that was used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// What was asked for: a file of a provider, a variable, the configuration file.
+    /// The explained file of a provider, variable or configuration file.
     pub subject: String,
-    /// The places, in the order they are looked at.
+    /// Locations, in the order in which they are checked.
     pub places: Vec<ExplainedPlace>,
 }
 
-/// One place where a file or a value could come from.
+/// A possible location of a file or a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExplainedPlace {
     /// Path, URL, environment variable or flag.
     pub place: String,
-    /// What is there.
+    /// Result of the check.
     pub state: PlaceState,
-    /// Why it is looked at, or why it was passed over.
+    /// Reason why the location was checked or ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What a look at a place found.
+/// Result of checking a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PlaceState {
-    /// Found here, and taken.
+    /// Found and used.
     Taken,
-    /// There too, but an earlier place won.
+    /// Found, but an earlier location takes precedence.
     Shadowed,
-    /// Nothing there.
+    /// Not found.
     Absent,
-    /// Not looked at: it would need a request, and an earlier place won or none was allowed.
+    /// Not checked: an earlier location takes precedence, or the check would need a request that is not allowed.
     NotAsked,
-    /// There, but it could not be read.
+    /// Found, but cannot be read.
     Unreadable,
 }
 
-/// Result of `provider list` and, in the peer's older form, of `config repositories`.
+/// Result of `provider list` and of `config repositories`, which prints the older format of clusterctl.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderList {
-    /// By type, then by name.
+    /// Providers, sorted by type and name.
     pub providers: Vec<ProviderEntry>,
 }
 
@@ -177,44 +177,44 @@ pub struct ProviderList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderEntry {
-    /// Name within its type.
+    /// Name of the provider within its type.
     pub name: String,
-    /// Type.
+    /// Provider type.
     #[serde(rename = "type")]
     pub provider_type: ProviderType,
-    /// Where its components are read from.
+    /// URL of the provider components.
     pub url: String,
-    /// Whether it is compiled in, written in the configuration file, or the second overriding the first.
+    /// Source of the entry.
     pub source: ProviderSource,
 }
 
-/// Result of `provider show`: one release of a provider and what is in it.
+/// Result of `provider show`: the content of one release of a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderRelease {
-    /// Name within its type.
+    /// Name of the provider within its type.
     pub name: String,
-    /// Type.
+    /// Provider type.
     #[serde(rename = "type")]
     pub provider_type: ProviderType,
-    /// Where the releases are.
+    /// Location of the releases.
     pub place: String,
-    /// The release that is shown.
+    /// The shown release.
     pub version: String,
-    /// Its contract.
+    /// Contract of the release.
     pub contract: String,
-    /// Folder or url of the kustomization that the configuration lays over its components, where there is one.
+    /// Folder or URL of the kustomization that the configuration applies over the components; absent for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kustomization: Option<String>,
-    /// All releases, newest first; empty where the host cannot list them.
+    /// All releases, newest first; empty if the host cannot list releases.
     pub versions: Vec<String>,
-    /// Flavors of its cluster templates; the empty text is the plain template.
+    /// Flavors of the cluster templates; an empty string is the default template.
     pub flavors: Vec<String>,
-    /// Names of the ClusterClasses it defines.
+    /// Names of the ClusterClasses of the release.
     pub cluster_classes: Vec<String>,
 }
 
-/// Who says where a provider lives.
+/// Source of a provider entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ProviderSource {
@@ -222,7 +222,7 @@ pub enum ProviderSource {
     BuiltIn,
     /// The configuration file.
     Config,
-    /// The configuration file, in place of a built-in entry.
+    /// The configuration file, which overrides a built-in entry.
     ConfigOverBuiltIn,
 }
 
@@ -230,76 +230,76 @@ pub enum ProviderSource {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageList {
-    /// Images by name, each once.
+    /// Images, sorted by name and without duplicates.
     pub images: Vec<ListedImage>,
 }
 
-/// One image and who runs it.
+/// An image and its users.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedImage {
-    /// Full reference.
+    /// Full image reference.
     pub image: String,
     /// Provider labels, or `cert-manager`.
     pub used_by: Vec<String>,
-    /// Its digest, where it is written with it or the lock knows it.
+    /// Image digest, if the reference contains one or the lock records one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Every place it stands in.
+    /// Every location of the image.
     pub places: Vec<ListedImagePlace>,
 }
 
-/// A place an image stands in.
+/// A location of an image.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedImagePlace {
     /// Provider label, or `cert-manager`.
     pub component: String,
-    /// The object, as `Kind namespace/name`.
+    /// Object that contains the image, as `Kind namespace/name`.
     pub object: String,
-    /// Where in the object, in words: a container, an argument, an environment variable or an annotation.
+    /// Description of the location in the object: a container, an argument, an environment variable or an annotation.
     pub place: String,
-    /// Whether a container runs it; else text names it.
+    /// True if a container runs the image; false if text names the image.
     pub runs: bool,
 }
 
 /// Result of `version -o json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VersionReport {
-    /// Kept under the peer's key, so that scripts that read it go on.
+    /// Build information. The key has the name that clusterctl uses, so existing scripts can read it.
     pub clusterctl: BuildInfo,
 }
 
-/// What a binary was built from, in the peer's shape; empty fields are left out.
+/// Build information of a binary, in the format of clusterctl; empty fields are omitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BuildInfo {
-    /// Major number of the reference release this binary matches.
+    /// Major version of the clusterctl release that this binary matches.
     pub major: String,
-    /// Minor number of the reference release.
+    /// Minor version of the clusterctl release.
     pub minor: String,
-    /// The reference release.
+    /// Version of the clusterctl release.
     pub git_version: String,
     /// `clean` or `dirty`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub git_tree_state: String,
     /// Version of capstan itself.
     pub capstan: String,
-    /// The compiler's name.
+    /// Name of the compiler.
     pub compiler: String,
-    /// Operating system and architecture, as `linux/amd64`.
+    /// Operating system and architecture, such as `linux/amd64`.
     pub platform: String,
 }
 
-/// Objects of `generate … -o json`: a `v1` List, which kubectl applies.
+/// Objects of `generate … -o json`: a `v1` List that kubectl can apply.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectList {
-    /// `v1`.
+    /// Always `v1`.
     pub api_version: String,
-    /// `List`.
+    /// Always `List`.
     pub kind: String,
-    /// In the order of the text output.
+    /// Objects, in the order of the text output.
     pub items: Vec<Value>,
 }
 
@@ -307,39 +307,39 @@ pub struct ObjectList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SandboxList {
-    /// By name.
+    /// Sandboxes, sorted by name.
     pub sandboxes: Vec<SandboxEntry>,
 }
 
-/// One sandbox of this machine.
+/// A sandbox on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SandboxEntry {
-    /// Its name.
+    /// Name of the sandbox.
     pub name: String,
-    /// Whether it runs.
+    /// State of the sandbox.
     pub state: SandboxState,
-    /// The URL it listens at; absent when it does not run.
+    /// URL of the API server; absent if the sandbox is not running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The id of its process; absent when it does not run.
+    /// Process ID; absent if the sandbox is not running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// The folder its objects are kept in; absent when they live in memory alone.
+    /// Folder of the stored objects; absent if the sandbox keeps objects only in memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<String>,
-    /// The path of its kubeconfig.
+    /// Path of the kubeconfig.
     pub kubeconfig: String,
 }
 
-/// Whether a sandbox runs.
+/// State of a sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SandboxState {
-    /// It answers.
+    /// The API server responds.
     Running,
-    /// Its process is there and does not answer yet.
+    /// The process exists, but the API server does not respond yet.
     Starting,
-    /// No process.
+    /// No process exists.
     Stopped,
 }

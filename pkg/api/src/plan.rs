@@ -1,7 +1,7 @@
-//! The format of a saved plan: what was decided, for which cluster, and what it was decided from.
+//! The format of a saved plan: the decisions, their cluster, and the state they are based on.
 //!
-//! A saved plan holds no object and nothing a secret could be read from: digests of objects, those of Secrets keyed with a
-//! random salt. The salt is in the plan, so the file is for its owner alone.
+//! A saved plan holds no objects and no data that reveals a Secret. It holds digests of objects; digests of
+//! Secrets are keyed with a random salt. The salt is in the plan, so only the owner may read the file.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,94 +10,94 @@ use crate::{
     output::{CertManagerPlan, StepAction},
 };
 
-/// A plan as `--out` writes it and `--plan` takes it.
+/// A plan as `--out` writes it and `--plan` reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedPlan {
-    /// [`SavedPlan::FORMAT`].
+    /// The format number, [`SavedPlan::FORMAT`].
     pub format: u32,
-    /// What was asked for, versions settled.
+    /// The request, with resolved versions.
     pub request: SavedRequest,
-    /// The cluster: uid of its Namespace `kube-system`.
+    /// The uid of the Namespace `kube-system` of the cluster.
     pub cluster: String,
-    /// The name of the user who made the plan, as the server of the cluster knows the user; none if the server does not
-    /// say.
+    /// The name of the user who made the plan, as the API server knows the user. None if the server does not
+    /// report the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// The key of the digests of Secrets. Plans of earlier versions have none: their digests cover the names of keys
-    /// and the lengths of values.
+    /// The key of the digests of Secrets. None in plans of earlier versions: their digests cover names of
+    /// keys and lengths of values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salt: Option<String>,
-    /// What becomes of cert-manager.
+    /// The plan for cert-manager.
     pub cert_manager: CertManagerPlan,
-    /// In the order they are worked on.
+    /// Providers in execution order.
     pub providers: Vec<SavedProvider>,
 }
 
-/// What was asked for: enough to plan again.
+/// The request of a plan: enough data to plan again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verb", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum SavedRequest {
     /// `init`
     Init {
-        /// With the versions that were settled.
+        /// The providers, with resolved versions.
         providers: Vec<SavedReference>,
-        /// Types of which a first installation adds none.
+        /// Provider types that a first installation does not add.
         declined: Vec<ProviderType>,
-        /// Where all of them go.
+        /// The namespace for all providers, if set.
         target_namespace: Option<String>,
-        /// Whether problems that can be ignored stop it.
+        /// True if ignorable problems stop the installation.
         validate: bool,
-        /// What the command line laid over the components.
+        /// Kustomizations from the command line, applied over the components.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         kustomizations: Vec<SavedKustomization>,
     },
     /// `upgrade apply`
     Upgrade {
-        /// The contract, where one was asked for and nothing is to be done.
+        /// The requested contract, if no provider changes. None if `providers` lists the resolved versions.
         contract: Option<String>,
-        /// With the versions that were settled.
+        /// The providers, with resolved versions.
         providers: Vec<SavedReference>,
-        /// What may be done, and what is left alone.
+        /// Options of the upgrade.
         options: SavedUpgradeOptions,
-        /// What the command line laid over the components.
+        /// Kustomizations from the command line, applied over the components.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         kustomizations: Vec<SavedKustomization>,
     },
     /// `delete`
     Delete {
-        /// Providers that were named; none for all.
+        /// The named providers. None for all providers.
         providers: Option<Vec<SavedReference>>,
-        /// Whether definitions go too.
+        /// True if the command also deletes CustomResourceDefinitions.
         include_crds: bool,
-        /// Whether namespaces go too.
+        /// True if the command also deletes namespaces.
         include_namespaces: bool,
     },
 }
 
-/// The switches of an upgrade.
+/// Options of an upgrade.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedUpgradeOptions {
-    /// Whether a lower version is fine.
+    /// True if a lower version is allowed.
     pub allow_downgrade: bool,
-    /// Whether more than three minor versions may be skipped.
+    /// True if the upgrade may skip more than three minor versions.
     pub allow_skip: bool,
-    /// Whether replicas set by users are kept.
+    /// True if replicas set by users are kept.
     pub keep_replicas: bool,
-    /// Whether node placement set by users is kept.
+    /// True if node placement set by users is kept.
     pub keep_placement: bool,
-    /// Whether cert-manager is left alone.
+    /// True if the upgrade ignores cert-manager.
     pub skip_cert_manager: bool,
 }
 
-/// A provider in a version.
+/// A provider and its version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedReference {
-    /// Which provider.
+    /// The provider.
     pub provider: ProviderId,
-    /// In which version; none where it does not matter.
+    /// The version. None if the version is irrelevant.
     pub version: Option<String>,
 }
 
@@ -105,77 +105,77 @@ pub struct SavedReference {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedKustomization {
-    /// Which provider.
+    /// The provider.
     pub provider: ProviderId,
-    /// An absolute path, or a url without credentials.
+    /// An absolute path, or a URL without credentials.
     pub place: String,
 }
 
-/// What happens to one provider.
+/// The planned actions on one provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedProvider {
-    /// Which provider.
+    /// The provider.
     pub provider: ProviderId,
-    /// Its namespace.
+    /// The namespace of the provider.
     pub namespace: String,
-    /// The version that is there.
+    /// The installed version. None if the provider is not installed.
     pub from: Option<String>,
-    /// The version that comes.
+    /// The planned version. None if the provider is deleted.
     pub to: Option<String>,
-    /// In the order of the plan.
+    /// Objects in plan order.
     pub objects: Vec<SavedObject>,
 }
 
-/// What happens to one object, and what that was decided from.
+/// The planned action on one object, and the state it is based on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedObject {
-    /// The API group, empty for the core group.
+    /// The API group; empty for the core group.
     pub group: String,
-    /// The kind.
+    /// The kind of the object.
     pub kind: String,
-    /// The namespace, empty for objects of the whole cluster.
+    /// The namespace; empty for cluster-scoped objects.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// The name.
+    /// The name of the object.
     pub name: String,
-    /// The action on it.
+    /// The action on the object.
     pub action: StepAction,
-    /// The digest of what is to be there.
+    /// The digest of the desired object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<String>,
-    /// What is there.
+    /// The observed state of the object.
     pub observed: Observed,
 }
 
-/// What is known of an object on the cluster.
+/// The observed state of an object on the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum Observed {
-    /// It is there.
+    /// The object exists.
     Present {
-        /// Its uid.
+        /// The uid of the object.
         uid: String,
-        /// The digest of it, without status and what servers count.
+        /// The digest of the object, without status and server-managed metadata.
         digest: String,
     },
-    /// It is not there.
+    /// The object does not exist.
     Absent,
-    /// It was not looked for by name.
+    /// capstan did not read the object by name.
     Unseen,
 }
 
-/// A file that is no plan this version can carry out.
+/// A file that is not a plan of this version.
 #[derive(Debug, thiserror::Error)]
 pub enum UnusablePlan {
-    /// It is not what a plan looks like.
+    /// The file is not a saved plan.
     #[error("it is no saved plan")]
     Unreadable(#[source] serde_json::Error),
-    /// It is of another version.
+    /// The plan has another format.
     #[error("it has format {found}, and this version reads format {}", SavedPlan::FORMAT)]
     Format {
-        /// The format it names.
+        /// The format number in the file.
         found: u64,
     },
 }
@@ -186,12 +186,12 @@ struct Format {
 }
 
 impl SavedPlan {
-    /// The format this version writes and reads.
+    /// The format number that this version writes and reads.
     pub const FORMAT: u32 = 2;
 
-    /// Reads a plan.
+    /// Parses a saved plan.
     /// # Errors
-    /// Says whether it is none, or one of another format.
+    /// Fails if the text is not a plan, or if the plan has another format.
     pub fn parse(text: &[u8]) -> Result<Self, UnusablePlan> {
         let format: Format = serde_json::from_slice(text).map_err(UnusablePlan::Unreadable)?;
         if format.format != u64::from(Self::FORMAT) {
@@ -202,7 +202,7 @@ impl SavedPlan {
 }
 
 impl SavedRequest {
-    /// What the command line laid over the components of providers.
+    /// Returns the kustomizations that the command line applied over components.
     pub fn kustomizations(&self) -> &[SavedKustomization] {
         match self {
             Self::Init { kustomizations, .. } | Self::Upgrade { kustomizations, .. } => kustomizations,
@@ -210,7 +210,7 @@ impl SavedRequest {
         }
     }
 
-    /// The command it is of.
+    /// Returns the command of the request.
     pub fn command(&self) -> &'static str {
         match self {
             Self::Init { .. } => "init",

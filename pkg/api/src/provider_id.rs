@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::ProviderType;
 
-/// Which provider: type and name. Ordered as the peer lists them, by type, then by the bytes of the name.
+/// Type and name of a provider. Sorted as clusterctl lists providers: by type, then by the bytes of the name.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct ProviderId {
-    /// Sort of provider.
+    /// Provider type.
     #[serde(rename = "type")]
     pub provider_type: ProviderType,
     /// Name within the type, such as `aws`.
@@ -17,13 +17,15 @@ pub struct ProviderId {
 }
 
 impl ProviderId {
-    /// Joins type and name; nothing is checked here.
+    /// Joins type and name without a check.
     pub fn new(provider_type: ProviderType, name: impl Into<String>) -> Self {
         Self { provider_type, name: name.into() }
     }
 
-    /// The provider label, such as `infrastructure-aws`: value of the label on every object, folder name in local
-    /// repositories and overrides, component of image overrides, name of the inventory object.
+    /// Returns the provider label, such as `infrastructure-aws`.
+    ///
+    /// The label is the value of the provider label on every object and the name of the inventory object.
+    /// Folders in local repositories and overrides, and components of image overrides, have the same name.
     pub fn label(&self) -> String {
         format!("{}{}", self.provider_type.label_prefix(), self.name)
     }

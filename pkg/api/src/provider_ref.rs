@@ -2,40 +2,40 @@ use std::fmt;
 
 use crate::{InvalidDnsName, check_dns_label};
 
-/// What a user types to name a provider: `name` or `name:version`.
+/// A provider as the user types it: `name` or `name:version`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderRef {
-    /// Lower-cased name.
+    /// Name in lower case.
     pub name: String,
-    /// The version as typed; whether it is one is the repository's question.
+    /// The version as typed, not validated: the repository checks it.
     pub version: Option<String>,
 }
 
-/// A provider reference that cannot be read.
+/// A provider reference that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidProviderRef {
-    /// No name before the colon.
+    /// The name before the colon is missing.
     #[error("`{0}` names no provider; the form is name[:version]")]
     EmptyName(String),
-    /// A colon with nothing behind it.
+    /// The version after the colon is missing.
     #[error("`{0}` ends in a colon; the form is name[:version], and the version cannot be empty")]
     EmptyVersion(String),
     /// More than one colon.
     #[error("`{0}` has more than one colon; the form is name[:version]")]
     TooManyParts(String),
-    /// A name Kubernetes would refuse.
+    /// Kubernetes would reject the name.
     #[error("`{text}` does not name a provider")]
     Name {
-        /// What was typed.
+        /// The rejected reference.
         text: String,
-        /// The rule it breaks.
+        /// The violated rule.
         #[source]
         source: InvalidDnsName,
     },
 }
 
 impl ProviderRef {
-    /// Reads `name[:version]`; the name is lower-cased and must be a DNS-1123 label.
+    /// Parses `name[:version]`. The name is converted to lower case and must be a DNS-1123 label.
     /// Source: clusterctl v1.14 client/common.go (parseProviderName).
     pub fn parse(text: &str) -> Result<Self, InvalidProviderRef> {
         let mut parts = text.split(':');

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::near_names;
 
-/// The seven sorts of provider, in the order the peer lists and installs them.
+/// The seven provider types, in the order in which clusterctl lists and installs them.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -12,7 +12,7 @@ pub enum ProviderType {
     /// Cluster API itself.
     #[serde(rename = "CoreProvider")]
     Core,
-    /// Turns a machine into a node.
+    /// Turns machines into nodes.
     #[serde(rename = "BootstrapProvider")]
     Bootstrap,
     /// Runs the control plane of workload clusters.
@@ -32,13 +32,13 @@ pub enum ProviderType {
     Addon,
 }
 
-/// A provider type nobody knows.
+/// An unknown provider type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown provider type `{text}`")]
 pub struct UnknownProviderType {
-    /// What was written.
+    /// The rejected text.
     pub text: String,
-    /// Types written almost like it.
+    /// Provider types with a similar spelling.
     pub near: Vec<&'static str>,
 }
 
@@ -54,7 +54,7 @@ impl ProviderType {
         ProviderType::Addon,
     ];
 
-    /// The word of `clusterctl.yaml` and of the inventory, such as `InfrastructureProvider`.
+    /// Returns the type as written in `clusterctl.yaml` and the inventory, such as `InfrastructureProvider`.
     pub fn as_str(self) -> &'static str {
         match self {
             ProviderType::Core => "CoreProvider",
@@ -67,7 +67,7 @@ impl ProviderType {
         }
     }
 
-    /// What stands before the name in a provider label; empty for the core provider.
+    /// Returns the prefix of the name in a provider label; empty for the core provider.
     pub fn label_prefix(self) -> &'static str {
         match self {
             ProviderType::Core => "",
@@ -80,7 +80,7 @@ impl ProviderType {
         }
     }
 
-    /// The command-line flag that names a provider of this type, without dashes.
+    /// Returns the command-line flag that names a provider of this type, without dashes.
     pub fn flag(self) -> &'static str {
         match self {
             ProviderType::Core => "core",
@@ -93,8 +93,8 @@ impl ProviderType {
         }
     }
 
-    /// The conventional name of the components file.
-    /// Source: provider contract, naming conventions; the plural of runtime extensions is the peer's.
+    /// Returns the conventional name of the components file.
+    /// Source: provider contract, naming conventions; the plural of runtime extensions follows clusterctl.
     pub fn components_file(self) -> &'static str {
         match self {
             ProviderType::Core => "core-components.yaml",
@@ -117,7 +117,7 @@ impl fmt::Display for ProviderType {
 impl FromStr for ProviderType {
     type Err = UnknownProviderType;
 
-    /// Case counts, as for the peer.
+    /// Parses a provider type. Case-sensitive, like clusterctl.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::ALL.into_iter().find(|candidate| candidate.as_str() == text).ok_or_else(|| {
             UnknownProviderType { text: text.to_owned(), near: near_names(text, Self::ALL.map(Self::as_str)) }

@@ -1,26 +1,27 @@
 use std::{cmp::Ordering, fmt};
 
-/// A semantic version that remembers how it was written: `1.2.0` and `v1.2.0` are equal and print differently.
+/// A semantic version that keeps its spelling: `1.2.0` and `v1.2.0` are equal but print differently.
 #[derive(Clone, Debug)]
 pub struct Version {
     text: String,
     semver: semver::Version,
 }
 
-/// A text that is not a semantic version.
+/// Text that is not a semantic version.
 #[derive(Debug, thiserror::Error)]
 #[error("`{text}` is not a semantic version")]
 pub struct InvalidVersion {
-    /// What was written.
+    /// The rejected text.
     pub text: String,
-    /// Where it departs from the form.
+    /// The syntax error.
     #[source]
     pub source: semver::Error,
 }
 
 impl Version {
-    /// Reads exactly three numbers without leading zeros, an optional `v` in front, pre-release and build behind.
-    /// Source: Kubernetes apimachinery 0.36 (ParseSemantic), which the peer uses for every version.
+    /// Parses three numbers without leading zeros, with an optional `v` prefix, pre-release and build
+    /// metadata.
+    /// Source: Kubernetes apimachinery 0.36 (ParseSemantic), which clusterctl uses for every version.
     pub fn parse(text: &str) -> Result<Self, InvalidVersion> {
         let digits = text.trim().strip_prefix('v').unwrap_or(text.trim());
         match semver::Version::parse(digits) {
@@ -29,8 +30,9 @@ impl Version {
         }
     }
 
-    /// Reads one or two numbers too, filling up with zeros (`v1.2` is 1.2.0), as Go module proxies may list them.
-    /// Source: blang/semver ParseTolerant, as the peer reads version lists of a Go module proxy.
+    /// Parses versions with missing numbers too and fills them with zeros (`v1.2` is 1.2.0). Go module
+    /// proxies may list such versions.
+    /// Source: blang/semver ParseTolerant, which clusterctl uses for version lists of a Go module proxy.
     pub fn parse_lenient(text: &str) -> Option<Self> {
         let digits = text.trim().strip_prefix('v').unwrap_or(text.trim());
         let (numbers, rest) = digits.split_at(digits.find(['-', '+']).unwrap_or(digits.len()));
@@ -43,27 +45,27 @@ impl Version {
         Some(Self { text: text.to_owned(), semver })
     }
 
-    /// As it was written.
+    /// Returns the version as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// `v` and the three numbers, pre-release and build, however it was written.
+    /// Returns the version with a `v` prefix, independent of its spelling.
     pub fn with_v(&self) -> String {
         format!("v{}", self.semver)
     }
 
-    /// The numbers.
+    /// Returns the parsed version.
     pub fn semver(&self) -> &semver::Version {
         &self.semver
     }
 
-    /// Whether it has a pre-release part.
+    /// True if the version has a pre-release part.
     pub fn is_prerelease(&self) -> bool {
         !self.semver.pre.is_empty()
     }
 
-    /// Whether two versions are of one release series.
+    /// True if the version belongs to the release series with this major and minor number.
     pub fn same_series(&self, major: u64, minor: u64) -> bool {
         self.semver.major == major && self.semver.minor == minor
     }
@@ -95,23 +97,23 @@ impl PartialOrd for Version {
 }
 
 impl Ord for Version {
-    /// Precedence of semantic versions; build metadata does not count.
+    /// Compares by the precedence of semantic versions; build metadata does not count.
     fn cmp(&self, other: &Self) -> Ordering {
         self.semver.cmp_precedence(&other.semver)
     }
 }
 
-/// What a URL or a flag may say where a version is expected.
+/// A version, or the word `latest`, in a URL or a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VersionOrLatest {
-    /// The newest release, whatever it is by then.
+    /// The newest release at the time of use.
     Latest,
-    /// This one.
+    /// A fixed version.
     Pinned(Version),
 }
 
 impl VersionOrLatest {
-    /// Reads `latest` or a semantic version.
+    /// Parses `latest` or a semantic version.
     pub fn parse(text: &str) -> Result<Self, InvalidVersion> {
         if text == "latest" { Ok(Self::Latest) } else { Version::parse(text).map(Self::Pinned) }
     }

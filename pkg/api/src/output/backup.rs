@@ -10,30 +10,30 @@ use crate::ProviderId;
 pub struct BackupReport {
     /// Path of the file.
     pub file: String,
-    /// The time when the backup began, RFC 3339.
+    /// Start time of the backup, RFC 3339.
     pub created: String,
-    /// The version of capstan that made it; absent in backups of earlier versions.
+    /// Version of capstan that made the backup; absent in backups of earlier versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
     /// The management cluster.
     pub source: BackupSource,
-    /// True if Clusters were paused while capstan read them, so that all objects are of one moment.
+    /// True if Clusters were paused while capstan read them, so that all objects show the same moment.
     pub paused: bool,
-    /// The protection of the file.
+    /// Encryption of the file.
     pub encryption: BackupEncryption,
-    /// The namespaces of its objects.
+    /// Namespaces of the objects in the backup.
     pub namespaces: Vec<String>,
-    /// The number of objects.
+    /// Number of objects.
     pub objects: usize,
-    /// Its Clusters, by namespace and name.
+    /// Clusters in the backup, sorted by namespace and name.
     pub clusters: Vec<BackupCluster>,
-    /// Its objects by group and kind.
+    /// Objects in the backup by group and kind.
     pub kinds: Vec<BackupKind>,
-    /// The providers that were installed.
+    /// Providers that were installed.
     pub providers: Vec<BackupProvider>,
-    /// Objects that belong to the Clusters and are not in the backup.
+    /// Objects that belong to the Clusters but are not in the backup.
     pub left_out: Vec<StayingObject>,
-    /// Objects that were not ready, in words.
+    /// Descriptions of objects that were not ready.
     pub not_ready: Vec<String>,
     /// Older backups that `backup --keep` removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -44,19 +44,19 @@ pub struct BackupReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupSource {
-    /// Address of its server.
+    /// Address of the API server.
     pub address: String,
-    /// The uid of its namespace `kube-system`.
+    /// The uid of the namespace `kube-system`.
     pub uid: String,
 }
 
-/// The protection of a backup.
+/// Encryption of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum BackupEncryption {
-    /// Clear text.
+    /// Not encrypted.
     None,
-    /// Encrypted to public keys of age. The file does not tell whose.
+    /// Encrypted with public keys of age. The file does not name their owners.
     PublicKeys,
     /// Encrypted with a passphrase.
     Passphrase,
@@ -66,16 +66,16 @@ pub enum BackupEncryption {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupCluster {
-    /// Its namespace.
+    /// Namespace of the Cluster.
     pub namespace: String,
-    /// Its name.
+    /// Name of the Cluster.
     pub name: String,
-    /// Its Kubernetes version, from its topology or its control plane.
+    /// Kubernetes version of the topology or the control plane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The number of its Machines.
+    /// Number of Machines.
     pub machines: usize,
-    /// True if the user had paused it; a restore leaves it paused.
+    /// True if the user paused the Cluster; a restore leaves it paused.
     pub paused: bool,
 }
 
@@ -95,11 +95,11 @@ pub struct BackupKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupProvider {
-    /// Type and name.
+    /// Provider type and name.
     pub provider: ProviderId,
-    /// Its version.
+    /// Version of the provider.
     pub version: String,
-    /// Its namespace.
+    /// Namespace of the provider.
     pub namespace: String,
 }
 
@@ -111,18 +111,18 @@ pub struct RestoreReport {
     pub file: String,
     /// Address of the management cluster.
     pub target: String,
-    /// Objects that were created.
+    /// Objects that the restore created.
     pub created: Vec<ObjectName>,
-    /// Objects that existed and stay as they were.
+    /// Objects that existed before and were not changed.
     pub kept: Vec<ObjectName>,
     /// Clusters and ClusterClasses that stay paused.
     pub paused: Vec<ObjectName>,
-    /// Warnings.
+    /// Warnings of the restore.
     pub warnings: Vec<String>,
 }
 
 impl BackupEncryption {
-    /// The words for people.
+    /// Returns the text for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -5,33 +5,33 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BundleReport {
-    /// The file.
+    /// Path of the bundle.
     pub file: String,
-    /// What is in it: the settings, releases, images, signatures.
+    /// Entries of the bundle: the settings, releases, images and signatures.
     pub contents: Vec<BundleContent>,
 }
 
-/// One thing in a bundle.
+/// One entry of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BundleContent {
-    /// What it is.
+    /// Kind of the entry.
     pub kind: BundleContentKind,
     /// Provider label and version, or the reference of an image.
     pub name: String,
-    /// Of its manifest, or of the index of all its platforms.
+    /// Digest of the manifest, or of the index of all platforms.
     pub digest: String,
-    /// Bytes of all its content.
+    /// Size of the whole content in bytes.
     pub size_bytes: u64,
-    /// The only platform an image is there for.
+    /// Platform of the image, if the bundle holds only one platform of the image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
-    /// Names of the files of a release, or of the settings.
+    /// Names of the files of a release or of the settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }
 
-/// What something in a bundle is.
+/// Kind of an entry in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum BundleContentKind {
@@ -49,11 +49,11 @@ pub enum BundleContentKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BundleVerification {
-    /// The file.
+    /// Path of the bundle.
     pub file: String,
     /// Number of verified entries: settings, releases, images, signatures.
     pub entries: usize,
-    /// Digests of content that no entry names. It does no harm.
+    /// Digests of unreferenced content. Such content does no harm.
     pub unreferenced: Vec<String>,
 }
 
@@ -61,36 +61,36 @@ pub struct BundleVerification {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BundleLoad {
-    /// The folder or the registry.
+    /// The target folder or registry.
     pub target: String,
-    /// What was brought there.
+    /// Loaded entries.
     pub contents: Vec<LoadedContent>,
-    /// What clusterctl.yaml must say for it to be used.
+    /// Settings that clusterctl.yaml needs to use the loaded entries.
     pub configuration: String,
 }
 
-/// One thing that was brought to where it is used.
+/// One loaded entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadedContent {
-    /// What it is.
+    /// Kind of the entry.
     pub kind: BundleContentKind,
     /// Provider label and version, or the reference of an image.
     pub name: String,
-    /// Where it is now.
+    /// Location of the entry in the target.
     pub place: String,
-    /// What was there before.
+    /// State of the location before the load.
     pub state: LoadedContentState,
 }
 
-/// What was there before.
+/// State of a location before a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum LoadedContentState {
-    /// Nothing.
+    /// The location was empty.
     New,
-    /// The same; nothing was done.
+    /// The location held the same content; the load did not change it.
     Unchanged,
-    /// Something else, which is gone.
+    /// The location held other content, which the load replaced.
     Replaced,
 }

@@ -5,31 +5,31 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CacheReport {
-    /// The folder.
+    /// Path of the cache folder.
     pub folder: String,
-    /// Bytes in all files.
+    /// Size of all files in bytes.
     pub size_bytes: u64,
-    /// Bytes that may be kept.
+    /// Size limit of the cache in bytes.
     pub max_bytes: u64,
-    /// How many files there are; what several addresses gave alike is one.
+    /// Number of files; identical content from several addresses is one file.
     pub files: usize,
-    /// What is kept of each host, by name.
+    /// Cached content by host, sorted by host name.
     pub hosts: Vec<CacheHost>,
-    /// Bytes in clones of Git repositories, which the limit is not for.
+    /// Size of clones of Git repositories in bytes; the size limit does not cover clones.
     pub git_bytes: u64,
-    /// Bytes in files of runs that were killed, or have not ended yet.
+    /// Size of temporary files in bytes, from runs that are active or were killed.
     pub temporary_bytes: u64,
 }
 
-/// What is kept of one host.
+/// Cached content from one host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CacheHost {
-    /// Its name.
+    /// Name of the host.
     pub host: String,
-    /// How many addresses.
+    /// Number of addresses.
     pub files: usize,
-    /// Bytes behind them.
+    /// Size of their content in bytes.
     pub size_bytes: u64,
 }
 
@@ -37,13 +37,13 @@ pub struct CacheHost {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CachePruning {
-    /// The folder.
+    /// Path of the cache folder.
     pub folder: String,
-    /// Bytes that were freed.
+    /// Size of removed content in bytes.
     pub freed_bytes: u64,
-    /// Bytes that remain.
+    /// Size of remaining content in bytes.
     pub left_bytes: u64,
-    /// Bytes that may be kept.
+    /// Size limit of the cache in bytes.
     pub max_bytes: u64,
 }
 
@@ -51,13 +51,13 @@ pub struct CachePruning {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CacheVerification {
-    /// The folder.
+    /// Path of the cache folder.
     pub folder: String,
     /// Number of intact files.
     pub files: usize,
-    /// Bytes that were read.
+    /// Size of verified files in bytes.
     pub size_bytes: u64,
-    /// Damaged files, which were removed; empty if there were none.
+    /// Damaged files that were removed.
     pub removed: Vec<DamagedFile>,
 }
 
@@ -65,8 +65,8 @@ pub struct CacheVerification {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DamagedFile {
-    /// Addresses it was fetched from, else its path.
+    /// Addresses of the file; if they are unknown, its path.
     pub addresses: Vec<String>,
-    /// The damage.
+    /// Description of the damage.
     pub reason: String,
 }

@@ -1,29 +1,29 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Result of `describe cluster`: everything there is of a workload cluster, each object for itself.
+/// Result of `describe cluster`: every object of a workload cluster as a tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterDescription {
-    /// The name of the Cluster.
+    /// Name of the Cluster.
     pub name: String,
-    /// Its namespace.
+    /// Namespace of the Cluster.
     pub namespace: String,
-    /// How it is.
+    /// Health of the cluster.
     pub health: ClusterHealth,
-    /// The Cluster, with what belongs to it below.
+    /// The Cluster, with its parts as children.
     pub tree: ClusterPart,
 }
 
-/// How a cluster is.
+/// Health of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ClusterHealth {
-    /// It is available and not being deleted, and all of it could be read.
+    /// The Cluster is available and not being deleted, and every part could be read.
     Healthy,
-    /// It is not available, does not say so, or is being deleted.
+    /// The Cluster is not available, does not report availability, or is being deleted.
     Unhealthy,
-    /// It is available, and not all of it could be read.
+    /// The Cluster is available, but some parts could not be read.
     Unknown,
 }
 
@@ -31,36 +31,36 @@ pub enum ClusterHealth {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterPart {
-    /// What it is to the cluster.
+    /// Role of the part in the cluster.
     pub role: PartRole,
-    /// Which object; absent for what only holds others together, such as all workers.
+    /// Object of the part; absent for groups of parts, such as all workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<PartObject>,
-    /// What was read of the object; absent where nothing was: templates are named and not read.
+    /// State of the object; absent if the object was not read. Templates are listed but not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PartState>,
-    /// Why it could not be read; absent where it was not tried, and where it could.
+    /// Reason for a failed read; absent if the read succeeded or was not attempted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<UnreadablePart>,
-    /// What belongs to it.
+    /// Parts below this part.
     pub children: Vec<ClusterPart>,
 }
 
-/// What a part is to its cluster.
+/// Role of a part in its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PartRole {
     /// The Cluster.
     Cluster,
-    /// Its infrastructure.
+    /// The infrastructure of the Cluster.
     ClusterInfrastructure,
-    /// Its control plane.
+    /// The control plane of the Cluster.
     ControlPlane,
     /// A Machine.
     Machine,
     /// The infrastructure of a Machine.
     MachineInfrastructure,
-    /// What makes machines nodes.
+    /// A bootstrap config, which turns a machine into a node.
     BootstrapConfig,
     /// A MachineDeployment.
     MachineDeployment,
@@ -70,21 +70,21 @@ pub enum PartRole {
     MachinePool,
     /// The infrastructure of a MachinePool.
     MachinePoolInfrastructure,
-    /// Holds templates.
+    /// Group of templates.
     Templates,
-    /// A template of the infrastructure of machines.
+    /// A template for the infrastructure of machines.
     MachineInfrastructureTemplate,
-    /// A template of bootstrap configs.
+    /// A template for bootstrap configs.
     BootstrapConfigTemplate,
-    /// Holds everything that is no control plane.
+    /// Group of all parts outside the control plane.
     Workers,
-    /// Holds machines that nothing else in the tree controls.
+    /// Group of machines that no other object in the tree controls.
     Other,
-    /// Holds ClusterResourceSets.
+    /// Group of ClusterResourceSets.
     ResourceSets,
-    /// A ClusterResourceSet that was applied.
+    /// An applied ClusterResourceSet.
     ResourceSet,
-    /// Holds MachineHealthChecks.
+    /// Group of MachineHealthChecks.
     MachineHealthChecks,
     /// A MachineHealthCheck.
     MachineHealthCheck,
@@ -94,83 +94,83 @@ pub enum PartRole {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PartObject {
-    /// The API group.
+    /// API group of the object.
     pub group: String,
-    /// The kind.
+    /// Kind of the object.
     pub kind: String,
-    /// The namespace.
+    /// Namespace of the object.
     pub namespace: String,
-    /// The name; absent for all objects of a kind that cannot be listed.
+    /// Name of the object; absent for all objects of a kind that cannot be listed.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
 }
 
-/// What was read of an object.
+/// State of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PartState {
-    /// The version of the API it was read in, with its group.
+    /// API group and version of the object as read.
     pub api_version: String,
-    /// The Kubernetes version it is to have; absent where it has none.
+    /// Desired Kubernetes version; absent if the object has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Whether it is being deleted.
+    /// True if the object is being deleted.
     pub deleting: bool,
-    /// Counts of its machines; of a MachineHealthCheck `current` counts healthy ones. Absent where nothing is told.
+    /// Machine counts; absent if the object reports none. For a MachineHealthCheck, `current` counts healthy machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<ReplicaCounts>,
-    /// Its conditions, in its order.
+    /// Conditions, in the order of the object.
     pub conditions: Vec<PartCondition>,
 }
 
-/// Counts of machines; those that are not told are absent.
+/// Machine counts; unreported counts are absent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplicaCounts {
-    /// How many there are to be.
+    /// Desired number of machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired: Option<i64>,
-    /// How many there are.
+    /// Current number of machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<i64>,
-    /// How many are available.
+    /// Number of available machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<i64>,
-    /// How many are ready.
+    /// Number of ready machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready: Option<i64>,
-    /// How many are as they are to be.
+    /// Number of up-to-date machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up_to_date: Option<i64>,
 }
 
-/// A condition.
+/// A condition of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PartCondition {
-    /// Its type, such as `Ready`.
+    /// Type of the condition, such as `Ready`.
     #[serde(rename = "type")]
     pub condition_type: String,
-    /// `True`, `False` or `Unknown`.
+    /// Status of the condition: `True`, `False` or `Unknown`.
     pub status: String,
-    /// How bad it is that it does not hold; only conditions of contract v1beta1 have it.
+    /// Severity of a condition that is not `True`; only conditions of contract v1beta1 have a severity.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub severity: String,
-    /// Why, in a word.
+    /// Reason as one word.
     pub reason: String,
-    /// Why, in words.
+    /// Reason as text.
     pub message: String,
-    /// When it last changed, as RFC 3339.
+    /// Time of the last change, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<String>,
 }
 
-/// Why a part could not be read.
+/// Reason for a failed read of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnreadablePart {
-    /// In a word: `NotFound`, `Forbidden`, `NoSuchKind`, `NoAnswer`, or what the server says.
+    /// Reason as one word: `NotFound`, `Forbidden`, `NoSuchKind`, `NoAnswer`, or the reason that the server reports.
     pub reason: String,
-    /// In words.
+    /// Reason as text.
     pub message: String,
 }

@@ -3,12 +3,14 @@ use serde::Serialize;
 
 use crate::ExitStatus;
 
-/// The error that ends a run, on standard error: with `-o json` in one line, with `-o yaml` as YAML, and with
-/// `--progress json` as the last line, which has `event` too.
+/// The error that ends a run, on standard error.
+///
+/// `-o json` prints one line, and `-o yaml` prints YAML. `--progress json` prints the error as the last line,
+/// with the additional field `event`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorReport {
-    /// The kind of error. Kinds keep their names; the words of an error may change.
+    /// The kind of error. Kinds never change; messages may change.
     pub kind: ErrorKind,
     /// The exit code.
     pub exit_code: u8,
@@ -16,10 +18,10 @@ pub struct ErrorReport {
     pub message: String,
     /// The reasons, outermost first.
     pub causes: Vec<String>,
-    /// The usage of the verb, if the number of arguments is wrong.
+    /// The usage of the command, if the number of arguments is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<String>,
-    /// Ways to solve it; commands are between backticks.
+    /// Possible solutions; commands are in backticks.
     pub hints: Vec<String>,
 }
 
@@ -27,22 +29,22 @@ pub struct ErrorReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ErrorKind {
-    /// Something typed or configured is wrong.
+    /// An error in the command line or the configuration.
     User,
-    /// Files, the network, a server or a missing permission.
+    /// An error of files, the network or a server, or a missing permission.
     Environment,
-    /// Something exists already, another run is at work, or the input has changed.
+    /// An object or file already exists, another run is active, or the input has changed.
     Conflict,
-    /// Everything was done, and the result is not healthy.
+    /// The run is complete, but the result is not healthy.
     Unhealthy,
     /// A defect of capstan.
     Bug,
-    /// Ctrl-C.
+    /// The run was interrupted by Ctrl-C.
     Interrupted,
 }
 
 impl ErrorKind {
-    /// Returns the exit status of a run that ends with such an error.
+    /// Returns the exit status of a run that ends with this kind of error.
     pub fn exit_status(self) -> ExitStatus {
         match self {
             Self::User | Self::Environment | Self::Conflict => ExitStatus::Failure,

@@ -7,7 +7,7 @@ use super::{PartCondition, ReplicaCounts};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterList {
-    /// By namespace and name.
+    /// Clusters, sorted by namespace and name.
     pub clusters: Vec<ListedCluster>,
 }
 
@@ -15,32 +15,32 @@ pub struct ClusterList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedCluster {
-    /// Its namespace.
+    /// Namespace of the Cluster.
     pub namespace: String,
-    /// Its name.
+    /// Name of the Cluster.
     pub name: String,
-    /// Its ClusterClass; absent without a topology.
+    /// ClusterClass of the Cluster; absent without a topology.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Its phase, such as `Provisioned`; empty if it does not say.
+    /// Phase of the Cluster, such as `Provisioned`; empty if the Cluster reports none.
     pub phase: String,
-    /// Its condition `Available`, else `Ready`; absent if it has neither.
+    /// Condition `Available`, else `Ready`; absent if the Cluster has neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<PartCondition>,
-    /// True if its controllers are told to pause.
+    /// True if the Cluster is paused.
     pub paused: bool,
-    /// True if it is being deleted.
+    /// True if the Cluster is being deleted.
     pub deleting: bool,
-    /// The Kubernetes version of its topology, else of its control plane; absent if neither can be read.
+    /// Kubernetes version of the topology, else of the control plane; absent if neither can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Counts of the machines of its control plane; absent if it does not say.
+    /// Machine counts of the control plane; absent if the Cluster reports none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control_plane: Option<ReplicaCounts>,
-    /// Counts of the machines of its workers; absent if it does not say.
+    /// Machine counts of the workers; absent if the Cluster reports none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers: Option<ReplicaCounts>,
-    /// The time of its creation, RFC 3339.
+    /// Creation time, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
 }

@@ -3,93 +3,93 @@ use serde::Serialize;
 
 use super::ObjectName;
 
-/// Result of `graph`: objects of Cluster API and who owns whom.
-/// Objects are referred to by their position in `objects`, from 0.
+/// Result of `graph`: Cluster API objects and their owners.
+/// Positions are indexes into `objects`, from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OwnerGraph {
-    /// Namespaces that were looked at; all when empty.
+    /// Searched namespaces; empty for all namespaces.
     pub namespaces: Vec<String>,
-    /// The Cluster it is limited to, as `namespace/name`.
+    /// The only Cluster in the graph, as `namespace/name`; absent if the graph is not limited to one Cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// The objects, by kind, namespace and name.
+    /// Objects, sorted by kind, namespace and name.
     pub objects: Vec<GraphObject>,
-    /// Objects that own each other in a circle: each is owned by the next, the last by the first.
+    /// Ownership cycles: each object is owned by the next one, the last by the first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cycles: Vec<Vec<usize>>,
-    /// Secrets and ConfigMaps that nothing links to anything, which are not among the objects.
+    /// Number of Secrets and ConfigMaps without any link to other objects. They are not in `objects`.
     pub left_out: usize,
 }
 
-/// An object, whom it belongs to, and how it is.
+/// An object, its owners and its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphObject {
-    /// Which object.
+    /// The object.
     pub object: ObjectName,
-    /// Its owners: those it names, in its order, then soft ones.
+    /// Owners: first owner references in the order of the object, then soft owners.
     pub owners: Vec<GraphOwner>,
-    /// The first Cluster it belongs to, itself if it is one.
+    /// Position of the first Cluster that the object belongs to. A Cluster belongs to itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<usize>,
-    /// How it is, by its condition.
+    /// State of the object according to its condition.
     pub state: GraphState,
-    /// Its condition; absent where the kind has none or it was not read.
+    /// Condition of the object; absent if the kind has none or the condition was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<GraphCondition>,
-    /// Whether it is paused.
+    /// True if the object is paused.
     pub paused: bool,
-    /// Whether it is told to go.
+    /// True if the object is being deleted.
     pub deleting: bool,
-    /// What a move would do with it.
+    /// Effect of a move on the object.
     pub fate: GraphFate,
 }
 
-/// An owner.
+/// An owner of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphOwner {
-    /// Its position; absent when it is not among the objects.
+    /// Position of the owner; absent if the owner is not in `objects`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
-    /// Its kind.
+    /// Kind of the owner.
     pub kind: String,
-    /// Its name.
+    /// Name of the owner.
     pub name: String,
-    /// By what it is the owner.
+    /// Type of the ownership.
     pub tie: GraphTie,
-    /// Whether it is the controller.
+    /// True if the owner is the controller.
     pub controller: bool,
 }
 
-/// What makes an object the owner of another.
+/// Type of an ownership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum GraphTie {
     /// An owner reference.
     Hard,
-    /// A name or another field: the Cluster of a certificate, the ClusterClass of a Cluster, the Cluster of a
+    /// A name or another field, such as the ClusterClass of a Cluster or the Cluster of a certificate or a
     /// ClusterResourceSetBinding.
     Soft,
 }
 
-/// How an object is.
+/// State of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum GraphState {
-    /// Its condition holds.
+    /// The condition is true.
     Ready,
-    /// Its condition does not hold.
+    /// The condition is false.
     NotReady,
-    /// Its condition is unknown.
+    /// The condition is unknown.
     Unknown,
-    /// It has no condition, or none that was read.
+    /// The object has no condition, or the condition was not read.
     #[default]
     NoCondition,
 }
 
-/// A condition.
+/// A condition of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphCondition {
@@ -98,25 +98,25 @@ pub struct GraphCondition {
     pub kind: String,
     /// `True`, `False` or `Unknown`.
     pub status: String,
-    /// The reason.
+    /// Reason of the condition.
     pub reason: String,
 }
 
-/// What a move would do with an object.
+/// Effect of a move on an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphFate {
-    /// Whether it is created on the target.
+    /// True if the move creates the object on the target cluster.
     pub moves: bool,
-    /// Why it moves or stays.
+    /// Reason for moving or skipping the object.
     pub why: String,
-    /// Why it stays on the source as well.
+    /// Reason for keeping the object on the source cluster; absent if it is not kept there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
 }
 
 impl GraphState {
-    /// As in `json`.
+    /// Returns the state as written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ready => "ready",

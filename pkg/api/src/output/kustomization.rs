@@ -5,17 +5,17 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KustomizationLint {
-    /// Every kustomization that was named, in that order.
+    /// Named kustomizations, in the order of the command line.
     pub kustomizations: Vec<KustomizationFindings>,
 }
 
-/// What was found in one kustomization and all it builds on.
+/// Findings in one kustomization and everything it builds on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KustomizationFindings {
-    /// Folder or URL, as it was named.
+    /// Folder or URL of the kustomization, as named on the command line.
     pub place: String,
-    /// Each once: errors in the order of the build, then warnings.
+    /// Findings without duplicates: errors in build order, then warnings.
     pub findings: Vec<KustomizationFinding>,
 }
 
@@ -23,28 +23,28 @@ pub struct KustomizationFindings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KustomizationFinding {
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: FindingSeverity,
-    /// The file it is in.
+    /// File of the finding.
     pub file: String,
-    /// The line of the field in that file, from 1; absent where it is not known.
+    /// Line of the field in the file, from 1; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The field in that file, such as `patches[0]`; absent for the file as a whole.
+    /// Field in the file, such as `patches[0]`; absent for the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What is wrong, without a value of any object.
+    /// Description of the problem, without values of objects.
     pub message: String,
-    /// The files that led there, outermost first; empty for the file of the kustomization itself.
+    /// Files that include the file, outermost first; empty for the file of the kustomization itself.
     pub by_way_of: Vec<String>,
 }
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum FindingSeverity {
-    /// It cannot be built.
+    /// The kustomization cannot be built.
     Error,
-    /// It can be built, and may not be what was meant.
+    /// The kustomization can be built, but the result may be unintended.
     Warning,
 }

@@ -6,97 +6,97 @@ use serde::{Deserialize, Serialize};
 use super::ObjectChange;
 use crate::ProviderId;
 
-/// Result of `plan …`, and of `init`, `upgrade apply`, `upgrade resume`, `upgrade rollback` and `delete`: what is done, object
-/// by object.
+/// Result of `plan …`, `init`, `upgrade apply`, `upgrade resume`, `upgrade rollback` and `delete`: the action
+/// on each object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LifecycleReport {
     /// The command, such as `init` or `upgrade apply`.
     pub command: String,
-    /// True if it was carried out; false if it is only planned.
+    /// True if the command was executed; false if it was only planned.
     pub carried_out: bool,
-    /// Whether anything changes.
+    /// True if the command changes anything.
     pub changes: bool,
-    /// What becomes of cert-manager.
+    /// Actions on cert-manager.
     pub cert_manager: CertManagerReport,
-    /// In the order they are worked on.
+    /// Providers in execution order.
     pub providers: Vec<ProviderReport>,
-    /// What the user should know.
+    /// Warnings of the command.
     pub warnings: Vec<String>,
-    /// What was not ready, or not gone, when the time to wait was over.
+    /// Objects that were not ready, or not deleted, when the timeout expired.
     pub not_ready: Vec<WaitingFor>,
 }
 
-/// What becomes of cert-manager.
+/// Actions on cert-manager.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CertManagerReport {
-    /// The plan.
+    /// Plan for cert-manager.
     #[serde(flatten)]
     pub plan: CertManagerPlan,
-    /// Its objects, in the order they are worked on, where they were looked at: plans and dry runs look at them.
+    /// Objects in execution order. Only plans and dry runs list them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepReport>,
 }
 
-/// The plan for cert-manager.
+/// Plan for cert-manager.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CertManagerPlan {
-    /// What is done.
+    /// Action on cert-manager.
     pub action: CertManagerAction,
-    /// The version that is there, as far as it is known.
+    /// Installed version, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The version that comes.
+    /// Planned version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Why, where it is not plain.
+    /// Reason for the action, if it needs an explanation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// What is done with cert-manager.
+/// Action on cert-manager.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CertManagerAction {
-    /// It is not looked at.
+    /// cert-manager is ignored.
     #[default]
     None,
-    /// Somebody else takes care of it.
+    /// cert-manager is managed outside capstan.
     External,
-    /// It is there as it is to be.
+    /// The installed version stays.
     Keep,
-    /// It comes.
+    /// cert-manager is installed.
     Install,
-    /// It is replaced.
+    /// cert-manager is upgraded.
     Upgrade,
 }
 
 impl CertManagerPlan {
-    /// Somebody else takes care of it.
+    /// Returns the plan for a cert-manager that is managed outside capstan.
     pub fn external() -> Self {
         Self { action: CertManagerAction::External, ..Self::default() }
     }
 
-    /// It stays; the version is empty if somebody else's does not say it.
+    /// Returns the plan that keeps the installed version; `version` is empty if unknown.
     pub fn keep(version: &str) -> Self {
         let known = (!version.is_empty()).then(|| version.to_owned());
         Self { action: CertManagerAction::Keep, from: known.clone(), to: known, why: None }
     }
 
-    /// It comes; says why if it is there in part.
+    /// Returns the plan of an installation; `why` is set if cert-manager is partly installed.
     pub fn install(version: &str, why: Option<String>) -> Self {
         Self { action: CertManagerAction::Install, from: None, to: Some(version.to_owned()), why }
     }
 
-    /// It is replaced.
+    /// Returns the plan of an upgrade.
     pub fn upgrade(from: &str, to: &str) -> Self {
         let (from, to) = (Some(from.to_owned()), Some(to.to_owned()));
         Self { action: CertManagerAction::Upgrade, from, to, why: None }
     }
 
-    /// True if nothing would change.
+    /// True if the plan changes nothing.
     pub fn is_empty(&self) -> bool {
         !matches!(self.action, CertManagerAction::Install | CertManagerAction::Upgrade)
     }
@@ -117,90 +117,90 @@ impl fmt::Display for CertManagerPlan {
     }
 }
 
-/// What is done with one provider.
+/// Actions on one provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderReport {
-    /// Its label, such as `infrastructure-aws`.
+    /// Provider label, such as `infrastructure-aws`.
     pub provider: String,
-    /// Type and name.
+    /// Provider type and name.
     pub id: ProviderId,
-    /// Its namespace.
+    /// Namespace of the provider.
     pub namespace: String,
-    /// The version that is there.
+    /// Installed version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The version that comes; absent when it goes.
+    /// Planned version; absent if the provider is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Folder or url of the kustomization over the components that come, where there is one.
+    /// Folder or URL of the kustomization that is applied over the new components; absent for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kustomization: Option<String>,
-    /// In the order they are worked on.
+    /// Objects in execution order.
     pub steps: Vec<StepReport>,
 }
 
-/// What is done with one object.
+/// Action on one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepReport {
-    /// What is done.
+    /// Kind of action.
     pub action: StepAction,
-    /// Which object.
+    /// The object.
     pub object: ObjectName,
-    /// Why, where it is not plain.
+    /// Reason for the action, if it needs an explanation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The change as a unified diff of YAML, where it was asked for; values of Secrets are never in it.
+    /// Change as a unified diff of YAML, if requested; never contains values of Secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// The changes in the terms of the kind, where a diff was asked for: images, arguments, permissions, versions and fields of
-    /// definitions.
+    /// Changes in terms of the kind, if a diff was requested: images, arguments, permissions, and versions
+    /// and fields of CustomResourceDefinitions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ObjectChange>,
 }
 
-/// What is done with an object.
+/// Kind of action on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum StepAction {
-    /// It is not there and comes.
+    /// The object does not exist and is created.
     Create,
-    /// It is there and changes.
+    /// The object exists and is changed.
     Update,
-    /// It is there and is taken from its former manager.
+    /// The object exists and is taken over from its former manager.
     Adopt,
-    /// It is deleted and comes anew, as it cannot be changed in place.
+    /// The object is deleted and created again, because it cannot be changed in place.
     Recreate,
-    /// It stays as it is.
+    /// The object is not changed.
     Keep,
-    /// It has done its work and is gone.
+    /// The object has completed its work and was deleted.
     Completed,
-    /// It goes when it has done its work.
+    /// The object is deleted after it completes its work.
     Purge,
-    /// It goes.
+    /// The object is deleted.
     Delete,
-    /// It stays and is forgotten.
+    /// The object stays on the cluster but is no longer managed.
     Orphan,
 }
 
 impl StepAction {
-    /// Returns true if the object does not stay as it is.
+    /// True if the action changes the object.
     pub fn is_change(self) -> bool {
         !matches!(self, Self::Keep | Self::Completed)
     }
 
-    /// Returns true if the object is written.
+    /// True if the action writes the object.
     pub fn writes(self) -> bool {
         matches!(self, Self::Create | Self::Update | Self::Adopt | Self::Recreate)
     }
 
-    /// Returns true if the object is no longer of its set.
+    /// True if the action removes the object from its set.
     pub fn removes(self) -> bool {
         matches!(self, Self::Delete | Self::Orphan)
     }
 
-    /// The word for people.
+    /// Returns the word for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -216,18 +216,18 @@ impl StepAction {
     }
 }
 
-/// Names an object.
+/// Kind and name of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectName {
-    /// The API group, empty for the core group.
+    /// API group; empty for the core group.
     pub group: String,
-    /// The kind.
+    /// Kind of the object.
     pub kind: String,
-    /// The namespace; absent for objects of the whole cluster.
+    /// Namespace of the object; absent for cluster-scoped objects.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// The name.
+    /// Name of the object.
     pub name: String,
 }
 
@@ -238,18 +238,18 @@ impl fmt::Display for ObjectName {
     }
 }
 
-/// Something that is not ready, and what it waits for itself.
+/// An object that is not ready, and the objects that it waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingFor {
-    /// Which object.
+    /// The object.
     pub object: ObjectName,
-    /// Its health in a word: `InProgress`, `Failed`, `Terminating`, `NotFound`, `Unknown`.
+    /// Health as one word: `InProgress`, `Failed`, `Terminating`, `NotFound`, `Unknown`.
     pub health: String,
-    /// Why, in the words of its condition.
+    /// Reason, as the message of the condition.
     pub message: String,
-    /// Since how many seconds.
+    /// Seconds since the last observed change of the health.
     pub for_seconds: u64,
-    /// What it waits for itself, such as the Pods of a Deployment.
+    /// Objects that this object waits for, such as the Pods of a Deployment.
     pub below: Vec<WaitingFor>,
 }

@@ -7,52 +7,52 @@ use serde::Serialize;
 pub struct LockReport {
     /// Path of the lock.
     pub lock: String,
-    /// Every provider that was looked at, by label; `cert-manager` among them.
+    /// Every checked provider, sorted by label, and `cert-manager`.
     pub providers: Vec<ProviderLock>,
 }
 
-/// What was found of one provider.
+/// Differences between one provider and the lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderLock {
     /// Provider label, or `cert-manager`.
     pub provider: String,
-    /// The version that was read.
+    /// Version of the provider that was read.
     pub version: String,
-    /// What is not as it was locked: the version, then files, then images.
+    /// Differences to the lock: first the version, then files, then images.
     pub changes: Vec<LockChange>,
 }
 
-/// One fact that is not as it was locked.
+/// One difference between a provider and the lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LockChange {
-    /// What kind of fact.
+    /// Kind of the locked fact.
     pub part: LockPart,
     /// Name of the file or reference of the image; absent for a version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The version or digest that was locked; absent where nothing was. An image without known digest is itself.
+    /// Locked version or digest, or the reference of an image without known digest; absent if nothing was locked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locked: Option<String>,
-    /// The same of what is there now; absent where it is gone.
+    /// Version or digest found now, in the form of `locked`; absent if nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
 }
 
 impl LockChange {
-    /// The name of the file, the reference of the image, or `version`.
+    /// Returns the name of the file, the reference of the image, or `version`.
     pub fn what(&self) -> &str {
         self.name.as_deref().unwrap_or("version")
     }
 
-    /// Returns true if something was added, and nothing that was locked is gone or another.
+    /// True if the lock has no value for this fact, so nothing locked has changed.
     pub fn is_addition(&self) -> bool {
         self.locked.is_none()
     }
 
-    /// Returns true if it concerns what is read or run, and not only what is known about it: of images, that the same
-    /// reference leads to another digest than the locked one.
+    /// True if the change affects the files that capstan reads or the images that containers run.
+    /// A changed image counts only if a locked reference now leads to another digest.
     pub fn is_about_content(&self) -> bool {
         match self.part {
             LockPart::Version | LockPart::File | LockPart::Kustomization => true,
@@ -61,16 +61,16 @@ impl LockChange {
     }
 }
 
-/// What kind of fact a lock holds.
+/// Kind of a locked fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum LockPart {
     /// The version of a provider.
     Version,
-    /// A file of its release.
+    /// A file of the release.
     File,
-    /// An image its components run or name.
+    /// An image that the components run or name.
     Image,
-    /// A file of the kustomization over its components.
+    /// A file of the kustomization over the components.
     Kustomization,
 }

@@ -3,27 +3,27 @@ use serde::Serialize;
 
 use super::ObjectName;
 
-/// Result of `move --dry-run`: what a move would do with every object of its scope.
+/// Result of `move --dry-run`: the planned action on every object in scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MovePlan {
-    /// Address of the cluster objects are on.
+    /// Address of the source cluster.
     pub source: String,
-    /// Address of the cluster they go to; absent when only the source was looked at.
+    /// Address of the target cluster; absent if the dry run checks only the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The namespaces that are moved out of.
+    /// Namespaces of the move on the source cluster.
     pub namespaces: Vec<String>,
-    /// An unfinished move that this one goes on with.
+    /// Unfinished move that this move resumes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<MoveState>,
-    /// Namespaces that have to be made on the target.
+    /// Namespaces that the move creates on the target cluster.
     pub new_namespaces: Vec<String>,
-    /// What moves, in the order it is created; it is deleted in reverse.
+    /// Objects that move, in the order of creation. They are deleted in reverse order.
     pub moving: Vec<MovingObject>,
-    /// What was looked at and stays, by kind, namespace and name.
+    /// Objects that do not move, sorted by kind, namespace and name.
     pub staying: Vec<StayingObject>,
-    /// What the user should know.
+    /// Warnings of the move.
     pub warnings: Vec<String>,
 }
 
@@ -31,93 +31,93 @@ pub struct MovePlan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MovingObject {
-    /// Which one, on the source.
+    /// The object on the source cluster.
     pub object: ObjectName,
-    /// Its namespace on the target, where that is another.
+    /// Namespace on the target cluster, if it differs from the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_namespace: Option<String>,
-    /// What is done with it.
+    /// Action on the object.
     pub action: MoveAction,
-    /// Its group, from 1: objects of a group are written side by side, owners in an earlier one.
+    /// Group number, from 1. Objects of a group are written in parallel; owners are in an earlier group.
     pub group: usize,
-    /// Why it moves.
+    /// Reason for moving the object.
     pub why: String,
-    /// Why it stays on the source as well; absent when it is deleted there.
+    /// Reason for keeping the object on the source cluster; absent if it is deleted there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
 }
 
-/// What a move does with an object.
+/// Action of a move on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MoveAction {
-    /// It is created on the target and deleted on the source. Without a target it is not known whether it is there.
+    /// Create the object on the target and delete it on the source. Without a target, the object may exist there.
     Move,
-    /// It is on the target, takes the content of the source, and is deleted there.
+    /// Overwrite the existing object on the target and delete the object on the source.
     Overwrite,
-    /// It is created on the target and stays on the source.
+    /// Create the object on the target and keep it on the source.
     Copy,
-    /// It is on the target, takes the content of the source, and stays there as well.
+    /// Overwrite the existing object on the target and keep the object on the source.
     Update,
-    /// It is on both sides and left alone.
+    /// Keep the object unchanged on source and target.
     LeaveAlone,
-    /// It is read and written into a file, and stays as it is.
+    /// Save the object to a file and keep it unchanged on the source.
     Save,
-    /// It was saved, and is created on the target.
+    /// Create a saved object on the target.
     Create,
 }
 
-/// An object that stays.
+/// An object that does not move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StayingObject {
-    /// Which one.
+    /// The object.
     pub object: ObjectName,
-    /// Why.
+    /// Reason for skipping the object.
     pub why: String,
 }
 
-/// Result of `move` and of `move report`: what became of every object.
+/// Result of `move` and `move report`: the outcome for every object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveReport {
-    /// Which move; empty when there was nothing to move.
+    /// ID of the move; empty if no object had to move.
     pub run: String,
-    /// Its ends and how far it is; absent where there is no journal of it any more.
+    /// State of the move; absent if its journal no longer exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<MoveState>,
-    /// Every object of the scope, by its name on the source.
+    /// Every object in scope, by its name on the source cluster.
     pub objects: Vec<MovedObject>,
-    /// Objects the target keeps in another way than they were sent, where that was accepted.
+    /// Objects that the target cluster stored differently than they were sent, if the user accepted the difference.
     pub differences: Vec<MovedObject>,
 }
 
-/// How far a move is.
+/// State of a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveState {
-    /// When it began, RFC 3339.
+    /// Start time, RFC 3339.
     pub begun: String,
-    /// Address of the cluster objects were on.
+    /// Address of the source cluster.
     pub source: String,
-    /// Address of the cluster they go to.
+    /// Address of the target cluster.
     pub target: String,
-    /// `pausing`, `creating`, `verifying`, `deleting`, `resuming`, `finished`, `aborting` or `aborted`.
+    /// Phase: `pausing`, `creating`, `verifying`, `deleting`, `resuming`, `finished`, `aborting` or `aborted`.
     pub phase: String,
 }
 
-/// An object, and what became of it.
+/// An object and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MovedObject {
-    /// Which one.
+    /// The object.
     pub object: ObjectName,
-    /// In words.
+    /// Outcome as text.
     pub outcome: String,
 }
 
 impl MoveAction {
-    /// The word for people.
+    /// Returns the word for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Move => "move",

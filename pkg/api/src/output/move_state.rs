@@ -7,60 +7,60 @@ use super::{MoveState, ObjectName};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveStatus {
-    /// The last move out of or into the clusters that were looked at; absent when there was none.
+    /// The last move from or to the inspected clusters; absent if there was none.
     #[serde(rename = "move", skip_serializing_if = "Option::is_none")]
     pub last: Option<MoveProgress>,
-    /// Saves that have paused what they read and not resumed it yet, by process.
+    /// Saves that have paused objects and not resumed them yet, sorted by process.
     pub saves: Vec<OpenSave>,
-    /// What the user may not look at, each with the reason: of saves that have paused it nothing is known; absent when
-    /// everything was looked at.
+    /// Resources that the user may not read, with the reason. Saves that paused such objects may be missing;
+    /// absent if everything was read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
 }
 
-/// A save, as of `move --to-directory`, that is at work or was cut off.
+/// An active or interrupted save, such as `move --to-directory`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenSave {
-    /// The process that works or worked on it.
+    /// Process of the save.
     pub process: String,
-    /// Whether that process is known to have ended; of those of other machines it is not.
+    /// True if the process has ended. Processes on other machines always count as active.
     pub over: bool,
-    /// Clusters and ClusterClasses it has paused.
+    /// Clusters and ClusterClasses that the save has paused.
     pub paused: Vec<ObjectName>,
-    /// What is to be done, in words.
+    /// Next step for the user, as text.
     pub next: String,
-    /// The command that resumes them; absent while the process may be at work.
+    /// Command that resumes the paused objects; absent while the process may be active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
 
-/// A move, how far it is, and what is to be done about it.
+/// A move, its state and the next step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveProgress {
-    /// Which one: the value of the annotation `capstan.dev/move` on what it has paused.
+    /// ID of the move: the value of the annotation `capstan.dev/move` on paused objects.
     pub run: String,
-    /// Its ends and how far it is.
+    /// State of the move.
     pub state: MoveState,
-    /// Whether there is something to go on with.
+    /// True if the move can be resumed.
     pub unfinished: bool,
-    /// The namespaces it moves out of.
+    /// Namespaces of the move on the source cluster.
     pub namespaces: Vec<String>,
-    /// The Clusters it moves, as `namespace/name`; absent for all of the namespaces.
+    /// Clusters of the move, as `namespace/name`; absent for every Cluster in the namespaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clusters: Option<Vec<String>>,
-    /// Objects that move; 0 until they are created.
+    /// Number of objects that move; 0 before the objects are created.
     pub objects: usize,
-    /// Clusters and ClusterClasses that rest, but for those the user had paused.
+    /// Paused Clusters and ClusterClasses, without those that the user had paused.
     pub paused: Vec<ObjectName>,
-    /// The machine it was worked on last.
+    /// Machine of the last run of the move.
     pub host: String,
-    /// The process on it.
+    /// Process of the last run of the move.
     pub process: String,
-    /// What is to be done, in words.
+    /// Next step for the user, as text.
     pub next: String,
-    /// The command that goes on with it; absent when nothing is left to do.
+    /// Command that resumes the move; absent if the move needs no further step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
@@ -69,40 +69,40 @@ pub struct MoveProgress {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveAborted {
-    /// Objects that were removed from the target.
+    /// Number of objects that were removed from the target cluster.
     pub removed: usize,
-    /// Clusters and ClusterClasses that go on on the source.
+    /// Clusters and ClusterClasses that were resumed on the source cluster.
     pub resumed: Vec<ObjectName>,
-    /// Objects that were on the target before and may have been overwritten; a Cluster among them stays paused there.
+    /// Objects that existed on the target cluster before and may be overwritten. Clusters among them stay paused there.
     pub overwritten: Vec<ObjectName>,
-    /// Namespaces that were made on the target and hold other things by now.
+    /// Namespaces that the move created on the target cluster and that now contain other objects.
     pub namespaces_left: Vec<String>,
 }
 
-/// How far a move is.
+/// Phase of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MovePhase {
-    /// Clusters are paused.
+    /// Clusters are being paused.
     Pausing,
-    /// Objects are created on the target.
+    /// Objects are being created on the target cluster.
     Creating,
-    /// The target is compared with what was sent.
+    /// Objects on the target cluster are compared with the sent objects.
     Verifying,
-    /// Objects are deleted on the source: there is no way back.
+    /// Objects are being deleted on the source cluster. The move cannot be aborted any more.
     Deleting,
-    /// Clusters are resumed.
+    /// Clusters are being resumed.
     Resuming,
-    /// Done.
+    /// The move is complete.
     Finished,
-    /// It is undone.
+    /// The move is being undone.
     Aborting,
-    /// It was undone.
+    /// The move was undone.
     Aborted,
 }
 
 impl MovePhase {
-    /// The word for people and scripts.
+    /// Returns the word for people and scripts.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pausing => "pausing",

@@ -9,12 +9,12 @@ pub struct ObjectChange {
     pub part: ChangedPart,
     /// The effect of the change.
     pub effect: ChangeEffect,
-    /// The version of a definition that the part belongs to.
+    /// The version of the CustomResourceDefinition that the part belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The name of the part: a container, a resource, a key, or the path of a field.
     pub name: String,
-    /// The rule of a container or field that changes, such as `--v` or `maxLength`.
+    /// The changed rule of a container or field, such as `--v` or `maxLength`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The value before; absent for an addition.
@@ -35,23 +35,23 @@ pub enum ChangedPart {
     Argument,
     /// An environment variable of a container.
     Environment,
-    /// The verbs that a role allows for a resource.
+    /// The verbs that a role grants for a resource.
     Permission,
-    /// A version of a definition.
+    /// A version of a CustomResourceDefinition.
     Version,
-    /// A field of a definition.
+    /// A field of a CustomResourceDefinition.
     Field,
-    /// A rule for the values of a field of a definition.
+    /// A validation rule for a field of a CustomResourceDefinition.
     Validation,
-    /// The default of a field of a definition.
+    /// The default value of a field of a CustomResourceDefinition.
     Default,
-    /// A column that tables of a kind show.
+    /// A printer column of a CustomResourceDefinition.
     Column,
     /// A label of the object.
     Label,
     /// An annotation of the object.
     Annotation,
-    /// A description in a definition.
+    /// A description in a CustomResourceDefinition.
     Description,
 }
 
@@ -61,11 +61,11 @@ pub enum ChangedPart {
 pub enum ChangeEffect {
     /// A rule becomes stricter: valid values may become invalid.
     Tightened,
-    /// The part goes.
+    /// The part is removed.
     Removed,
-    /// The part comes.
+    /// The part is added.
     Added,
-    /// The part has another value.
+    /// The part has a different value.
     Changed,
     /// A rule becomes less strict.
     Loosened,

@@ -10,121 +10,121 @@ use super::{ErrorReport, LeaseHolder, MovePhase, ObjectName, WaitingFor};
 #[schemars(rename = "ProgressLine")]
 #[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ProgressEvent {
-    /// A step begins or is passed over.
+    /// A step starts or is skipped.
     Step {
-        /// Which: `fetchingProviders`, `installing`, `deleting`, `waitingForProviders` and so on.
+        /// Step name: `fetchingProviders`, `installing`, `deleting`, `waitingForProviders` and others.
         #[schemars(with = "String")]
         step: ProgressStep,
-        /// The label of the provider it is about.
+        /// Label of the provider, for steps of one provider.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider: Option<String>,
-        /// The version that is there.
+        /// Installed version.
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<String>,
-        /// The version it is about.
+        /// Planned version.
         #[serde(skip_serializing_if = "Option::is_none")]
         version: Option<String>,
-        /// The namespace.
+        /// Namespace of the provider.
         #[serde(skip_serializing_if = "Option::is_none")]
         namespace: Option<String>,
-        /// Its place in the run, and the number of its objects.
+        /// Position of the provider in the run, and the number of its objects.
         #[serde(skip_serializing_if = "Option::is_none")]
         counts: Option<StepCounts>,
-        /// The time it took, for people.
+        /// Duration of the step, for text output.
         #[serde(skip)]
         took: Duration,
     },
-    /// What an earlier run began is gone on with.
+    /// The run resumes the work of an earlier run.
     Resuming {
-        /// In words.
+        /// Description of the work.
         what: String,
     },
     /// An object was written.
     Wrote {
-        /// Which one.
+        /// The object.
         object: ObjectName,
-        /// `created`, `changed` or `unchanged`.
+        /// Result of the write: `created`, `changed` or `unchanged`.
         #[schemars(with = "String")]
         how: Written,
     },
-    /// An object was told to go.
+    /// The deletion of an object was requested.
     Deleted {
-        /// Which one.
+        /// The object.
         object: ObjectName,
     },
-    /// What is not ready has changed.
+    /// The set of objects that are not ready has changed.
     Waiting {
-        /// All that is not ready.
+        /// Every object that is not ready.
         blockers: Vec<WaitingFor>,
     },
-    /// Another run is writing to the cluster, and this one waits for it.
+    /// Another run is writing to the cluster; this run waits.
     WaitingForLease {
         /// The other run.
         holder: LeaseHolder,
     },
-    /// This run has taken over from another one, and waits a short time for it to stop.
+    /// This run has taken over the lease of another run. It waits a short time for the other run to stop.
     TookOverLease {
         /// The other run.
         holder: LeaseHolder,
     },
-    /// A request is tried again.
+    /// A failed request will be retried.
     Retrying {
-        /// What was to be done.
+        /// Description of the request.
         action: String,
-        /// Why it did not work.
+        /// Reason for the failure.
         why: String,
-        /// Since how many seconds it has been tried.
+        /// Seconds since the first attempt.
         for_seconds: u64,
-        /// In how many milliseconds it is tried again.
+        /// Milliseconds until the next attempt.
         after_milliseconds: u64,
     },
-    /// Objects are brought to the storage version of their definition.
+    /// Objects are migrated to the storage version of their CustomResourceDefinition.
     Migrating {
-        /// Its name.
+        /// Name of the CustomResourceDefinition.
         definition: String,
-        /// How many are done.
+        /// Number of migrated objects.
         done: usize,
-        /// How many there are, as far as is known.
+        /// Total number of objects, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
         of: Option<usize>,
     },
-    /// A move is so far.
+    /// Progress of a move.
     Moving {
-        /// `pausing`, `creating`, `verifying`, `deleting`, `resuming` or `aborting`.
+        /// Phase: `pausing`, `creating`, `verifying`, `deleting`, `resuming` or `aborting`.
         #[schemars(with = "String")]
         phase: MovePhase,
-        /// Objects that are done.
+        /// Number of completed objects.
         done: usize,
-        /// Of so many.
+        /// Total number of objects.
         of: usize,
     },
-    /// A save has read so much.
+    /// Progress of a save.
     Saving {
-        /// Objects that were read.
+        /// Number of objects that were read.
         done: usize,
-        /// Of so many.
+        /// Total number of objects.
         of: usize,
     },
-    /// A move waits for providers to let these objects go.
+    /// A move waits for providers to release objects.
     MoveBlocked {
-        /// Which ones.
+        /// The blocking objects.
         objects: Vec<ObjectName>,
     },
-    /// A move waits for controllers to say that they let these objects rest.
+    /// A move waits for controllers to acknowledge the pause of objects.
     MoveResting {
-        /// Which ones.
+        /// The objects without acknowledgement.
         objects: Vec<ObjectName>,
     },
-    /// Something that is no error and may surprise.
+    /// A warning.
     Warning {
-        /// In words.
+        /// Text of the warning.
         text: String,
     },
-    /// The verb has succeeded. The last line.
+    /// The command has succeeded. This line is the last one.
     Done {
-        /// The result in words.
+        /// Result as text.
         text: String,
-        /// The time it took.
+        /// Duration of the run in milliseconds.
         milliseconds: u64,
     },
     /// The error that ends the run.
@@ -135,33 +135,33 @@ pub enum ProgressEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ProgressStep {
-    /// Releases are read.
+    /// Reading provider releases.
     FetchingProviders,
-    /// cert-manager is there and left alone.
+    /// cert-manager already exists and is not changed.
     CertManagerFound,
-    /// cert-manager is installed.
+    /// Installing cert-manager.
     InstallingCertManager,
-    /// cert-manager is to answer.
+    /// Waiting for cert-manager to respond.
     WaitingForCertManager,
-    /// The version of cert-manager is compared.
+    /// Comparing the version of cert-manager.
     CheckingCertManager,
-    /// cert-manager stays in its version.
+    /// cert-manager is up to date.
     CertManagerUpToDate,
-    /// Newer releases of installed providers are looked for.
+    /// Checking for newer releases of installed providers.
     CheckingReleases,
-    /// An upgrade begins to write.
+    /// Starting the writes of an upgrade.
     PerformingUpgrade,
-    /// cert-manager is replaced.
+    /// Upgrading cert-manager.
     UpgradingCertManager,
-    /// A provider is installed, or its new version is.
+    /// Installing a provider or its new version.
     Installing,
-    /// All objects of a provider are applied; they may not be ready yet.
+    /// All objects of a provider are applied, but they may not be ready yet.
     Applied,
-    /// A provider is deleted.
+    /// Deleting a provider.
     Deleting,
-    /// Objects of the kinds of a provider are looked for.
+    /// Searching for objects of the kinds that a provider defines.
     CheckingForObjects,
-    /// Written objects are to become ready.
+    /// Waiting for written objects to become ready.
     WaitingForProviders,
 }
 
@@ -169,35 +169,35 @@ pub enum ProgressStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Written {
-    /// The object is new.
+    /// The object was created.
     Created,
     /// The object was changed.
     Changed,
-    /// The object was as it should be.
+    /// The object already had the desired state.
     Unchanged,
 }
 
 impl ProgressEvent {
-    /// A step of the whole run.
+    /// Returns a step of the whole run.
     pub fn step(step: ProgressStep) -> Self {
         let (provider, from, version, namespace, counts) = (None, None, None, None, None);
         Self::Step { step, provider, from, version, namespace, counts, took: Duration::ZERO }
     }
 
-    /// A step of cert-manager, to a version.
+    /// Returns a step of cert-manager with its target version.
     pub fn cert_manager(step: ProgressStep, from: Option<String>, to: &str) -> Self {
         let (provider, version, namespace, counts) = (None, Some(to.to_owned()), None, None);
         Self::Step { step, provider, from, version, namespace, counts, took: Duration::ZERO }
     }
 
-    /// A step of one provider, by its label.
+    /// Returns a step of the provider with this label.
     pub fn provider(step: ProgressStep, label: String, version: &str, namespace: &str) -> Self {
         let (version, namespace) = (Some(version.to_owned()), Some(namespace.to_owned()));
         let (provider, from, counts) = (Some(label), None, None);
         Self::Step { step, provider, from, version, namespace, counts, took: Duration::ZERO }
     }
 
-    /// The same step with the position of the provider, and the time it took.
+    /// Returns the step with the position of the provider and the duration. Other events stay unchanged.
     #[must_use]
     pub fn counted(self, counts: StepCounts, took: Duration) -> Self {
         match self {

@@ -1,55 +1,56 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Result of `--provenance=json`: what set the fields of objects that are built or rendered.
+/// Result of `--provenance=json`: the origin of the fields of built or rendered objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProvenanceReport {
-    /// In the order of the objects.
+    /// Objects in the order of the output.
     pub objects: Vec<ObjectProvenance>,
 }
 
-/// Where one object and its fields come from.
+/// Origin of one object and its fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectProvenance {
-    /// Group and version.
+    /// API group and version.
     pub api_version: String,
-    /// Kind.
+    /// Kind of the object.
     pub kind: String,
-    /// Namespace; absent for none.
+    /// Namespace of the object; absent for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// Name.
+    /// Name of the object.
     pub name: String,
-    /// What made the object, and set every field that is not listed; absent for an object of capstan itself.
+    /// Origin of the object and of every unlisted field; absent if capstan itself made the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<FieldSetter>,
-    /// The fields with a value of their own that something else set last, by their place.
+    /// Scalar and empty fields with another origin, sorted by path.
     pub fields: Vec<FieldProvenance>,
 }
 
-/// A field and what set it.
+/// A field and its origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldProvenance {
     /// JSON pointer to the field in the object, such as `/spec/replicas`.
     pub path: String,
-    /// What set it.
+    /// Origin of the value.
     pub set_by: FieldSetter,
 }
 
-/// What sets fields. At least one of file and field is there.
+/// Origin of a field. At least one of `file` and `field` is present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldSetter {
-    /// File or address; absent for what stands in no file.
+    /// File or address; absent if the origin is not in a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Place in the file, such as `patches[0]` or `${REGION}`, or what it is; absent for a file that holds the object.
+    /// Location in the file, such as `patches[0]` or `${REGION}`, or a description of the origin.
+    /// Absent if the file itself holds the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// The file the field takes the content from, such as that of the patch.
+    /// File that contains the value, such as the file of a patch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }

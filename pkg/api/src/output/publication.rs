@@ -5,29 +5,29 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Publication {
-    /// Where the artifact is: `oci://registry/repository:tag`.
+    /// Address of the artifact: `oci://registry/repository:tag`.
     pub target: String,
-    /// Its digest, `sha256:` and 64 digits; behind `@` it pins the artifact in a provider url.
+    /// Digest of the artifact, `sha256:` and 64 digits. Append it after `@` to pin the artifact in a provider URL.
     pub digest: String,
-    /// What became of it.
+    /// Outcome of the publication.
     pub outcome: PublicationOutcome,
-    /// Its files, by name.
+    /// Files of the artifact, sorted by name.
     pub files: Vec<PublishedFile>,
 }
 
-/// What became of an artifact.
+/// Outcome of a publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PublicationOutcome {
-    /// It is in the registry now.
+    /// The artifact was published.
     Published,
-    /// It is in the registry now, and its tag stood for another one before.
+    /// The artifact was published, and its tag was moved from another artifact.
     TagMoved,
-    /// It was there before.
+    /// The registry already had the artifact.
     AlreadyThere,
-    /// It would be published: nothing was sent.
+    /// Nothing was sent: the command was a dry run.
     Planned,
-    /// Its tag stands for another one: nothing was sent.
+    /// Nothing was sent: the tag belongs to another artifact.
     TagTaken,
 }
 
@@ -35,10 +35,10 @@ pub enum PublicationOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PublishedFile {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// Its digest.
+    /// Digest of the file.
     pub digest: String,
-    /// Its size.
+    /// Size of the file in bytes.
     pub size_bytes: u64,
 }

@@ -3,35 +3,35 @@ use serde::Serialize;
 
 use super::ObjectName;
 
-/// Result of `alpha rollout status`: how far rollouts are.
+/// Result of `alpha rollout status`: the progress of rollouts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RolloutReport {
-    /// In the order they were named.
+    /// Rollouts, in the order of the command line.
     pub rollouts: Vec<RolloutStatus>,
 }
 
-/// One of them.
+/// Progress of one rollout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RolloutStatus {
-    /// What is rolled out.
+    /// The rolled-out object.
     pub object: ObjectName,
-    /// `complete`, `progressing`, `paused` or `deleting`.
+    /// State: `complete`, `progressing`, `paused` or `deleting`.
     pub state: String,
-    /// What is still to come, or when the next one begins.
+    /// Description of the remaining work, or the start time of the next rollout.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// Machines there are to be; absent where none are counted.
+    /// Desired number of machines; absent if machines are not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired: Option<u64>,
-    /// Machines there are, old ones included.
+    /// Current number of machines, including old ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<u64>,
-    /// Machines that are as they are to be.
+    /// Number of up-to-date machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up_to_date: Option<u64>,
-    /// Machines that are available.
+    /// Number of available machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<u64>,
 }
@@ -42,8 +42,8 @@ pub struct RolloutStatus {
 pub struct RolloutChangeReport {
     /// `alpha rollout restart`, `alpha rollout pause` or `alpha rollout resume`.
     pub command: String,
-    /// True if it was carried out; false if it is only planned.
+    /// True if the command was executed; false if it was only planned.
     pub carried_out: bool,
-    /// In the order they were named.
+    /// Changed objects, in the order of the command line.
     pub rollouts: Vec<ObjectName>,
 }

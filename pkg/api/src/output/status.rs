@@ -5,25 +5,25 @@ use serde_json::Value;
 use super::{ObjectName, UnfinishedUpgrade, WaitingFor};
 use crate::ProviderId;
 
-/// Result of `status`: what is installed, and how it is.
+/// Result of `status`: installed providers and their health.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport {
-    /// By type, then by name.
+    /// Providers, sorted by type and name.
     pub providers: Vec<ProviderHealth>,
-    /// What a first installation was begun with that is not finished; empty when there is none.
+    /// Providers of an unfinished first installation; empty if there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unfinished_init: Vec<UnfinishedInstallation>,
-    /// An upgrade that was begun and is not finished.
+    /// Unfinished upgrade.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished_upgrade: Option<UnfinishedUpgrade>,
-    /// A move out of the cluster or into it that is not finished.
+    /// Unfinished move from or to the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished_move: Option<UnfinishedMove>,
-    /// The run that is writing to the cluster.
+    /// Lease of the run that is writing to the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<LeaseReport>,
-    /// True if an unfinished upgrade or move could not be looked for; a warning says why.
+    /// True if the search for an unfinished upgrade or move failed; a warning gives the reason.
     #[serde(skip_serializing_if = "is_false")]
     pub incomplete: bool,
 }
@@ -33,19 +33,19 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// An unfinished move, as the journal on the cluster tells it.
+/// An unfinished move, as recorded in the journal on the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnfinishedMove {
-    /// When it began, RFC 3339.
+    /// Start time, RFC 3339.
     pub begun: String,
-    /// Its phase, such as `creating`.
+    /// Phase of the move, such as `creating`.
     pub phase: String,
     /// Address of the source cluster.
     pub source: String,
     /// Address of the target cluster.
     pub target: String,
-    /// The command that completes it, run on the source.
+    /// Command that completes the move. Run it on the source cluster.
     pub command: String,
 }
 
@@ -53,9 +53,9 @@ pub struct UnfinishedMove {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LeaseReport {
-    /// The run that acquired it last.
+    /// The run that acquired the lease last.
     pub holder: LeaseHolder,
-    /// True if it has expired: the run was killed or cannot reach the cluster, and the next one takes over.
+    /// True if the lease has expired: the run was killed or cannot reach the cluster. The next run takes over.
     pub expired: bool,
 }
 
@@ -65,24 +65,24 @@ pub struct LeaseReport {
 pub struct LeaseHolder {
     /// Name of the machine.
     pub host: String,
-    /// The process on it.
+    /// Process on the machine.
     pub process: String,
     /// The command, such as `upgrade apply`.
     pub command: String,
-    /// Since when it holds the lease, RFC 3339.
+    /// Time at which the run acquired the lease, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
 }
 
-/// A provider of a first installation that was begun.
+/// A provider of an unfinished first installation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnfinishedInstallation {
-    /// Its label, such as `infrastructure-aws`.
+    /// Provider label, such as `infrastructure-aws`.
     pub provider: String,
-    /// Its version.
+    /// Version of the provider.
     pub version: String,
-    /// The namespace it goes to.
+    /// Target namespace of the provider.
     pub namespace: String,
 }
 
@@ -90,52 +90,53 @@ pub struct UnfinishedInstallation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderHealth {
-    /// Its label, such as `infrastructure-aws`.
+    /// Provider label, such as `infrastructure-aws`.
     pub provider: String,
-    /// Type and name.
+    /// Provider type and name.
     pub id: ProviderId,
-    /// Its version.
+    /// Version of the provider.
     pub version: String,
-    /// Its namespace.
+    /// Namespace of the provider.
     pub namespace: String,
-    /// Whether all its objects are ready.
+    /// True if every object of the provider is ready.
     pub ready: bool,
-    /// Those that are not.
+    /// Objects that are not ready.
     pub not_ready: Vec<WaitingFor>,
-    /// Whether it is recorded what was applied for it; else drift cannot be told.
+    /// True if the applied objects are recorded. Otherwise, drift is unknown.
     pub recorded: bool,
-    /// Objects that are not as they were applied, or gone.
+    /// Objects that differ from the applied state or no longer exist.
     pub drift: Vec<ObjectName>,
-    /// Fields of these objects that are not as they were applied; only with `--diff`.
+    /// Fields that differ from the applied state; only with `--diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drifted_fields: Option<Vec<DriftedObject>>,
 }
 
-/// An object that exists and is not as it was applied.
+/// An object that exists but differs from the applied state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriftedObject {
     /// The object.
     pub object: ObjectName,
-    /// Its fields that are not as they were applied.
+    /// Fields that differ from the applied state.
     pub fields: Vec<DriftedField>,
 }
 
-/// A field that is not as it was applied.
+/// A field that differs from the applied state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DriftedField {
-    /// The way to it, such as `.spec.replicas`.
+    /// Path of the field, such as `.spec.replicas`.
     pub path: String,
     /// The kind of change.
     pub change: DriftedFieldChange,
-    /// Its value now, with sizes in place of the values of Secrets; absent if there is no such field.
+    /// Current value, with sizes instead of the values of Secrets; absent if the field does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// The field manager that owns it now; absent if nobody does. The server does not record who removes a field.
+    /// Field manager that owns the field now; absent for none. The server does not record which manager
+    /// removed a field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manager: Option<String>,
-    /// The last write of that manager to any field of the object, RFC 3339.
+    /// Time of the last write of the manager to any field of the object, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
 }
@@ -144,12 +145,12 @@ pub struct DriftedField {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum DriftedFieldChange {
-    /// It has another value.
+    /// The field has a different value.
     Changed,
-    /// It is gone.
+    /// The field was removed.
     Removed,
-    /// It was added under the field manager of capstan.
+    /// The field was added under the field manager of capstan.
     Added,
-    /// Another manager owns it; the applied fields are not recorded, so it may have been added beside them.
+    /// Another manager owns the field. capstan has no record of the applied fields, so the field may be an addition.
     Possible,
 }

@@ -4,86 +4,86 @@ use serde::Serialize;
 use super::CertManagerReport;
 use crate::{Contract, ProviderId};
 
-/// Result of `upgrade plan`: the versions there are to go to.
+/// Result of `upgrade plan`: the available versions of installed providers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UpgradePlan {
-    /// What would become of cert-manager.
+    /// Planned action on cert-manager.
     pub cert_manager: CertManagerReport,
-    /// By contract.
+    /// Possible upgrades by contract.
     pub contracts: Vec<ContractUpgrade>,
-    /// An upgrade that was begun and is not finished; nothing else can be upgraded before.
+    /// Unfinished upgrade. It must be completed before another upgrade can start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<UnfinishedUpgrade>,
 }
 
-/// What going to one contract would mean.
+/// Upgrade of every provider to one contract.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContractUpgrade {
     /// The contract.
     pub contract: Contract,
-    /// Whether `upgrade apply --contract` takes it.
+    /// True if `upgrade apply --contract` accepts the contract.
     pub supported: bool,
-    /// Every installed provider, by type, name and namespace.
+    /// Installed providers, sorted by type, name and namespace.
     pub providers: Vec<ProviderUpgrade>,
 }
 
-/// An installed provider and where it could go.
+/// An installed provider and its next version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderUpgrade {
-    /// Its label, such as `infrastructure-aws`.
+    /// Provider label, such as `infrastructure-aws`.
     pub provider: String,
-    /// Type and name.
+    /// Provider type and name.
     pub id: ProviderId,
-    /// Its namespace.
+    /// Namespace of the provider.
     pub namespace: String,
-    /// The version that is there.
+    /// Installed version.
     pub current: String,
-    /// The next version; absent when there is none.
+    /// Next version; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
-    /// Why there is none.
+    /// Reason for the missing next version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Folder or url of the kustomization that the configuration lays over its components, where there is one.
+    /// Folder or URL of the kustomization that the configuration applies over the components; absent for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kustomization: Option<String>,
 }
 
-/// An upgrade that was begun.
+/// An unfinished upgrade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnfinishedUpgrade {
-    /// When, in RFC 3339.
+    /// Start time, RFC 3339.
     pub begun: String,
-    /// Whether it is being gone back from.
+    /// True if the upgrade is being rolled back.
     pub rolling_back: bool,
-    /// Its providers.
+    /// Providers of the upgrade.
     pub providers: Vec<UnfinishedProvider>,
 }
 
-/// A provider of an upgrade that was begun.
+/// A provider of an unfinished upgrade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnfinishedProvider {
-    /// Its label, such as `infrastructure-aws`.
+    /// Provider label, such as `infrastructure-aws`.
     pub provider: String,
-    /// The version before.
+    /// Version before the upgrade.
     pub from: String,
-    /// The version after.
+    /// Version after the upgrade.
     pub to: String,
-    /// Whether it is there already.
+    /// True if the new version is already installed.
     pub done: bool,
 }
 
-/// Result of `upgrade abort`: the upgrade that is forgotten.
+/// Result of `upgrade abort`: the aborted upgrade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UpgradeAborted {
-    /// True if it was forgotten; false if it is only shown.
+    /// True if the upgrade was aborted; false if the command only shows the upgrade.
     pub carried_out: bool,
-    /// The unfinished upgrade. Its changes stay.
+    /// The unfinished upgrade. Its changes stay on the cluster.
     pub upgrade: UnfinishedUpgrade,
 }
