@@ -15,7 +15,7 @@ pub struct CacheReport {
     pub files: usize,
     /// Cached content by host, sorted by host name.
     pub hosts: Vec<CacheHost>,
-    /// Size of clones of Git repositories in bytes; the size limit does not cover clones.
+    /// Size of clones of Git repositories in bytes. The size limit covers clones that are not in use.
     pub git_bytes: u64,
     /// Size of temporary files in bytes, from runs that are active or were killed.
     pub temporary_bytes: u64,
