@@ -1,12 +1,12 @@
-//! Addresses: what of them may be shown, whom they name, and escapes in them.
+//! Helpers for addresses: redaction, host names and percent escapes.
 
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
-/// A url as it may be shown: no user name, no password, no values in the query but harmless ones.
+/// Returns a URL without user name and password, and with masked query values. Harmless query values stay.
 pub fn shown(url: &Url) -> String {
     let mut shown = url.clone();
-    // Both fail only for urls that cannot have a user.
+    // Both calls fail only for URLs that cannot have a user.
     let _ = shown.set_username("");
     let _ = shown.set_password(None);
     if url.query().is_some() {
@@ -19,7 +19,7 @@ pub fn shown(url: &Url) -> String {
     shown.into()
 }
 
-/// Whether a url has something in it that may not be shown, nor written down.
+/// True if a URL contains a user, a password or a query value that must not be shown or stored.
 pub fn has_secret(url: &Url) -> bool {
     let has_user = !url.username().is_empty() || url.password().is_some();
     has_user || url.query_pairs().any(|(key, _)| !is_harmless(&key))
@@ -29,7 +29,7 @@ fn is_harmless(key: &str) -> bool {
     matches!(key, "page" | "per_page" | "ref" | "n" | "last")
 }
 
-/// An address as it may be shown: without user name, password and the values of its query. A path stays as it is.
+/// Returns an address without user name and password, and with masked query values. The path stays unchanged.
 pub fn shown_text(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     if let Ok(url) = Url::parse(url) {
@@ -41,8 +41,9 @@ pub fn shown_text(url: &str) -> String {
     format!("{scheme}://{host}{path}{query}")
 }
 
-/// Host, and port where it is not that of the scheme. The API of github.com counts as github.com, and where Docker Hub
-/// listens as docker.io, which is its name in references.
+/// Returns the host of a URL, with the port unless it is the default port of the scheme.
+/// Aliases of github.com (such as its API host) count as github.com; the registry host of Docker Hub counts as
+/// docker.io.
 pub fn authority(url: &Url) -> String {
     let host = match url.host_str().unwrap_or_default() {
         "api.github.com" | "www.github.com" => "github.com",
@@ -55,7 +56,7 @@ pub fn authority(url: &Url) -> String {
     }
 }
 
-/// Whether a url leads to this machine itself.
+/// True if the URL points to this machine.
 pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name.trim_end_matches('.') == "localhost",
@@ -65,7 +66,7 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Turns `%41` into `A`; text that is not valid then (broken escape, no UTF-8) stays as it was.
+/// Decodes percent escapes. Returns the text unchanged if an escape is broken or the result is not UTF-8.
 pub fn percent_decode(text: &str) -> String {
     let is_escape = |rest: &str| {
         rest.get(..2).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
@@ -76,7 +77,7 @@ pub fn percent_decode(text: &str) -> String {
     }
 }
 
-/// Escapes what may not stand in a path segment of an address; slashes stay.
+/// Escapes characters that are not allowed in the path of an address; slashes stay.
 pub fn percent_encode_path(path: &str) -> String {
     let escape = |byte: u8| match byte {
         byte if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte) => {

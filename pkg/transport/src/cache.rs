@@ -7,15 +7,15 @@ use tokio::sync::OnceCell;
 
 type Cell<V, E> = Arc<OnceCell<Result<V, E>>>;
 
-/// Answers of this process by key. Whoever asks while an answer is on its way waits for that one; an answer that
-/// cannot change soon, a miss among them, is kept.
+/// Results of this process by key. Concurrent callers with the same key share one computation. Successes and misses
+/// stay in the cache.
 pub struct Cache<V, E> {
     cells: Mutex<HashMap<String, Cell<V, E>>>,
 }
 
-/// A failure that may be an answer: that there is no such thing.
+/// An error type that can report a missing resource.
 pub trait Miss {
-    /// True if the host has answered that there is no such thing.
+    /// True if the host reported that the resource does not exist.
     fn is_miss(&self) -> bool;
 }
 
@@ -26,7 +26,8 @@ impl<V, E> Default for Cache<V, E> {
 }
 
 impl<V: Clone, E: Clone + Miss> Cache<V, E> {
-    /// Gives the known answer, or makes it. A failure other than a miss is shared by those who waited, then forgotten.
+    /// Returns the cached result, or computes it. Concurrent callers share a failure; unless it is a miss, it is then
+    /// removed.
     pub async fn get<F>(&self, key: &str, make: F) -> Result<V, E>
     where
         F: Future<Output = Result<V, E>>,

@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{Error, Event, Network, Settings, Store, cache::Cache, http, tls::Identity};
 
-/// Everything that the hosts of one process share: settings, lazily made HTTP clients, the cache. Cheap to clone.
+/// Shared state of all hosts in one process: settings, HTTP clients (created on demand) and the cache. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
     shared: Arc<Shared>,
@@ -27,7 +27,7 @@ struct Shared {
 }
 
 impl Context {
-    /// Takes the settings; makes no connection and no client.
+    /// Creates a context without a connection or a client.
     pub fn new(settings: Settings) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -40,43 +40,43 @@ impl Context {
         }
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
     }
 
-    /// The largest file that is taken.
+    /// Returns the size limit of a file in bytes.
     pub fn max_file_bytes(&self) -> u64 {
         self.shared.settings.max_file_bytes
     }
 
-    /// Whether anything was asked of the network yet.
+    /// True if this context has created an HTTP client.
     pub fn used_network(&self) -> bool {
         !self.clients().is_empty()
     }
 
-    /// What is kept on this machine, if anything is.
+    /// Returns the store. None if nothing is stored on this machine.
     pub fn store(&self) -> Option<&Store> {
         self.shared.store.as_ref()
     }
 
-    /// Tells, once, that the store cannot be used as it should; whoever met the failure goes on without.
+    /// Emits an event that the store is unusable; only once. The caller continues without the store.
     pub fn tell_of_store(&self, error: &Error) {
         if !self.shared.told_of_store.swap(true, Ordering::Relaxed) {
             self.emit(&Event::StoreUnusable { why: api::with_causes(error) });
         }
     }
 
-    /// Tells those who listen.
+    /// Sends an event to the event sink, if there is one.
     pub fn emit(&self, event: &Event) {
         if let Some(events) = &self.shared.settings.events {
             events(event);
         }
     }
 
-    /// Lets nothing pass where no connection may be made.
+    /// Checks that connections are allowed.
     /// # Errors
-    /// [`Error::Offline`], with what was wanted.
+    /// [`Error::Offline`] with the wanted resource if connections are forbidden.
     pub fn check_network(&self, wanted: &str) -> Result<(), Error> {
         match self.shared.settings.network {
             Network::Allowed => Ok(()),
@@ -84,9 +84,9 @@ impl Context {
         }
     }
 
-    /// The client for the host of a url; hosts that nothing is set for share one.
+    /// Returns the HTTP client for the host of a URL. Hosts without TLS settings of their own share one client.
     /// # Errors
-    /// What is wrong with the certificates and proxies that are set.
+    /// Fails if a configured certificate or proxy is invalid.
     pub fn client(&self, url: &Url) -> Result<reqwest::Client, Error> {
         let settings = &self.shared.settings;
         let identity = Identity::of(settings.hosts.get(url));
@@ -103,21 +103,21 @@ impl Context {
         self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The proxy a request goes through, if any.
+    /// Returns the proxy for requests to a URL. None for direct connections.
     pub fn proxy(&self, url: &Url) -> Option<Url> {
         let settings = &self.shared.settings;
         settings.proxy.for_host(url, settings.hosts.get(url).map(|host| &host.proxy))
     }
 
-    /// The state that one kind of host keeps for the life of the process: one value of each type, shared by all clones
-    /// of this context.
+    /// Returns the state that one kind of host keeps for the lifetime of the process. Clones of the context share one
+    /// value of each type.
     pub fn session<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
         let mut sessions = self.shared.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let session = sessions.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
         Arc::clone(session).downcast().expect("sessions are stored under their own type")
     }
 
-    /// The answers of one type that this process has had so far.
+    /// Returns the cache of results of one type in this process.
     pub fn answers<V, E>(&self) -> Arc<Cache<V, E>>
     where
         V: Any + Clone + Send + Sync,

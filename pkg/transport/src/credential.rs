@@ -12,29 +12,29 @@ pub use lookup::{NamedBy, Purpose};
 
 use crate::Secret;
 
-/// How a request says who makes it. Prints as where it came from, never as what it is.
+/// A credential for requests. `Debug` and `Display` show its source, never its value.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credential {
-    /// A token, sent as it is.
+    /// A bearer token.
     Bearer(Secret),
     /// A user name and a password.
     Basic {
-        /// User name; no secret.
+        /// User name; not a secret.
         user: String,
-        /// Password, or a token in its place.
+        /// Password, or a token instead of a password.
         password: Secret,
     },
 }
 
 impl Credential {
-    /// The part that must not be seen.
+    /// Returns the secret part of the credential.
     pub fn secret(&self) -> &Secret {
         match self {
             Self::Bearer(secret) | Self::Basic { password: secret, .. } => secret,
         }
     }
 
-    /// The value of the `Authorization` header; none when the credential has characters that no header has.
+    /// Returns the value of the `Authorization` header. None if the credential contains invalid characters.
     pub fn header(&self) -> Option<HeaderValue> {
         let text = match self {
             Self::Bearer(token) => token.fits_a_header().then(|| format!("Bearer {}", token.expose()))?,
@@ -69,18 +69,18 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// Files and programs that know credentials. None of them is looked at before a request is made to a host that nothing
-/// nearer knows a credential for.
+/// Files and programs that provide credentials. They are read only before a request to a host without another
+/// credential.
 #[derive(Clone, Debug)]
 pub struct CredentialSources {
-    /// Files in the form of `~/.docker/config.json`, for registries; the first one that knows the registry counts. One
-    /// that is not there knows nothing.
+    /// Files in the format of `~/.docker/config.json`, for registries. The first file that knows the registry counts;
+    /// missing files are ignored.
     pub auth_files: Vec<PathBuf>,
-    /// Folders the programs are in that those files name.
+    /// Folders of the credential helpers that the files name.
     pub helper_folders: Vec<PathBuf>,
-    /// How long such a program may take.
+    /// Timeout of a credential helper.
     pub helper_limit: Duration,
-    /// A file in the form of `~/.netrc`, for all hosts but registries.
+    /// A file in the format of `~/.netrc`, for all hosts except registries.
     pub netrc: Option<PathBuf>,
 }
 

@@ -2,29 +2,29 @@ use std::{fmt, str::FromStr};
 
 use sha2::{Digest as _, Sha256};
 
-/// The SHA-256 of some content, written `sha256:` and 64 lower-case hexadecimal digits as OCI does.
+/// A SHA-256 digest, written as in OCI: `sha256:` and 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no digest; one is written `sha256:` and 64 hexadecimal digits")]
 pub struct InvalidDigest {
-    /// The text.
+    /// The rejected text.
     pub text: String,
 }
 
-/// Takes content piece by piece.
+/// Computes the digest of content that arrives in pieces.
 #[derive(Clone, Default)]
 pub struct Digester(Sha256);
 
 impl Digest {
-    /// Of content that is in memory.
+    /// Returns the digest of content in memory.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The digits alone: the name of a file of an OCI layout below `blobs/sha256`.
+    /// Returns the digits only, as OCI layouts name files below `blobs/sha256`.
     pub fn hex(&self) -> String {
         use fmt::Write as _;
         self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
@@ -36,12 +36,12 @@ impl Digest {
 }
 
 impl Digester {
-    /// The next piece.
+    /// Adds the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The digest of all pieces.
+    /// Returns the digest of all pieces.
     pub fn finish(self) -> Digest {
         Digest(self.0.finalize().into())
     }

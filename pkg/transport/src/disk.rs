@@ -1,4 +1,4 @@
-//! Files: read within limits, read at several places at once, and names that a crash of the machine does not take back.
+//! Files: reads with a size limit, concurrent reads, and renames that survive a crash of the machine.
 
 use std::{
     fs::{self, File},
@@ -12,9 +12,9 @@ use tempfile::NamedTempFile;
 
 use crate::Error;
 
-/// Reads a whole file; none when there is none.
+/// Reads a whole file. None if the file does not exist.
 /// # Errors
-/// When it is a folder, larger than the limit, or cannot be read; each names the path.
+/// Fails if the path is a folder, if the file is too large, or if it cannot be read. Each error names the path.
 pub fn read_limited(path: &Path, limit_bytes: u64) -> Result<Option<Bytes>, Error> {
     let too_large = || Error::TooLarge { place: path.display().to_string(), limit_bytes };
     let file = match File::open(path) {
@@ -30,7 +30,7 @@ pub fn read_limited(path: &Path, limit_bytes: u64) -> Result<Option<Bytes>, Erro
         return Err(too_large());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    // The size of a pipe or a growing file is not known in advance.
+    // The size of a pipe or a growing file is unknown in advance.
     file.take(limit_bytes.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|error| read_error(path, error))?;
@@ -44,30 +44,31 @@ fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// A file or folder that cannot be read.
+/// Returns the error for a file or folder that cannot be read.
 pub fn read_error(path: &Path, source: io::Error) -> Error {
     Error::Read { path: path.to_owned(), source: Arc::new(source) }
 }
 
-/// An open file that several read, each at a place of its own. Cheap to clone; one without a name will do.
+/// An open file for concurrent reads at different offsets. Cheap to clone. The file may be unnamed.
 #[derive(Clone, Debug)]
 pub struct SharedFile(Arc<Mutex<File>>);
 
 impl SharedFile {
-    /// Takes an open file.
+    /// Wraps an open file.
     pub fn new(file: File) -> Self {
         Self(Arc::new(Mutex::new(file)))
     }
 
+    /// Opens a file.
     /// # Errors
-    /// When it cannot be opened.
+    /// Fails if the file cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
         File::open(path).map(Self::new)
     }
 
-    /// Fills a piece with what is so many bytes from the start.
+    /// Fills `piece` with the bytes at `offset`.
     /// # Errors
-    /// When it cannot be read, or ends before.
+    /// Fails if the file cannot be read or ends too early.
     pub fn read_at(&self, offset: u64, piece: &mut [u8]) -> io::Result<()> {
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))?;
@@ -75,17 +76,17 @@ impl SharedFile {
     }
 }
 
-/// Renames a file or a folder, and waits until the folder of its new name is on the disk.
+/// Renames a file or folder, and syncs the parent folder of the new name to disk.
 /// # Errors
-/// When it cannot be renamed, or the disk fails.
+/// Fails if the rename fails or the disk reports an error.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
     sync_folder(folder_of(to))
 }
 
-/// Gives a temporary file its name, and waits until content and name are on the disk.
+/// Renames a temporary file to its final name, and syncs content and name to disk.
 /// # Errors
-/// When it cannot be renamed, or the disk fails.
+/// Fails if the rename fails or the disk reports an error.
 pub fn persist(file: NamedTempFile, to: &Path) -> io::Result<File> {
     file.as_file().sync_all()?;
     let file = file.persist(to).map_err(|failed| failed.error)?;
@@ -93,7 +94,7 @@ pub fn persist(file: NamedTempFile, to: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The folder of a file, also where its path is a name alone.
+/// Returns the folder of a file; `.` for a path without a folder.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -105,13 +106,13 @@ pub fn folder_of(path: &Path) -> &Path {
 fn sync_folder(folder: &Path) -> io::Result<()> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some file systems cannot, and some folders may be written to and not read.
+        // Some file systems do not support this call, and some folders are writable but not readable.
         Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => Ok(()),
         synced => synced,
     }
 }
 
-/// Elsewhere a folder cannot be opened; the system sees to its names.
+/// Other systems cannot open a folder and sync names themselves.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 use crate::{Credential, Digest, UntrustedCertificate, cache::Miss};
 
-/// A failure to reach a host, or to use what this machine keeps of it. Cheap to clone: concurrent readers share one.
+/// A failure to reach a host or to use the cache. Cheap to clone, because concurrent readers share one error.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     #[error("`{name}` is not a plain name inside a release")]
@@ -37,7 +37,6 @@ pub enum Error {
     FetchUrl { url: String, reason: &'static str },
     #[error("`{wanted}` is not on this machine, and connections are switched off")]
     Offline { wanted: String },
-    /// A request failed.
     #[error(transparent)]
     Request(Arc<RequestError>),
     #[error("cannot use `{}` of the cache", path.display())]
@@ -70,7 +69,7 @@ pub enum Error {
     UploadAddress { address: String },
 }
 
-/// Nothing below a repository knows that something is not there.
+/// Never a miss: only the errors of repositories report a missing resource.
 impl Miss for Error {
     fn is_miss(&self) -> bool {
         false
@@ -78,12 +77,12 @@ impl Miss for Error {
 }
 
 impl Error {
-    /// The failed request, if it is one.
+    /// Returns the failed request. None if the error has another cause.
     pub fn request(&self) -> Option<&RequestError> {
         if let Error::Request(request) = self { Some(request) } else { None }
     }
 
-    /// The status that a host refused a request with.
+    /// Returns the status with which a host rejected the request.
     pub fn status(&self) -> Option<u16> {
         match self.request().map(|request| &request.failure) {
             Some(Failure::Unauthorized { status, .. } | Failure::Status { status, .. }) => Some(*status),
@@ -91,45 +90,45 @@ impl Error {
         }
     }
 
-    /// True if the host answered that there is no such thing.
+    /// True if the host reported that the resource does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(self.status(), Some(404 | 410))
     }
 }
 
-/// A request that failed, with everything known about it.
+/// A failed request with all known facts.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot fetch `{url}`")]
 pub struct RequestError {
     /// The address, without credentials.
     pub url: String,
-    /// What went wrong.
+    /// The failure.
     #[source]
     pub failure: Failure,
-    /// The credential that was sent, masked; none when it went out without.
+    /// The sent credential, masked. None if the request had no credential.
     pub credential: Option<Credential>,
-    /// What the host said about the remaining quota.
+    /// The remaining quota, if the host reported it.
     pub quota: Option<Quota>,
-    /// The proxy it went through, without credentials.
+    /// The proxy of the request, without credentials.
     pub proxy: Option<String>,
-    /// What the host asks for to let it pass: its `WWW-Authenticate` header.
+    /// The `WWW-Authenticate` header of the response.
     pub challenge: Option<String>,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u32,
 }
 
-/// How many requests a host still takes.
+/// The request quota of a client at a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// Requests allowed in one period.
+    /// Number of requests allowed per period.
     pub limit: Option<u64>,
-    /// Requests left in this period.
+    /// Number of requests left in the current period.
     pub remaining: u64,
-    /// When the next period starts, seconds since 1970.
+    /// Start of the next period, in seconds since 1970.
     pub resets_at: Option<u64>,
 }
 
-/// What went wrong with a request.
+/// The failure of a request.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     #[error("the host refused access (status {status}{})", said(message.as_deref()))]
@@ -191,7 +190,7 @@ fn said(message: Option<&str>) -> String {
 }
 
 impl Failure {
-    /// Whether the same request may succeed a moment later.
+    /// True if the same request may succeed on a retry.
     pub fn may_pass(&self) -> bool {
         match self {
             Failure::Status { status, .. } => *status >= 500 && *status != 501,
@@ -215,7 +214,7 @@ impl Failure {
     }
 }
 
-/// Content that is too long was not read to its end.
+/// Content that is too long is not read completely, so its size is a lower bound.
 fn at_least(expected: u64, actual: u64) -> &'static str {
     if actual > expected { "at least " } else { "" }
 }

@@ -1,100 +1,100 @@
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-/// What happens while files are fetched; the caller decides what of it is shown.
+/// Events while capstan fetches files. The caller decides which events to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A request leaves.
+    /// A request starts.
     RequestStarted {
         /// Address without credentials.
         url: String,
     },
-    /// A part of an answer arrived.
+    /// A part of a response arrived.
     Progress {
         /// Address without credentials.
         url: String,
-        /// Bytes so far.
+        /// Number of received bytes.
         received_bytes: u64,
-        /// Bytes in all, when the host said so.
+        /// Total number of bytes, if the host reports it.
         total_bytes: Option<u64>,
     },
-    /// A request failed in a way that can pass and is made again.
+    /// A request failed and will be retried.
     Retrying {
         /// Address without credentials.
         url: String,
-        /// What went wrong.
+        /// Reason for the failure.
         why: RetryReason,
-        /// How long it waits before.
+        /// Wait time before the retry.
         after: Duration,
     },
-    /// A request is over, well or not.
+    /// A request ended with success or failure.
     RequestEnded {
         /// Address without credentials.
         url: String,
     },
-    /// A file of the overrides folder is taken instead of the one in the repository.
+    /// A file of the overrides folder replaces the file of the repository.
     UsingOverride {
-        /// The file that is taken.
+        /// The file of the overrides folder.
         path: PathBuf,
         /// Provider label.
         provider: String,
-        /// Version as it was asked for.
+        /// The requested version.
         version: String,
     },
-    /// A Go module proxy could not answer; the next source of versions is asked.
+    /// A Go module proxy failed; capstan tries the next source of versions.
     VersionSourceSkipped {
-        /// What was asked, without credentials.
+        /// Address of the failed source without credentials.
         source: String,
-        /// What it answered.
+        /// Reason for the failure.
         why: String,
     },
-    /// Something is taken from the cache, and the host is not asked.
+    /// The cache provides the content; no request is needed.
     UsingKept {
         /// Address without credentials.
         url: String,
     },
-    /// Something that may have changed is taken from the cache, since no connection may be made.
+    /// The cache provides content that may be outdated, because connections are forbidden.
     UsingKeptOffline {
         /// Address without credentials.
         url: String,
-        /// How long ago the host last gave it.
+        /// Time since the host last provided the content.
         age: Duration,
     },
-    /// Another run, or another task of this one, fetches the same; it is waited for.
+    /// Another run or task is fetching the same content; this task waits.
     WaitingForOther {
-        /// What is fetched, without credentials.
+        /// The wanted content, without credentials.
         wanted: String,
     },
-    /// A copy in the cache was damaged and is fetched again.
+    /// Cached content was damaged and is fetched again.
     KeptDamaged {
         /// Address without credentials.
         url: String,
     },
-    /// A tag of a Git repository names another commit than before; the new one counts.
+    /// A tag of a Git repository points to a different commit than before. capstan uses the new commit.
     TagMoved {
         /// Address without credentials.
         remote: String,
-        /// The tag.
+        /// Name of the tag.
         tag: String,
-        /// What it named.
+        /// Previous commit.
         from: String,
-        /// What it names now.
+        /// Current commit.
         to: String,
     },
-    /// The cache cannot be used as it should; things go on without it. Told once.
+    /// The cache is unusable, and capstan continues without the cache. Sent only once.
     StoreUnusable {
-        /// What happened, with its causes.
+        /// The failure with its causes.
         why: String,
     },
 }
 
-/// Why a request is made again.
+/// Reason for a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryReason {
-    /// The host answered with this status.
+    /// The host responded with this status.
     Status(u16),
     /// The connection was refused or lost.
     Connection,
-    /// The answer ended too early.
+    /// The response was incomplete.
     Truncated,
 }
 
@@ -108,5 +108,5 @@ impl fmt::Display for RetryReason {
     }
 }
 
-/// Receives events; may be called from several tasks at once and must not block.
+/// A receiver of events. It may be called by several tasks at once and must not block.
 pub type EventSink = Arc<dyn Fn(&Event) + Send + Sync>;

@@ -4,31 +4,31 @@ use url::Url;
 
 use crate::{Credential, HostProxy, address::authority};
 
-/// What is set for single hosts.
+/// Settings of single hosts.
 ///
-/// A host is meant with its port: `git.lab` is the port its scheme has, another one is written behind it
-/// (`git.lab:8443`). So what is meant for one server does not go to another one on the same machine.
+/// The key includes the port: `git.lab` stands for the default port of the scheme, `git.lab:8443` for another one.
+/// Settings of one server therefore never apply to another server on the same machine.
 #[derive(Clone, Debug, Default)]
 pub struct Hosts(BTreeMap<String, HostSettings>);
 
-/// What is set for one host.
+/// Settings of one host.
 #[derive(Clone, Debug, Default)]
 pub struct HostSettings {
-    /// Shown to this host; comes before every other one.
+    /// Credential for this host; takes precedence over all other credentials.
     pub credential: Option<Credential>,
-    /// A PEM bundle of certificates that are trusted for this host, besides those that are for all.
+    /// PEM bundle of certificates that are trusted for this host, in addition to those for all hosts.
     pub ca_bundle: Option<CaBundle>,
-    /// Shown to a host that wants to know who connects.
+    /// Client certificate for hosts that request one.
     pub client_certificate: Option<ClientCertificate>,
-    /// The way to this host.
+    /// Proxy setting of this host.
     pub proxy: HostProxy,
-    /// What https urls at this host are, where the provider does not say it.
+    /// Kind of this host, for https URLs of providers that do not set a kind themselves.
     pub kind: Option<HostKind>,
-    /// How a registry at this host is spoken to.
+    /// Protocol of a registry at this host.
     pub registry_scheme: RegistryScheme,
 }
 
-/// What kind of host an https url is of, where its form does not say it or says it wrongly.
+/// The kind of host behind an https URL. Set it if the URL does not show the kind, or shows a wrong one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostKind {
     /// GitHub or GitHub Enterprise.
@@ -39,39 +39,39 @@ pub enum HostKind {
     Folder,
 }
 
-/// A file of trusted certificates and who names it.
+/// A file of trusted certificates, and the setting that names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CaBundle {
-    /// The file, PEM.
+    /// Path of the PEM file.
     pub path: PathBuf,
-    /// The flag, variable or key that names it, for messages.
+    /// The flag, variable or key that names the file, for messages.
     pub named_by: String,
 }
 
-/// A certificate of ours and its key, each in a PEM file.
+/// A client certificate and its key, each in a PEM file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClientCertificate {
-    /// The certificate, and those between it and the authority behind it.
+    /// Path of the certificate, followed by its intermediate certificates.
     pub certificate: PathBuf,
-    /// The private key.
+    /// Path of the private key.
     pub key: PathBuf,
 }
 
-/// How a registry is spoken to.
+/// The protocol of a registry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RegistryScheme {
-    /// With TLS.
+    /// HTTPS.
     #[default]
     Https,
-    /// In the clear: whoever is on the way can read and change what passes; digests still hold.
+    /// Plain HTTP. Others on the network can read and change the traffic; digests are still verified.
     Http,
 }
 
-/// A word that names no kind of host.
+/// An unknown kind of host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is no kind of host; there are `github`, `gitlab` and `folder`")]
 pub struct UnknownHostKind {
-    /// The word.
+    /// The rejected word.
     pub word: String,
 }
 
@@ -99,7 +99,8 @@ impl fmt::Display for HostKind {
 }
 
 impl Hosts {
-    /// Takes what is set, by `host` or `host:port`; names do not mind case, and the port of https may be written.
+    /// Creates the settings from pairs of `host` or `host:port` and settings. Names are case-insensitive, and `:443` is
+    /// optional.
     pub fn new(hosts: impl IntoIterator<Item = (String, HostSettings)>) -> Self {
         let plain = |name: String| {
             let name = name.to_ascii_lowercase();
@@ -108,7 +109,7 @@ impl Hosts {
         Self(hosts.into_iter().map(|(name, settings)| (plain(name), settings)).collect())
     }
 
-    /// What is set for the host of a url.
+    /// Returns the settings for the host of a URL.
     pub fn get(&self, url: &Url) -> Option<&HostSettings> {
         if self.0.is_empty() {
             return None;
@@ -116,7 +117,7 @@ impl Hosts {
         self.0.get(&authority(url))
     }
 
-    /// What is set for a registry, by `host` or `host:port` as it stands in references.
+    /// Returns the settings for a registry, named `host` or `host:port` as in image references.
     pub fn registry(&self, authority: &str) -> Option<&HostSettings> {
         let authority = authority.to_ascii_lowercase();
         self.0.get(authority.strip_suffix(":443").unwrap_or(&authority))

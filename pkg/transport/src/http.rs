@@ -1,4 +1,4 @@
-//! HTTP: clients made at the first request, redirects by our own rules, failures read.
+//! HTTP: clients created on the first request, redirects with own rules, and typed failures.
 
 mod classify;
 mod keep;
@@ -22,8 +22,8 @@ use crate::{
     tls::{self, Identity},
 };
 
-/// Makes a client for the hosts that agree in who they trust and who we are to them. Reads certificates, which is why it
-/// waits for the first request.
+/// Creates a client for the hosts with this identity. Reads certificates from disk, so clients are created on the first
+/// request.
 pub(crate) fn make_client(settings: &Settings, identity: &Identity) -> Result<Client, Error> {
     settings.proxy.check().map_err(|variable| Error::Proxy { variable })?;
     let tls = tls::client_config(settings, identity)?;
@@ -33,10 +33,10 @@ pub(crate) fn make_client(settings: &Settings, identity: &Identity) -> Result<Cl
         .connect_timeout(settings.timeouts.connect)
         .read_timeout(settings.timeouts.idle)
         .referer(false)
-        // Each hop is a request of its own, with the client and the credential of its host.
+        // Each hop is a separate request with the client and the credential of its host.
         .redirect(reqwest::redirect::Policy::none())
         .tls_backend_preconfigured(tls)
-        // The proxies of the environment were handed in; the client must not look for them itself.
+        // The settings contain the proxies of the environment, so reqwest must not read the environment.
         .no_proxy()
         .proxy(Proxy::custom(move |url| proxy.for_host(url, hosts.get(url).map(|host| &host.proxy))));
     for (host, address) in &settings.resolve {

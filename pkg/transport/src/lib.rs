@@ -1,20 +1,20 @@
-//! The way to hosts: HTTP with TLS, proxies, credentials and redirects, the protocol of registries, and a cache on disk.
+//! Connections to hosts: HTTP with TLS, proxies, credentials and redirects, the registry protocol, and a cache on disk.
 //!
 //! ```text
-//! Settings ─► Context ─┬─► http::keep ─► Store (what was fetched before, on disk)
-//!   clients made at    │        └─► http::send ─► host     one credential, one client, one proxy for each host
-//!   the first request, └─► registry::Registry ─► http      challenges, tokens, uploads; every digest checked
+//! Settings ─► Context ─┬─► http::keep ─► Store (earlier responses, on disk)
+//!   clients created at │        └─► http::send ─► host     one credential, one client, one proxy for each host
+//!   the first request, └─► registry::Registry ─► http      challenges, tokens, uploads; every digest verified
 //!   sessions by type
 //! ```
 //!
-//! - Making a context costs nothing: no request, no TLS set-up, no thread.
-//! - A credential goes to the host it belongs to and is not carried along by a redirect to another one. So do the
-//!   authorities that are trusted for one host, and the certificate it is shown.
-//! - Only what can pass is tried again: 429, 5xx, a lost connection. A 401, 403 or 404 is final at once.
-//! - Every failure is a value with the facts in fields: address, masked credential, status, remaining quota, proxy.
+//! - Creating a context is cheap: no request, no TLS setup, no thread.
+//! - A credential, a trusted authority or a client certificate of one host is used only for that host. A redirect to
+//!   another host drops them.
+//! - Only temporary failures are retried: 429, 5xx, a lost connection. A 401, 403 or 404 is final.
+//! - Every failure is a value with its facts in fields: address, masked credential, status, remaining quota, proxy.
 //!
-//! May touch: the network, and the disk where the cache and the files of credentials are. May not touch: the environment
-//! (proxies and tokens are handed in), the terminal (progress is an [`Event`]), nor what a release or a provider is.
+//! Allowed: the network, the cache folder and credential files on disk. Not allowed: the environment (the caller passes
+//! proxies and tokens), the terminal (progress is an [`Event`]) and knowledge of releases and providers.
 
 pub mod address;
 pub mod disk;

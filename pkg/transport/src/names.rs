@@ -1,13 +1,13 @@
-//! Names that become part of a path or an address must not lead anywhere else.
+//! Checks for names that become part of a path or an address. Unsafe names could point elsewhere.
 
 use crate::Error;
 
-/// Checks that a version is one plain path segment.
+/// Checks that a version is a single plain path segment.
 pub fn check_version(version: &str) -> Result<(), Error> {
     if is_plain_segment(version) { Ok(()) } else { Err(Error::UnsafeName { name: version.to_owned() }) }
 }
 
-/// Checks that a file name is relative and never climbs: plain segments between slashes.
+/// Checks that a file name is relative and consists of plain segments, without `.` and `..`.
 pub fn check_file(file: &str) -> Result<(), Error> {
     if file.split('/').all(is_plain_segment) {
         Ok(())
@@ -17,7 +17,7 @@ pub fn check_file(file: &str) -> Result<(), Error> {
 }
 
 fn is_plain_segment(segment: &str) -> bool {
-    // A colon would name a drive or an alternate stream on Windows.
+    // On Windows, a colon would name a drive or an alternate stream.
     let foreign = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
     !segment.is_empty() && segment != "." && segment != ".." && !segment.contains(foreign)
 }

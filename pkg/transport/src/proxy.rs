@@ -4,10 +4,10 @@ use url::{Host, Url};
 
 use crate::address::{is_loopback, shown};
 
-/// Which proxy a request goes through: a snapshot of `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+/// Proxy settings from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 ///
-/// Loopback addresses never go through a proxy.
-/// Source: Go net/http (ProxyFromEnvironment), which the peer uses; differs: `ALL_PROXY` counts, too, as for curl.
+/// Requests to loopback addresses never use one of these proxies.
+/// Source: Go net/http (ProxyFromEnvironment), which clusterctl uses; differs: `ALL_PROXY` is supported, as in curl.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ProxySettings {
     https: Option<Setting>,
@@ -28,7 +28,7 @@ enum Exception {
     Everything,
     Address(IpAddr, Option<u16>),
     Network(IpAddr, u8),
-    /// `.example.com` leaves out the domain itself.
+    /// With `itself: false`, the exception covers only subdomains, as `.example.com` does.
     Domain {
         suffix: String,
         itself: bool,
@@ -38,13 +38,13 @@ enum Exception {
 
 impl fmt::Debug for ProxySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The addresses may hold passwords.
+        // The addresses may contain passwords.
         f.debug_struct("ProxySettings").field("exceptions", &self.exceptions).finish_non_exhaustive()
     }
 }
 
 impl ProxySettings {
-    /// Reads the settings out of an environment; upper case wins over lower case.
+    /// Reads the settings from environment variables. Upper-case names take precedence over lower-case names.
     pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Self {
         let setting = |upper: &'static str, lower: &'static str| {
             let one = |variable: &'static str| {
@@ -62,15 +62,15 @@ impl ProxySettings {
         }
     }
 
-    /// Checks that every setting is a usable address.
+    /// Checks that every setting is a valid address.
     /// # Errors
-    /// The variable that holds none.
+    /// Returns the name of the variable with an invalid address.
     pub fn check(&self) -> Result<(), &'static str> {
         let mut settings = [&self.https, &self.http, &self.all].into_iter().flatten();
         settings.try_for_each(|setting| setting.url().map(drop).ok_or(setting.variable))
     }
 
-    /// The proxy for a request to a host that something may be set for, if it goes through one.
+    /// Returns the proxy for a URL, with the settings of its host if there are any. None for a direct connection.
     pub fn for_host(&self, url: &Url, host: Option<&HostProxy>) -> Option<Url> {
         match host {
             None | Some(HostProxy::AsForAll) => self.for_url(url),
@@ -79,7 +79,7 @@ impl ProxySettings {
         }
     }
 
-    /// The proxy for a request, if it goes through one.
+    /// Returns the proxy for a URL from the general settings.
     fn for_url(&self, url: &Url) -> Option<Url> {
         let own = match url.scheme() {
             "https" => &self.https,
@@ -100,25 +100,25 @@ impl Setting {
     }
 }
 
-/// The way to one host.
+/// The proxy setting of one host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum HostProxy {
-    /// As for all hosts.
+    /// The general settings apply.
     #[default]
     AsForAll,
-    /// None, whatever is set for all.
+    /// Requests never use a proxy.
     Direct,
-    /// This one, whatever is excepted for all.
+    /// Requests always use this proxy.
     Through(ProxyAddress),
 }
 
-/// The address of a proxy, which may hold a password; it prints without one.
+/// The address of a proxy. It may contain a password, which is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProxyAddress(Url);
 
 impl ProxyAddress {
-    /// Reads `[scheme://][user:password@]host[:port]`, where the scheme is http, https, socks5 or socks5h; http is
-    /// meant where none is written.
+    /// Parses `[scheme://][user:password@]host[:port]`. The scheme is http, https, socks5 or socks5h; the default is
+    /// http.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) };

@@ -1,4 +1,4 @@
-//! The protocol of registries, over the HTTP client all hosts share.
+//! The registry protocol, over the HTTP client that all hosts share.
 //! Source: OCI distribution specification 1.1.
 
 mod challenge;
@@ -30,35 +30,35 @@ pub use manifest::{
     Unreadable, parse as parse_manifest,
 };
 
-/// The most pages of tags that are read.
+/// The maximum number of pages in a list of tags.
 const MAX_PAGES: usize = 100;
 
-/// So many tags are asked for at once.
+/// The number of tags per page.
 const TAGS_A_PAGE: &str = "1000";
 
-/// One registry. Costs nothing to make; cheap to clone.
+/// A registry. Cheap to create and to clone.
 #[derive(Clone, Debug)]
 pub struct Registry {
     host: String,
     context: Context,
 }
 
-/// What names a manifest in a repository.
+/// A reference to a manifest in a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// By a name, which may come to stand for something else.
+    /// A tag, which may later point to a different manifest.
     Tag(String),
-    /// By its content.
+    /// The digest of the manifest.
     Digest(Digest),
 }
 
 impl Reference {
-    /// The tag of a version; a tag cannot hold a `+`.
+    /// Returns the tag of a version. A tag cannot contain `+`, so `_` replaces the sign.
     pub fn of_version(version: &str) -> Self {
         Self::Tag(version.replace('+', "_"))
     }
 
-    /// The tag that cosign keeps the signatures of a manifest under, beside it.
+    /// Returns the tag under which cosign stores the signatures of a manifest, in the same repository.
     pub fn of_signature(digest: &Digest) -> Self {
         Self::Tag(format!("sha256-{}.sig", digest.hex()))
     }
@@ -73,7 +73,7 @@ impl fmt::Display for Reference {
     }
 }
 
-/// Asks for something in a repository as somebody who may, and holds it against what is known of it.
+/// Sends authorized requests for content of a repository, and verifies the content.
 struct Asking<'a> {
     registry: &'a Registry,
     repository: &'a str,
@@ -104,22 +104,22 @@ struct Tags {
 }
 
 impl Registry {
-    /// Takes a host, with its port where it has one, as it stands in references.
+    /// Creates a registry from a host as in image references, with its port if it has one.
     pub fn new(host: &str, context: &Context) -> Self {
         Self { host: host.to_owned(), context: context.clone() }
     }
 
-    /// The way to it.
+    /// Returns the context of the connections.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// What stands before the repository in references.
+    /// Returns the host, as in image references.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// A repository, or something in it, for people.
+    /// Returns the address of a repository or of a manifest, for messages.
     pub fn address(&self, repository: &str, reference: Option<&Reference>) -> String {
         match reference {
             None => format!("oci://{}/{repository}", self.host),
@@ -128,10 +128,10 @@ impl Registry {
         }
     }
 
-    /// A manifest or an index, its digest checked against the reference and against what the registry says.
-    /// None when the registry has no such thing.
+    /// Fetches a manifest or an index. Verifies its digest against the reference and the headers of the response.
+    /// None if the registry does not have the manifest.
     /// # Errors
-    /// [`Error::Digest`] and [`Error::MediaType`]; a manifest over 4 MiB; whatever stops the request.
+    /// [`Error::Digest`] and [`Error::MediaType`]; a manifest over 4 MiB; errors of the request.
     pub async fn manifest(&self, repository: &str, reference: &Reference) -> Result<Option<Fetched>, Error> {
         let address = self.address(repository, Some(reference));
         let (digest, how) = match reference {
@@ -155,10 +155,10 @@ impl Registry {
         Ok(Some(Fetched { media_type, digest: actual, bytes: answer.bytes, document }))
     }
 
-    /// The digest a reference leads to, without what it is of, as far as the registry tells it so.
-    /// None when the registry has no such thing.
+    /// Fetches the digest of a manifest without its content, if the registry sends one.
+    /// None if the registry does not have the manifest.
     /// # Errors
-    /// As [`Registry::manifest`].
+    /// Errors of [`Registry::manifest`].
     pub async fn digest(&self, repository: &str, reference: &Reference) -> Result<Option<Digest>, Error> {
         let url = self.url(repository, &format!("manifests/{reference}")).await?;
         let request = Request { method: Method::HEAD, ..Request::file(url).accepting(ACCEPTED) };
@@ -170,10 +170,11 @@ impl Registry {
         }
     }
 
-    /// Hands the content of a descriptor on, piece by piece. What went into the sink counts only when this succeeds.
+    /// Fetches the content of a descriptor piece by piece. The content in the sink is valid only if this function
+    /// succeeds.
     /// # Errors
-    /// [`Error::Digest`] and [`Error::Size`] when it is not what the descriptor says; what stops the request, 404
-    /// among it; what the sink gives.
+    /// [`Error::Digest`] and [`Error::Size`] if the content does not match the descriptor; errors of the request,
+    /// including 404; errors of the sink.
     pub async fn blob(
         &self,
         repository: &str,
@@ -199,9 +200,9 @@ impl Registry {
         Asking { registry: self, repository, address, expected: descriptor.into(), limit_bytes: u64::MAX }
     }
 
-    /// The content of a descriptor, in memory; at most the largest file that is taken.
+    /// Fetches the content of a descriptor into memory. The size limit of a file applies.
     /// # Errors
-    /// As [`Registry::blob`]; [`Error::TooLarge`].
+    /// Errors of [`Registry::blob`]; [`Error::TooLarge`].
     pub async fn small_blob(&self, repository: &str, descriptor: &Descriptor) -> Result<Bytes, Error> {
         let limit_bytes = self.context.max_file_bytes();
         if descriptor.size > limit_bytes {
@@ -219,7 +220,7 @@ impl Registry {
         Ok(self.kept(&asking, &request, Keep::Forever).await?.bytes)
     }
 
-    /// All tags, as the registry orders them; none when there is no such repository.
+    /// Fetches all tags in the order of the registry. Empty if the repository does not exist.
     pub async fn tags(&self, repository: &str) -> Result<Vec<String>, Error> {
         let mut url = self.url(repository, "tags/list").await?;
         url.query_pairs_mut().append_pair("n", TAGS_A_PAGE);
@@ -236,7 +237,7 @@ impl Registry {
         Ok(tags)
     }
 
-    /// A list that may change; none where there is no such thing.
+    /// Fetches a list that may change. None if the list does not exist.
     pub async fn get(&self, repository: &str, request: &Request) -> Result<Option<Kept>, Error> {
         let (address, expected) = (self.address(repository, None), Expected::default());
         let limit_bytes = self.context.max_file_bytes();
@@ -244,23 +245,24 @@ impl Registry {
         found(self.kept(&asking, request, Keep::WhileFresh).await)
     }
 
-    /// An answer, from the registry or from the disk. What is kept is the same however the registry is spoken to.
+    /// Returns a response from the registry or the cache. The cache key is the same for HTTP and HTTPS.
     async fn kept(&self, asking: &Asking<'_>, request: &Request, how: Keep) -> Result<Kept, Error> {
         let path = &request.url[url::Position::BeforePath..];
         let name = Url::parse(&format!("oci://{}{path}", self.host)).map_err(|_| unusable(&self.host))?;
         keep_from(&self.context, asking, &name, request, how).await
     }
 
-    /// The address of something in a repository.
+    /// Returns the address of a resource in a repository.
     pub async fn url(&self, repository: &str, rest: &str) -> Result<Url, Error> {
         let base = self.base().await?;
         base.join(&format!("/v2/{repository}/{rest}")).map_err(|_| unusable(&self.host))
     }
 
-    /// Where the registry listens.
+    /// Returns the base address of the registry.
     ///
-    /// With TLS, unless something else is set for it, and but for one on this machine that answers without: a registry
-    /// for trying things out has none. Nothing secret goes into the question, and a registry with TLS does not answer it.
+    /// The default is HTTPS, and the configuration of the host takes precedence. A registry on this machine may use
+    /// plain HTTP without configuration, as test registries do.
+    /// To detect plain HTTP, capstan sends a request without credentials; a registry with TLS does not answer it.
     async fn base(&self) -> Result<Url, Error> {
         let host = if self.host == "docker.io" { "registry-1.docker.io" } else { &self.host };
         let https = Url::parse(&format!("https://{host}/")).map_err(|_| unusable(host))?;
@@ -268,7 +270,7 @@ impl Registry {
         let settings = self.context.settings();
         match settings.hosts.registry(&self.host).map(|host| host.registry_scheme).unwrap_or_default() {
             RegistryScheme::Http => return Ok(plain),
-            // Without connections nothing is asked of whatever address it is.
+            // Without connections, the scheme of the address is irrelevant.
             RegistryScheme::Https if !is_loopback(&https) || settings.network == Network::Forbidden => {
                 return Ok(https);
             }
@@ -288,7 +290,7 @@ impl Registry {
     }
 }
 
-/// None where there is no such thing.
+/// Returns None for a response with status 404.
 fn found<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
     match answer {
         Ok(answer) => Ok(Some(answer)),

@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-/// A credential that cannot be printed: `Debug` and `Display` show where it came from, never what it is.
+/// A secret that cannot be printed: `Debug` and `Display` show its name, never its value.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     value: String,
@@ -8,25 +8,26 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// Takes a value and the name the user knows it by, such as `GITHUB_TOKEN`; a blank value is no credential.
-    /// Source: clusterctl v1.14 sends an empty `Authorization` header then; differs: nothing is sent.
+    /// Creates a secret from its value and its name for users, such as `GITHUB_TOKEN`. None if the value is blank.
+    /// Source: for a blank value, clusterctl v1.14 sends an empty `Authorization` header; differs: capstan sends no
+    /// header.
     pub fn new(name: impl Into<Arc<str>>, value: impl Into<String>) -> Option<Self> {
         let value: String = value.into();
         let trimmed = value.trim();
         (!trimmed.is_empty()).then(|| Self { value: trimmed.to_owned(), name: name.into() })
     }
 
-    /// The name the user knows it by.
+    /// Returns the name that the user knows, such as `GITHUB_TOKEN`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it may stand in a header; anything but visible ASCII was pasted wrongly.
+    /// True if the value fits into a header. Other characters than visible ASCII indicate a paste error.
     pub fn fits_a_header(&self) -> bool {
         self.value.bytes().all(|byte| byte.is_ascii_graphic())
     }
 
-    /// What must not be seen.
+    /// Returns the secret value.
     pub fn expose(&self) -> &str {
         &self.value
     }

@@ -2,82 +2,82 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, time::Duration};
 
 use crate::{CaBundle, CredentialSources, EventSink, Hosts, ProxySettings, Secret, StoreSettings};
 
-/// Everything that decides how hosts are talked to. All of it is handed in; nothing is read from the environment.
+/// Settings for connections to hosts. The caller provides every value; nothing is read from the environment.
 #[derive(Clone)]
 pub struct Settings {
-    /// Token for `github.com` (`GITHUB_TOKEN`); goes to no other host.
+    /// Token for `github.com` (`GITHUB_TOKEN`); never sent to other hosts.
     pub github_token: Option<Secret>,
-    /// Tokens for GitHub Enterprise servers by host (and port, if the url has one).
+    /// Tokens for GitHub Enterprise servers by host (with the port, if the URL has one).
     pub github_enterprise_tokens: BTreeMap<String, Secret>,
-    /// Token for GitLab (`GITLAB_ACCESS_TOKEN`); goes to hosts whose name starts with `gitlab.`.
+    /// Token for GitLab (`GITLAB_ACCESS_TOKEN`); sent to hosts whose name starts with `gitlab.`.
     pub gitlab_token: Option<Secret>,
-    /// Tokens for GitLab by host, with its port where it has one; they come before the other.
+    /// Tokens for GitLab by host (with the port, if the URL has one). They take precedence over `gitlab_token`.
     pub gitlab_tokens: BTreeMap<String, Secret>,
-    /// Proxies.
+    /// Proxy settings for all hosts.
     pub proxy: ProxySettings,
-    /// PEM bundles of certificates that are trusted for all hosts, besides those of the system.
+    /// PEM bundles of certificates that are trusted for all hosts, in addition to those of the system.
     pub ca_bundles: Vec<CaBundle>,
-    /// More trusted certificates, each a PEM bundle.
+    /// Additional trusted certificates, each a PEM bundle.
     pub extra_roots: Vec<Vec<u8>>,
-    /// Whether the certificates of the system are trusted.
+    /// True if the certificates of the system are trusted.
     pub system_roots: bool,
-    /// Host names that are not looked up but found at this address; port 0 keeps that of the url.
+    /// Fixed addresses of host names, instead of a DNS lookup. Port 0 keeps the port of the URL.
     pub resolve: BTreeMap<String, SocketAddr>,
-    /// When to give up.
+    /// Timeouts of connections.
     pub timeouts: Timeouts,
-    /// When to try again.
+    /// Retry policy for temporary failures.
     pub retry: RetryPolicy,
-    /// The largest file that is taken.
+    /// Size limit of a file in bytes.
     pub max_file_bytes: u64,
-    /// What is sent as `User-Agent`.
+    /// Value of the `User-Agent` header.
     pub user_agent: String,
-    /// Whether hosts may be asked at all.
+    /// Permission to connect to hosts.
     pub network: Network,
-    /// Who hears what is going on.
+    /// Receiver of events.
     pub events: Option<EventSink>,
-    /// What is set for single hosts.
+    /// Settings of single hosts.
     pub hosts: Hosts,
-    /// Files and programs that know credentials.
+    /// Files and programs that provide credentials.
     pub credentials: CredentialSources,
-    /// Where files are kept between runs; none keeps nothing.
+    /// Settings of the cache. None disables the cache.
     pub store: Option<StoreSettings>,
-    /// What is asked for again though it is kept.
+    /// Cached content to fetch again.
     pub refresh: Refresh,
 }
 
-/// What hosts are asked about again though it is kept.
+/// Cached content to fetch again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refresh {
-    /// What can change: lists of versions, files without a version.
+    /// Content that can change: lists of versions, files without a version.
     Changing,
-    /// Files of pinned versions too.
+    /// All content, including files of pinned versions.
     Everything,
 }
 
-/// Whether connections are made.
+/// Permission to connect to hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
-    /// Where they are needed.
+    /// Connections are allowed.
     Allowed,
-    /// Never: what is not on this machine is not had, which is an error that says so.
+    /// Connections are forbidden. Content that is not on this machine causes an error.
     Forbidden,
 }
 
-/// When to give up on a host.
+/// Timeouts of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until a connection stands.
+    /// Time limit for establishing a connection.
     pub connect: Duration,
-    /// Without a byte coming in.
+    /// Time limit without received bytes.
     pub idle: Duration,
 }
 
-/// When to try again what can pass: 429, 5xx, a lost connection.
+/// Retry policy for temporary failures: 429, 5xx, a lost connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Waits between tries; one try more than there are waits.
+    /// Wait times between attempts. The number of attempts is one more than the number of wait times.
     pub waits: Vec<Duration>,
-    /// The longest `Retry-After` that is waited for; beyond it the failure is final.
+    /// The longest accepted `Retry-After`. If the host requests a longer wait, the failure is final.
     pub max_retry_after: Duration,
 }
 

@@ -1,18 +1,18 @@
-//! What was fetched, kept on disk by digest and shared by all runs of a user.
+//! Cached content on disk, stored by digest and shared by all runs of a user.
 //!
 //! ```text
 //! capstan-cache            version of this layout
 //! blobs/sha256/<hex>       content, as in an OCI layout
-//! entries/<hex>.json       an address and the blob it gave, named by the digest of its key
+//! entries/<hex>.json       an address and its blob; the name is the digest of the key
 //! locks/<hex>              held while an address is fetched
-//! <name>/                  a folder of a reader that keeps more than files, such as Git
+//! <name>/                  a folder of a reader that stores more than files, such as Git
 //! ```
 //!
-//! - A blob is there whole or not at all: it is written beside its place, made durable, and renamed. Whoever is killed
-//!   leaves at most a temporary file, which pruning removes a day later.
-//! - A blob is hashed whenever it is read; a damaged one is dropped.
-//! - Locks are those of the system: a holder that died holds none.
-//! - What is not there, cannot be written or does not fit is never a reason to fail: callers go on without.
+//! - A blob is never partially visible: it is written to a temporary file, synced and renamed. A killed process leaves
+//!   at most a temporary file, which pruning removes after a day.
+//! - Each read of a blob verifies its digest and removes a damaged blob.
+//! - Locks are file locks of the operating system, so the end of a process releases its locks.
+//! - A missing, full or read-only cache is never a reason to fail: callers continue without the cache.
 
 mod clones;
 mod entry;
@@ -45,30 +45,31 @@ pub use writer::BlobWriter;
 
 use crate::{Digest, Error, EventSink, disk::read_limited};
 
-/// The layout this program reads and writes.
+/// The supported layout version.
 const LAYOUT: u32 = 1;
-/// The file that names the layout.
+/// The file that contains the layout version.
 const LAYOUT_FILE: &str = "capstan-cache";
-/// How temporary files begin.
+/// The name prefix of temporary files.
 const TEMPORARY: &str = ".new-";
-/// Use is noted by the time of a file, and no more often than this: reading should not write.
+/// The minimum interval between two updates of a modification time, which records the last use. Reads should rarely
+/// write.
 const USE_NOTED_EVERY: Duration = Duration::from_hours(1);
 
-/// Where files are kept, and how many.
+/// Location and size limit of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreSettings {
-    /// The folder; made when something is first kept.
+    /// The folder, created on the first write.
     pub folder: PathBuf,
-    /// Beyond this the least recently used are removed.
+    /// The size limit. Above the limit, the least recently used content is removed.
     pub max_bytes: u64,
 }
 
 impl StoreSettings {
-    /// The size bound where none is configured: 1 GiB.
+    /// The default size limit: 1 GiB.
     pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
 }
 
-/// Files on disk by digest and by address. Cheap to clone; nothing is touched until something is read or written.
+/// Cached files by digest and address. Cheap to clone. The disk is not accessed until the first read or write.
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -79,12 +80,12 @@ struct Shared {
     events: Option<EventSink>,
     readable: OnceLock<Result<(), Error>>,
     writable: OnceLock<Result<(), Error>>,
-    /// Bytes in all blobs and clones that may go: counted once, then what this process adds.
+    /// Size of all blobs and idle clones: counted once, then increased by the writes of this process.
     size_bytes: OnceLock<AtomicU64>,
 }
 
 impl Store {
-    /// Takes the settings; touches nothing.
+    /// Creates a store without disk access.
     pub fn new(settings: StoreSettings, events: Option<EventSink>) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -97,26 +98,26 @@ impl Store {
         }
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn settings(&self) -> &StoreSettings {
         &self.shared.settings
     }
 
-    /// Where a blob is, whether it is there or not. Who reads it from there checks its digest.
+    /// Returns the path of a blob, even if it does not exist. Callers that read the file must verify its digest.
     pub fn blob_path(&self, digest: &Digest) -> PathBuf {
         self.blobs().join(digest.hex())
     }
 
-    /// The content of a blob, checked; none when it is not there. A damaged one is removed.
+    /// Reads a blob and verifies its digest. None if the blob does not exist. A damaged blob is removed.
     /// # Errors
-    /// [`Error::Damaged`]; what stops the read.
+    /// [`Error::Damaged`]; errors of the read.
     pub fn read_blob(&self, digest: &Digest, limit_bytes: u64) -> Result<Option<Bytes>, Error> {
         self.check()?;
         let path = self.blob_path(digest);
         let Some(bytes) = read_limited(&path, limit_bytes)? else { return Ok(None) };
         let found = Digest::of(&bytes);
         if found != *digest {
-            // It may be gone already: another process may have found the same.
+            // Another process may have removed the damaged blob already.
             let _ = fs::remove_file(&path);
             return Err(Error::Damaged { path, expected: *digest, found });
         }
@@ -124,16 +125,17 @@ impl Store {
         Ok(Some(bytes))
     }
 
-    /// A blob to be written piece by piece.
+    /// Creates a writer for a new blob.
     pub fn writer(&self) -> BlobWriter {
         BlobWriter::new(self.clone())
     }
 
-    /// A private folder for a reader that keeps more than files; made when it is not there.
-    /// It counts for [`Store::survey`], and goes with all else when everything is pruned; a clone in it before that, when
-    /// it is its turn.
+    /// Returns a private folder for a reader that stores more than files, and creates it if it is missing.
+    ///
+    /// [`Store::survey`] counts the folder. Pruning everything removes the folder; other pruning removes only its least
+    /// recently used clones.
     /// # Errors
-    /// When it cannot be made.
+    /// Fails if the folder cannot be created.
     pub fn folder(&self, name: &str) -> Result<PathBuf, Error> {
         self.prepare()?;
         let path = self.shared.settings.folder.join(name);
@@ -141,16 +143,16 @@ impl Store {
         Ok(path)
     }
 
-    /// Checks that the layout, if there is one, is one this program knows.
+    /// Checks that an existing store has the supported layout.
     /// # Errors
-    /// [`Error::NewerStore`]; [`Error::Store`] when that cannot be told.
+    /// [`Error::NewerStore`]; [`Error::Store`] if the layout cannot be read.
     pub fn check(&self) -> Result<(), Error> {
         self.shared.readable.get_or_init(|| check_layout(&self.shared.settings.folder)).clone()
     }
 
-    /// Makes what is missing of the folders.
+    /// Creates missing folders.
     /// # Errors
-    /// As [`Store::check`]; [`Error::ForeignStore`]; [`Error::Store`] when they cannot be made.
+    /// Errors of [`Store::check`]; [`Error::ForeignStore`]; [`Error::Store`] if a folder cannot be created.
     pub fn prepare(&self) -> Result<(), Error> {
         let prepare = || {
             self.check()?;
@@ -158,7 +160,7 @@ impl Store {
             make_folder(root)?;
             let layout = root.join(LAYOUT_FILE);
             if !layout.exists() {
-                // All of it is ours to remove, so it must not begin where something else is.
+                // Pruning may remove every file in the folder, so the folder must not contain other files.
                 refuse_foreign(root)?;
                 writer::write_whole(&layout, format!("{LAYOUT}\n").as_bytes())?;
             }
@@ -167,8 +169,7 @@ impl Store {
         self.shared.writable.get_or_init(prepare).clone()
     }
 
-    /// Counts what was written, and makes room when it is more than may be kept. Room is made by one process at a
-    /// time: what another one is at is left to it.
+    /// Counts written bytes, and prunes the store above the limit. Skipped while another process prunes.
     fn account(&self, written_bytes: u64) {
         let mut was_counted = true;
         let size = self.shared.size_bytes.get_or_init(|| {
@@ -219,7 +220,7 @@ fn check_layout(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// A folder that holds something and no layout is no cache; what every file system or desktop puts anywhere aside.
+/// Fails if a folder without a layout file contains other files. Hidden files and `lost+found` are ignored.
 fn refuse_foreign(root: &Path) -> Result<(), Error> {
     let mut names = fs::read_dir(root).map_err(|error| store_error(root, error))?.flatten();
     let is_foreign = |name: &str| !name.starts_with('.') && name != "lost+found";
@@ -229,7 +230,7 @@ fn refuse_foreign(root: &Path) -> Result<(), Error> {
     }
 }
 
-/// Makes a folder, and those above it, that nobody else can look into.
+/// Creates a folder and its parents with access for the owner only.
 fn make_folder(path: &Path) -> Result<(), Error> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -238,7 +239,8 @@ fn make_folder(path: &Path) -> Result<(), Error> {
     builder.create(path).map_err(|error| store_error(path, error))
 }
 
-/// Notes that a file was used now, where that was not noted lately. A store that is read alone need not allow it.
+/// Records the use of a file, unless a recent use is recorded. Failures are ignored, because the store may be
+/// read-only.
 pub fn note_use(path: &Path) {
     let now = SystemTime::now();
     let noted = fs::metadata(path).and_then(|metadata| metadata.modified());
@@ -248,7 +250,7 @@ pub fn note_use(path: &Path) {
     }
 }
 
-/// A file or folder of the cache that cannot be used.
+/// Returns the error for an unusable file or folder of the cache.
 pub fn store_error(path: &Path, source: io::Error) -> Error {
     Error::Store { path: path.to_owned(), source: Arc::new(source) }
 }

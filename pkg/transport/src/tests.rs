@@ -1,4 +1,4 @@
-//! A context that reaches a fake host under real names, and what it tells.
+//! A context that reaches a fake host under real names, and a recorder for its events.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -9,7 +9,7 @@ use support::host::FakeHost;
 
 use crate::{Context, Event, RetryPolicy, Settings, Timeouts};
 
-/// Settings under which every name of [`FakeHost::internet`] leads to the host, and retries do not wait.
+/// Returns settings that resolve every name of [`FakeHost::INTERNET`] to the host and retry without waiting.
 pub(crate) fn settings(host: &FakeHost) -> Settings {
     Settings {
         extra_roots: vec![host.ca_pem().as_bytes().to_vec()],
@@ -21,7 +21,6 @@ pub(crate) fn settings(host: &FakeHost) -> Settings {
     }
 }
 
-/// A context with those settings.
 pub(crate) fn context(host: &FakeHost) -> Context {
     Context::new(settings(host))
 }

@@ -1,4 +1,4 @@
-//! TLS: which certificates are trusted, who we are, and what a host showed when it is not.
+//! TLS: trusted certificates, client certificates, and facts about untrusted certificates.
 
 mod certificate;
 mod verifier;
@@ -17,10 +17,10 @@ pub(crate) use verifier::untrusted_in;
 
 use crate::{CaBundle, ClientCertificate, Error, HostSettings, Settings, disk::read_error};
 
-/// What may be spoken inside TLS, the better one first.
+/// Application protocols inside TLS, preferred first.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// What of a host's settings decides about TLS; hosts that agree in it share a client.
+/// The host settings that affect TLS. Hosts with equal values share a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     ca_bundle: Option<CaBundle>,
@@ -34,11 +34,12 @@ impl Identity {
     }
 }
 
-/// Makes the TLS side of a client. Reads the trusted certificates, which is why it waits for the first request.
+/// Creates the TLS configuration of a client. Reads the trusted certificates from disk, so clients are created on the
+/// first request.
 /// # Errors
 /// [`Error::CaFile`], [`Error::ClientCertificate`] or [`Error::Read`], each with its file; [`Error::Client`].
 pub(crate) fn client_config(settings: &Settings, identity: &Identity) -> Result<ClientConfig, Error> {
-    // Another part of the process may have chosen a provider before; then that one serves as well.
+    // If another part of the process has already installed a provider, that provider is used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let provider = CryptoProvider::get_default()
         .map_or_else(|| Arc::new(rustls::crypto::ring::default_provider()), Arc::clone);
@@ -73,7 +74,7 @@ pub(crate) fn client_config(settings: &Settings, identity: &Identity) -> Result<
     Ok(config)
 }
 
-/// A trusted certificate handed in by the program itself that is none.
+/// A trusted certificate in [`Settings::extra_roots`] that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("a certificate that was handed in cannot be read")]
 struct UnusableRoot;
@@ -99,7 +100,7 @@ fn verifier_for(
     Ok(verifier.map_err(failed)?)
 }
 
-/// Reads the certificates of a bundle; each must be one that can be trusted.
+/// Reads the certificates of a bundle. Fails unless each one is usable as a trust anchor.
 fn read_bundle(bundle: &CaBundle) -> Result<Vec<CertificateDer<'static>>, Error> {
     let unusable = || Error::CaFile { path: bundle.path.clone(), named_by: bundle.named_by.clone() };
     let found = certificates(&read(&bundle.path)?).ok_or_else(unusable)?;

@@ -12,33 +12,33 @@ use serde::Deserialize;
 use super::Credential;
 use crate::{Error, Secret};
 
-/// The name under which Docker Hub is kept, whichever of its names is asked for.
+/// The key of Docker Hub in credential files, for all of its host names.
 const DOCKER_HUB: &str = "https://index.docker.io/v1/";
 
-/// A user that stands for an identity token in place of a password.
+/// A user name that marks an identity token instead of a password.
 const IDENTITY_TOKEN_USER: &str = "<token>";
 
-/// A file that docker, podman and their kin keep credentials of registries in.
+/// A credential file for registries, as docker, podman and similar tools write it.
 ///
 /// Source: docker/cli cli/config (`configfile`), containers-auth.json(5).
 #[derive(Debug)]
 pub(super) struct AuthFile {
     path: PathBuf,
-    /// By registry, or registry and the start of a path.
+    /// Credentials by registry, or by registry and path prefix.
     written: BTreeMap<String, Credential>,
     helpers: BTreeMap<String, String>,
     helper_for_all: Option<String>,
 }
 
-/// What a file knows about a registry.
+/// The entry of a file for a registry.
 pub(super) enum Said {
-    /// It is written down.
+    /// The file contains the credential.
     Credential(Credential),
-    /// A program keeps it.
+    /// A credential helper stores the credential.
     Ask {
-        /// The program is `docker-credential-{helper}`.
+        /// Suffix of the program name `docker-credential-{helper}`.
         helper: String,
-        /// What the program calls the registry.
+        /// Name of the registry for the program.
         server: String,
     },
 }
@@ -64,9 +64,9 @@ struct Entry {
 }
 
 impl AuthFile {
-    /// Reads a file.
+    /// Parses a credential file.
     /// # Errors
-    /// [`Error::CredentialFile`] with the place of the mistake; never with what stands there.
+    /// [`Error::CredentialFile`] with the location of the error; never with the content of the file.
     pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let refuse = |problem: String| Error::CredentialFile { path: path.to_owned(), problem };
         let written: Written = serde_json::from_slice(bytes).map_err(|error| {
@@ -97,8 +97,8 @@ impl AuthFile {
         &self.path
     }
 
-    /// What is known about a repository of a registry. A program named for it comes before what is written down, and
-    /// the longer path before the shorter one.
+    /// Returns the entry for a repository. Helpers take precedence over credentials in the file, and longer paths over
+    /// shorter ones.
     pub(super) fn credential(&self, registry: &str, repository: &str) -> Option<Said> {
         let named = keys(registry, repository)
             .find_map(|key| self.helpers.get(&key).map(|helper| (helper.clone(), key)));
@@ -111,7 +111,7 @@ impl AuthFile {
         Some(Said::Ask { helper, server })
     }
 
-    /// What is written down in the file itself.
+    /// Returns the credential that the file itself contains.
     pub(super) fn written_down(&self, registry: &str, repository: &str) -> Option<Credential> {
         keys(registry, repository).find_map(|key| self.written.get(&key).cloned())
     }
@@ -125,12 +125,12 @@ impl Entry {
         let (user, password) = if self.auth.is_empty() {
             (self.username, self.password)
         } else {
-            // Written with and without padding.
+            // Tools write the value with or without padding.
             let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
             let bytes = GeneralPurpose::new(&alphabet::STANDARD, config).decode(self.auth.trim());
             let text = String::from_utf8(bytes.map_err(|_| ())?).map_err(|_| ())?;
             let (user, password) = text.split_once(':').ok_or(())?;
-            // Old versions of docker end the text with a zero.
+            // Old versions of docker append a zero byte.
             (user.to_owned(), password.trim_matches('\0').to_owned())
         };
         Ok(match Secret::new(name, self.identitytoken) {
@@ -140,7 +140,7 @@ impl Entry {
     }
 }
 
-/// A user and a password, as a file or a program gives them; an empty password is none.
+/// Creates a credential from a user name and a password. None if the password is empty.
 pub(super) fn credential(name: &str, user: String, password: String) -> Option<Credential> {
     let password = Secret::new(name, password)?;
     Some(if user == IDENTITY_TOKEN_USER {
@@ -154,7 +154,7 @@ fn identity_token(token: Secret) -> Credential {
     Credential::Basic { user: IDENTITY_TOKEN_USER.to_owned(), password: token }
 }
 
-/// The keys a repository may stand under, the longest path first.
+/// Returns the possible keys of a repository, longest path first.
 fn keys(registry: &str, repository: &str) -> impl Iterator<Item = String> {
     let full = format!("{}/{repository}", plain_registry(registry));
     let ends: Vec<usize> = full.match_indices('/').map(|(at, _)| at).chain([full.len()]).collect();
@@ -169,7 +169,7 @@ fn plain_registry(registry: &str) -> &str {
     }
 }
 
-/// A key without what docker writes around a host.
+/// Removes scheme, slashes and API version from a key.
 fn plain_key(key: &str) -> String {
     let key = key.strip_prefix("https://").or_else(|| key.strip_prefix("http://")).unwrap_or(key);
     let key = key.trim_end_matches('/');
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn the_longest_path_that_is_written_down_counts() {
-        // `ann:one`, `bob:two`, `cid:three` without padding.
+        // The values encode `ann:one`, `bob:two` and, without padding, `cid:three`.
         let file = file(
             r#"{"auths": {
                 "https://registry.lab:5000/v2/": {"auth": "YW5uOm9uZQ=="},

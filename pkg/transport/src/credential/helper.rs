@@ -6,11 +6,11 @@ use tokio::{io::AsyncWriteExt as _, process::Command};
 use super::{Credential, CredentialSources, docker::credential};
 use crate::{Error, names::check_version};
 
-/// What the programs print when they do not know a server; it is no failure.
+/// The output of a credential helper for an unknown server. This case is not a failure.
 /// Source: docker-credential-helpers credentials/error.go.
 const NOT_FOUND: &str = "credentials not found in native keychain";
 
-/// The most that is shown of what a program says went wrong.
+/// The maximum length of a shown error message.
 const SHOWN_CHARACTERS: usize = 200;
 
 #[derive(Deserialize)]
@@ -21,10 +21,10 @@ struct Answer {
     secret: String,
 }
 
-/// Asks `docker-credential-{name}` for the credential of a server; none when it knows none.
-/// Source: docker-credential-helpers, "Development": the server goes to stdin of `get`, JSON or a message comes back.
+/// Runs `docker-credential-{name}` to get the credential of a server. None if the program does not know the server.
+/// Source: docker-credential-helpers, "Development": `get` reads the server from stdin and prints JSON or a message.
 /// # Errors
-/// [`Error::CredentialHelper`]; what the program printed as its answer is never in it.
+/// [`Error::CredentialHelper`]; never contains the standard output of the program.
 pub(super) async fn ask(
     sources: &CredentialSources,
     named_by: &Path,
@@ -66,13 +66,13 @@ async fn run(path: &Path, server: &str) -> std::io::Result<std::process::Output>
         .kill_on_drop(true)
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that does not read it says what is wrong by its answer.
+        // If the program does not read stdin, its output shows the problem.
         let _ = stdin.write_all(server.as_bytes()).await;
     }
     child.wait_with_output().await
 }
 
-/// The first line of what a program complains about.
+/// Returns the first line of an error message.
 fn said(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let Some(line) = text.lines().map(str::trim).find(|line| !line.is_empty()) else { return String::new() };

@@ -19,43 +19,43 @@ use crate::{
     disk::{read_error, read_limited},
 };
 
-/// No file with credentials is as large.
+/// The maximum size of a credential file.
 const LARGEST_BYTES: u64 = 4 << 20;
 
-/// The origin of an address. Credentials that are bound to no single host are only for hosts that the user names.
+/// The origin of an address. Credentials without a fixed host are sent only to hosts that the user names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedBy {
-    /// The configuration, the command line, or a local file that they name.
+    /// The configuration, the command line, or a local file that one of them names.
     User,
-    /// A file that was fetched.
+    /// A fetched file.
     FetchedFile,
 }
 
-/// What is asked of a host.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose<'a> {
-    /// A file, an answer of an API, or a Git repository.
+    /// A file, an API response, or a Git repository.
     File(NamedBy),
     /// A repository of a registry.
     Registry {
-        /// Its path, such as `team/providers`.
+        /// Path of the repository, such as `team/providers`.
         repository: &'a str,
     },
 }
 
-/// What the sources said, each asked once.
+/// Results of the credential sources. Each source is read only once.
 #[derive(Default)]
 struct Found {
     auth_files: OnceLock<Result<Arc<[AuthFile]>, Error>>,
     netrc: OnceLock<Result<Option<Arc<Netrc>>, Error>>,
-    /// By program and server.
+    /// Results by program and server.
     helpers: Cache<Option<Credential>, Error>,
-    /// Hosts that the user has named so far.
+    /// Hosts that the user has named in this run.
     hosts_of_user: Mutex<BTreeSet<String>>,
 }
 
 impl Found {
-    /// Returns true for every host that the user has named in this run, whoever names it now.
+    /// True if the user has named the host in this run, now or earlier.
     fn is_of_user(&self, host: &str, named_by: NamedBy) -> bool {
         let mut hosts = self.hosts_of_user.lock().unwrap_or_else(PoisonError::into_inner);
         match named_by {
@@ -69,12 +69,13 @@ impl Found {
 }
 
 impl Context {
-    /// The credential for a url.
+    /// Returns the credential for a URL.
     ///
-    /// Shape: what is set for the host comes first, then the tokens for GitHub and GitLab, then the auth files for
-    /// registries and netrc for all else. A user of `<token>` means that the password is an identity token of a
-    /// registry, to be traded in for an access token. Nothing is given for what goes out in the clear, but to this
-    /// machine itself, nor for a url that holds a user of its own.
+    /// The credential of the host settings takes precedence, then the tokens for GitHub and GitLab. Next are the auth
+    /// files for registries and netrc for all other hosts.
+    /// If the user is `<token>`, the password is an identity token of a registry, which must be exchanged for an access
+    /// token.
+    /// None for unencrypted connections, except to this machine, and for URLs with a user.
     /// # Errors
     /// [`Error::Read`], [`Error::CredentialFile`] and [`Error::CredentialHelper`], each with the file.
     pub async fn credential_for(&self, url: &Url, purpose: Purpose<'_>) -> Result<Option<Credential>, Error> {
@@ -102,9 +103,9 @@ impl Context {
         }
     }
 
-    /// The token of a host. That of `GITLAB_ACCESS_TOKEN` is for hosts named as GitLab, and only where the user names them.
-    /// A host that is known by the form of the path alone gets what is configured for it by name, so that no configuration
-    /// can draw a token away.
+    /// Returns the token of a host. `GITLAB_ACCESS_TOKEN` is only for hosts with a GitLab name that the user names.
+    /// A host that is recognized only by the path of a URL gets only tokens configured for its name. Otherwise, a
+    /// configuration file could redirect a token.
     fn token_for(&self, host: &str, is_of_user: bool) -> Option<Credential> {
         let settings = self.settings();
         let for_gitlab =
@@ -148,7 +149,7 @@ impl Context {
         server: &str,
     ) -> Result<Option<Credential>, Error> {
         let key = format!("{name} {server}");
-        // The state of a program that runs is large, and hardly any request needs one.
+        // The future is boxed, because its state is large and few requests need a program.
         let ask = helper::ask(&self.settings().credentials, file.path(), name, server).boxed();
         self.session::<Found>().helpers.get(&key, ask).await
     }

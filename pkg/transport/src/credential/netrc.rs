@@ -7,9 +7,9 @@ use crate::{Secret, address::authority};
 
 /// Logins by host, in the order of the file.
 ///
-/// Shape: `machine NAME [login USER] [password WORD] [account WORD]`, `default` in place of the first two for all
-/// other hosts; words may be quoted, `#` begins a comment where a keyword belongs, `macdef` goes to the next empty
-/// line. Nothing in such a file is an error: what makes no sense is passed over, as by all who read it.
+/// Format: `machine NAME [login USER] [password WORD] [account WORD]`; `default` instead of `machine NAME` for all
+/// other hosts. Words may be quoted. `#` starts a comment in place of a keyword. `macdef` ends at the next empty line.
+/// Like other readers, the parser ignores invalid text instead of failing.
 /// Source: the manual of GNU inetutils ("The .netrc file"); curl 8 lib/netrc.c for quotes and comments.
 #[derive(Debug, Default)]
 pub(super) struct Netrc {
@@ -25,7 +25,7 @@ struct Login {
 }
 
 impl Netrc {
-    /// Reads a file; its path becomes the name of every credential in it.
+    /// Parses a file. Its path becomes the name of every credential in the file.
     pub(super) fn parse(path: &Path, text: &str) -> Self {
         let name = format!("`{}`", path.display());
         let mut words = Words(text);
@@ -49,7 +49,7 @@ impl Netrc {
         Self { logins }
     }
 
-    /// The first login for the host of a url that has a password.
+    /// Returns the first login with a password for the host of a URL.
     pub(super) fn of_machine(&self, url: &Url) -> Option<Credential> {
         let asked = url.host_str().unwrap_or_default();
         let plain = authority(url);
@@ -59,7 +59,7 @@ impl Netrc {
         self.first(|login| is_for(login, asked) || is_for(login, &plain))
     }
 
-    /// The login for all other hosts.
+    /// Returns the login for all other hosts.
     pub(super) fn default_login(&self) -> Option<Credential> {
         self.first(|login| login.machine.is_none())
     }
@@ -72,11 +72,11 @@ impl Netrc {
     }
 }
 
-/// What is left of the text.
+/// The remaining text of a file.
 struct Words<'t>(&'t str);
 
 impl Words<'_> {
-    /// The next word where a keyword may stand, comments passed over.
+    /// Returns the next word in place of a keyword, and skips comments.
     fn keyword(&mut self) -> Option<String> {
         loop {
             self.0 = self.0.trim_start();
@@ -87,7 +87,7 @@ impl Words<'_> {
         }
     }
 
-    /// The next word, whatever it starts with.
+    /// Returns the next word, even if it starts with `#`.
     fn value(&mut self) -> Option<String> {
         self.0 = self.0.trim_start();
         if let Some(quoted) = self.0.strip_prefix('"') {
@@ -99,8 +99,8 @@ impl Words<'_> {
         (!word.is_empty()).then(|| word.to_owned())
     }
 
-    /// A word in quotes, of which `left` bytes of text are left behind the first one; without a second one it ends
-    /// with the text.
+    /// Reads a quoted word; `left` is the length of the text after the opening quote. Without a closing quote, the word
+    /// ends with the text.
     fn quoted(&mut self, left: usize) -> String {
         let mut rest = self.0[self.0.len() - left..].chars();
         let mut word = String::new();
@@ -115,7 +115,7 @@ impl Words<'_> {
         word
     }
 
-    /// A macro goes to the first empty line.
+    /// Skips a macro, which ends at the first empty line.
     fn skip_paragraph(&mut self) {
         let end = ["\n\n", "\n\r\n"].iter().filter_map(|end| self.0.find(end)).min();
         self.0 = end.map_or("", |end| &self.0[end..]);

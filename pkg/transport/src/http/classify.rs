@@ -1,4 +1,4 @@
-//! What a failed request means.
+//! Classification of failed requests.
 
 use std::{
     error::Error as StdError,
@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{Failure, Quota, Timeouts, UntrustedCertificate, tls::untrusted_in};
 
-/// What is left of the quota, as GitHub (`x-ratelimit-…`) and GitLab (`ratelimit-…`) say it.
+/// Reads the remaining quota from the headers of GitHub (`x-ratelimit-…`) and GitLab (`ratelimit-…`).
 pub(super) fn quota(headers: &HeaderMap) -> Option<Quota> {
     let number = |name: &str| {
         let value =
@@ -22,9 +22,9 @@ pub(super) fn quota(headers: &HeaderMap) -> Option<Quota> {
     Some(Quota { remaining: number("remaining")?, limit: number("limit"), resets_at: number("reset") })
 }
 
-/// Reads a status that is no success.
-/// Source: GitHub REST, "Rate limits": 403 or 429, quota 0 for the primary one, `Retry-After` or the message for the
-/// secondary one.
+/// Classifies a response without success.
+/// Source: GitHub REST, "Rate limits": 403 or 429, with quota 0 for the primary limit, and with `Retry-After` or a
+/// message for the secondary limit.
 pub(super) fn status(status: u16, headers: &HeaderMap, quota: Option<Quota>, body: &[u8]) -> Failure {
     let message = message(body);
     let retry_after = retry_after(headers);
@@ -41,7 +41,7 @@ pub(super) fn status(status: u16, headers: &HeaderMap, quota: Option<Quota>, bod
     }
 }
 
-/// The wait a host asks for: a number of seconds, or a date, which is now where it has passed.
+/// Reads the wait time that the host requests, as seconds or as a date. A date in the past means no wait.
 /// Source: RFC 9110 §10.2.3.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
@@ -58,7 +58,7 @@ struct Said {
     error: Option<serde_json::Value>,
 }
 
-/// One line of what the host said: GitHub and GitLab say it in JSON; of a web page nothing is worth showing.
+/// Returns one line of the error message. GitHub and GitLab send JSON; the text of a web page is ignored.
 fn message(body: &[u8]) -> Option<String> {
     let text = match serde_json::from_slice::<Said>(body) {
         Ok(said) => match said.message.or(said.error)? {
@@ -72,7 +72,7 @@ fn message(body: &[u8]) -> Option<String> {
     (!line.is_empty() && !line.starts_with('<') && !line.starts_with('{')).then_some(line)
 }
 
-/// Reads a failure below HTTP. The causes carry addresses; only the innermost one is kept, which does not.
+/// Classifies a failure below HTTP. Only the innermost cause is kept, because the other causes contain addresses.
 pub(super) fn transport(error: &(dyn StdError + 'static), url: &Url, timeouts: Timeouts) -> Failure {
     let chain = Chain::of(error);
     let host = url.port_or_known_default().map_or_else(
@@ -104,7 +104,7 @@ pub(super) fn transport(error: &(dyn StdError + 'static), url: &Url, timeouts: T
     Failure::Other(cause())
 }
 
-/// What the causes of a failure say together.
+/// Facts from all causes of a failure.
 #[derive(Default)]
 struct Chain {
     untrusted: Option<UntrustedCertificate>,
@@ -124,7 +124,7 @@ impl Chain {
         let mut next = Some(error);
         while let Some(error) = next {
             chain.note(error);
-            // An `io::Error` hides what it wraps: its source is that of the wrapped one.
+            // An `io::Error` hides the wrapped error: its source is the source of the wrapped error.
             let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
             next = match wrapped {
                 Some(wrapped) => Some(wrapped as &(dyn StdError + 'static)),
@@ -157,7 +157,7 @@ impl Chain {
     }
 }
 
-/// What a host says when nobody, or a stranger, shows a certificate to it.
+/// True if the host sent a TLS alert about a missing or untrusted client certificate.
 fn wants_certificate(error: &rustls::Error) -> bool {
     use rustls::AlertDescription::{BadCertificate, CertificateRequired, CertificateUnknown, UnknownCA};
     let rustls::Error::AlertReceived(alert) = error else { return false };

@@ -1,15 +1,15 @@
-//! Answers that are kept on disk between runs.
+//! Responses that are cached on disk between runs.
 //!
 //! ```text
-//! look ─► there, and it cannot change ─────────────────────────────► given, no request
-//!   │  └► no connection allowed ───────────────────────────────────► given with its age, or an error
-//!   └──► lock of the address ─► look again ─► conditional request ─┬► 304: given, and confirmed
-//!                                                                  └► written while it arrives, given
+//! look ─► found, and immutable ────────────────────────────────────► returned, no request
+//!   │  └► connections forbidden ───────────────────────────────────► returned with its age, or an error
+//!   └──► lock of the address ─► look again ─► conditional request ─┬► 304: returned, and marked as fresh
+//!                                                                  └► written while received, returned
 //! ```
 //!
-//! The credential of a request is no part of what an answer is kept under: the folder belongs to one user, and whoever
-//! can read it can read every blob. So a private file is there without its token too, and a new token asks for nothing
-//! again.
+//! The key of a cached response does not include the credential. The folder belongs to one user, and a user who can
+//! read the folder can read every blob. So a private file is available without its token, and a new token causes no new
+//! requests.
 
 use bytes::Bytes;
 use futures::{FutureExt as _, future::BoxFuture};
@@ -34,31 +34,31 @@ use crate::{
     store::{BlobWriter, Entry, KeyLock, Store},
 };
 
-/// For how long an answer is good.
+/// Validity of a cached response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// The address names one content: a file of a pinned version. Once it is kept nobody is asked.
+    /// The content never changes: a file of a pinned version. The cached response is used without a request.
     Forever,
-    /// The content may change: a list of versions, a file on a branch. The host is asked whether it did.
+    /// The content may change: a list of versions, a file on a branch. capstan asks the host for changes.
     WhileFresh,
 }
 
-/// An answer, from the host or from the disk.
+/// A response from the host or the cache.
 #[derive(Debug)]
 pub struct Kept {
-    /// The content.
+    /// The body of the response.
     pub bytes: Bytes,
-    /// `Content-Type`.
+    /// The `Content-Type` header.
     pub media_type: Option<String>,
-    /// `Link`.
+    /// The `Link` header.
     pub link: Option<String>,
 }
 
-/// Who puts a request to its host, where that takes more than sending it: a registry wants to be asked for a token first.
+/// Sends requests to hosts that need more than one request, such as registries that require a token.
 pub trait Ask: Sync {
-    /// Makes the request, and hands the answer on.
+    /// Sends the request and passes the response to the sink.
     /// # Errors
-    /// As [`receive_into`], and where the answer is not what it should be; nothing of it is kept then.
+    /// Errors of [`receive_into`], and invalid responses. A failed response is not cached.
     fn ask<'a>(&'a self, request: &'a Request, sink: &'a mut dyn Sink) -> BoxFuture<'a, Result<Head, Error>>;
 }
 
@@ -68,24 +68,24 @@ impl Ask for Context {
     }
 }
 
-/// Gives what a request is answered with, from the disk where that is as good. Of several that want the same at once,
-/// in this process or another, one asks.
-/// A request for something else than a file, and one whose address has a secret in it, are made each time.
+/// Returns the response to a request, from the cache if possible. Of several concurrent callers for one address, in
+/// this process or others, only one sends the request.
+///
+/// Requests other than a plain GET, and requests with a secret in the address, bypass the cache.
 /// # Errors
-/// As [`super::send`]; [`Error::Offline`] and [`Error::DamagedOffline`] where no connection may be made.
+/// Errors of [`super::send`]; [`Error::Offline`] and [`Error::DamagedOffline`] if connections are forbidden.
 pub fn keep<'a>(context: &'a Context, request: &'a Request, how: Keep) -> BoxFuture<'a, Result<Kept, Error>> {
     keep_as(context, &request.url, request, how)
 }
 
-/// Forgets what is kept under the address of a request: it turned out not to be what it should be.
+/// Removes the cached response to a request, because its content is invalid.
 pub fn forget(context: &Context, request: &Request) {
     if let Some(store) = context.store() {
         store.drop_entry(&key(&request.url, request));
     }
 }
 
-/// The same under another address than the one that is asked: where a file has a name that stays, and is fetched from
-/// elsewhere.
+/// Like [`keep`], but caches the response under another address, for files with a stable name and a changing location.
 pub fn keep_as<'a>(
     context: &'a Context,
     name: &'a Url,
@@ -95,7 +95,7 @@ pub fn keep_as<'a>(
     keep_from(context, context, name, request, how)
 }
 
-/// The same where somebody else asks the host.
+/// Like [`keep_as`], but another object sends the request.
 pub fn keep_from<'a>(
     context: &'a Context,
     asker: &'a dyn Ask,
@@ -117,7 +117,7 @@ pub fn keep_from<'a>(
 }
 
 impl Kept {
-    /// The address of the next page of a list.
+    /// Returns the address of the next page of a list.
     pub fn next_page(&self, of: &Url) -> Option<Url> {
         next_page(self.link.as_deref()?, of)
     }
@@ -127,7 +127,7 @@ impl Kept {
     }
 }
 
-/// What is known of an address.
+/// State of an address in the cache.
 enum Look {
     Found(Box<Entry>, Bytes),
     Nothing,
@@ -138,13 +138,13 @@ struct Keeper<'a> {
     context: &'a Context,
     asker: &'a dyn Ask,
     store: &'a Store,
-    /// The address, and the media types that were asked for.
+    /// The address, and the accepted media types.
     key: String,
     request: &'a Request,
     how: Keep,
 }
 
-/// What an answer is kept under: under a name of its own it is that content, however it is asked for.
+/// Returns the cache key. A response with a name of its own has the same key for all media types.
 fn key(name: &Url, request: &Request) -> String {
     let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     match accept.filter(|_| *name == request.url) {
@@ -172,7 +172,7 @@ impl Keeper<'_> {
         }
         let lock = self.lock().await;
         let waited = lock.as_ref().is_some_and(KeyLock::waited);
-        // Between the look and the lock another one may have fetched it.
+        // Another task may have fetched the content before this task acquired the lock.
         if waited || !matches!(look, Look::Found(..)) {
             look = self.look();
         }
@@ -184,7 +184,7 @@ impl Keeper<'_> {
         self.ask(look).await
     }
 
-    /// Whether what is kept is enough by itself.
+    /// True if a cached response needs no request.
     fn needs_no_host(&self) -> bool {
         let settings = self.context.settings();
         settings.network == Network::Forbidden
@@ -231,7 +231,7 @@ impl Keeper<'_> {
         lock.map_err(|error| self.context.tell_of_store(&error)).ok()
     }
 
-    /// Asks the host: whether it has something else than what is kept, where something is.
+    /// Sends the request; a conditional request if the cache has a response.
     async fn ask(&self, look: Look) -> Result<Kept, Error> {
         let known = if let Look::Found(entry, bytes) = look { Some((entry, bytes)) } else { None };
         let request = match &known {
@@ -278,7 +278,7 @@ fn given(entry: &Entry, bytes: &Bytes) -> Kept {
     Kept { bytes: bytes.clone(), media_type: entry.media_type.clone(), link: entry.link.clone() }
 }
 
-/// The request that is answered with 304 when nothing changed, where the host gave something to tell that by.
+/// Returns a conditional request, which the host can answer with 304. Unchanged if the entry has no validator.
 fn conditional(request: &Request, entry: &Entry) -> Request {
     let mut request = request.clone();
     for (name, value) in [(IF_NONE_MATCH, &entry.etag), (IF_MODIFIED_SINCE, &entry.last_modified)] {
@@ -293,7 +293,7 @@ fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// Keeps an answer in memory, and writes it to the disk as long as that goes well.
+/// Collects a response in memory and copies it to disk until a write fails.
 struct Copying {
     memory: InMemory,
     blob: Result<BlobWriter, Error>,

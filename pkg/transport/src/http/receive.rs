@@ -1,4 +1,4 @@
-//! Takes what a host sends, piece by piece.
+//! Receives response bodies piece by piece.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use tokio::time::{Instant, timeout};
 
 use crate::{Context, Error, Event, Failure, http::sink::Sink};
 
-/// What stops the taking of an answer.
+/// The reason for an incomplete response.
 pub(super) enum Stopped {
-    /// The host, or the way to it.
+    /// A failure of the host or the connection.
     Failure(Failure),
-    /// The place where it goes.
+    /// A failure of the sink.
     Sink(Error),
 }
 
@@ -25,11 +25,11 @@ impl From<Failure> for Stopped {
     }
 }
 
-/// A host that sends less is given up: below it the smallest release takes minutes. A file of the size limit takes at most
-/// the limit divided by this rate, so nobody waits for a download without end.
+/// The minimum transfer rate. At a lower rate, even the smallest release takes minutes.
+/// The rate also limits the duration of a download: at most the size limit divided by this rate.
 const LEAST_BYTES_PER_SECOND: u64 = 1024;
 
-/// Watches the rate over one window after the other, each as long as a host may be silent.
+/// Measures the transfer rate in consecutive windows. A window is as long as the idle timeout.
 struct Pace {
     window: Duration,
     began: Instant,
@@ -41,9 +41,9 @@ impl Pace {
         Self { window, began: Instant::now(), received_bytes: 0 }
     }
 
-    /// Counts a piece.
+    /// Adds a piece.
     /// # Errors
-    /// [`Failure::TooSlow`] at the end of a window that brought too little.
+    /// [`Failure::TooSlow`] at the end of a window with too few bytes.
     fn count(&mut self, piece: &Bytes) -> Result<(), Failure> {
         self.received_bytes += piece.len() as u64;
         let elapsed = self.began.elapsed();
@@ -59,7 +59,7 @@ impl Pace {
     }
 }
 
-/// Reads the body piece by piece, never past the limit.
+/// Reads the body piece by piece, up to the limit.
 pub(super) async fn receive(
     context: &Context,
     mut response: Response,
@@ -98,8 +98,7 @@ pub(super) async fn receive(
     }
 }
 
-/// The start of an answer that is no success, for its message, as far as it comes in time; failures to read it are of no
-/// interest.
+/// Reads the start of an error response for its message, within the time limit. Read failures are ignored.
 pub(super) async fn error_text(mut response: Response, limit: Duration) -> Vec<u8> {
     let mut text = Vec::new();
     let read = async {
@@ -114,10 +113,10 @@ pub(super) async fn error_text(mut response: Response, limit: Duration) -> Vec<u
     text
 }
 
-/// The most bytes before the tag of a web page: comments and declarations.
+/// The maximum size of comments and declarations before the tag of a web page.
 const PROLOGUE_BYTES: usize = 1024;
 
-/// True if an answer is a web page. The first piece tells: it is longer than a tag.
+/// True if a response is a web page. The first piece suffices, because it is longer than a tag.
 fn is_web_page(headers: &HeaderMap, start: &[u8]) -> bool {
     let says_so = headers
         .get(CONTENT_TYPE)

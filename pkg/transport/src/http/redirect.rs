@@ -1,5 +1,5 @@
-//! Follows redirects by our own rules: credentials and content stay with their origin, https stays https, and each host is
-//! spoken to as it is set for that host.
+//! Follows redirects with own rules. Credentials and content never reach another origin, and https never becomes http.
+//! Each hop uses the settings of its host.
 
 use reqwest::{Method, Response, StatusCode, header::LOCATION};
 use url::Url;
@@ -7,16 +7,16 @@ use url::Url;
 use super::request::{Content, Request};
 use crate::{Credential, Failure};
 
-/// The longest chain of redirects that is followed; the peer's library follows as many.
+/// The maximum number of redirects, as in the library of clusterctl.
 const MAX_REDIRECTS: usize = 10;
 
-/// One request on the way to an answer.
+/// One request in a chain of redirects.
 #[derive(Clone, Debug)]
 pub(super) struct Hop<'a> {
     pub(super) url: Url,
     pub(super) method: Method,
     pub(super) carries_content: bool,
-    /// Only as long as the request stays with the host it was made for.
+    /// None after a redirect to another origin.
     pub(super) credential: Option<&'a Credential>,
     redirects: usize,
 }
@@ -32,9 +32,9 @@ impl<'a> Hop<'a> {
         }
     }
 
-    /// Where an answer sends the request on to; none when it is the answer.
+    /// Returns the next request of the chain. None if the response is not a redirect.
     /// # Errors
-    /// [`Failure::Redirect`] when it must not go there.
+    /// [`Failure::Redirect`] if the redirect is not allowed.
     pub(super) fn next(&self, response: &Response) -> Result<Option<Self>, Failure> {
         let Some(url) = target(&self.url, response) else { return Ok(None) };
         let refuse = |reason| Err(Failure::Redirect { reason });
@@ -50,7 +50,7 @@ impl<'a> Hop<'a> {
         let again =
             matches!(response.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT)
                 || matches!(self.method, Method::GET | Method::HEAD);
-        // A form may hold a password.
+        // A form may contain a password.
         if self.carries_content && again && !stays {
             return refuse("it leads content to another host");
         }

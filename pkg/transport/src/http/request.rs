@@ -13,51 +13,51 @@ use crate::{
     disk::SharedFile,
 };
 
-/// A request and how it is made. GET unless told otherwise.
+/// A request. The default method is GET.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Its method.
+    /// HTTP method.
     pub method: Method,
-    /// The address.
+    /// Address of the request.
     pub url: Url,
-    /// Headers, the credential aside.
+    /// Headers except the credential.
     pub headers: HeaderMap,
-    /// The body.
+    /// Body of the request.
     pub content: Content,
-    /// Sent to the host of `url`, and no further.
+    /// Credential for the host of `url`; never sent to another host.
     pub credential: Option<Credential>,
 }
 
-/// What a request carries.
+/// Body of a request.
 #[derive(Clone, Debug, Default)]
 pub enum Content {
-    /// Nothing.
+    /// No body.
     #[default]
     None,
-    /// What is in memory.
+    /// Bytes in memory.
     Bytes(Bytes),
     /// A part of a file, which is read while it is sent.
     Part {
         /// The file.
         file: SharedFile,
-        /// Bytes from the start of the file.
+        /// Offset of the part in bytes.
         offset: u64,
-        /// Its length, which goes before it.
+        /// Size of the part in bytes, sent as `Content-Length`.
         size_bytes: u64,
     },
 }
 
-/// The head of what came back: a status of success, or 304 to a request that allows for it.
+/// Status and headers of a response: a success, or 304 for a conditional request.
 #[derive(Debug)]
 pub struct Head {
-    /// The status.
+    /// Status of the response.
     pub status: StatusCode,
-    /// All headers.
+    /// Headers of the response.
     pub headers: HeaderMap,
 }
 
-/// The address of the next page of a list, from the text of its `Link` header. One that leads elsewhere is no page of
-/// this list, and must not see the credential.
+/// Returns the address of the next page of a list from a `Link` header. None if the address has another origin, because
+/// such a host must not receive the credential.
 pub(super) fn next_page(links: &str, of: &Url) -> Option<Url> {
     let next = links.split(',').find_map(|link| {
         let (address, parameters) = link.split_once(';')?;
@@ -68,57 +68,57 @@ pub(super) fn next_page(links: &str, of: &Url) -> Option<Url> {
     of.join(next).ok().filter(|url| url.origin() == of.origin())
 }
 
-/// The digest a registry says some content has; of other algorithms nothing is known.
+/// Returns the digest from the headers of a registry. None for algorithms other than SHA-256.
 pub fn digest_of(headers: &HeaderMap) -> Option<Digest> {
     headers.get("docker-content-digest")?.to_str().ok()?.parse().ok()
 }
 
-/// Reads the address of something that is to be fetched.
+/// Parses the address of a file.
 /// # Errors
-/// [`Error::FetchUrl`], without what may not be shown.
+/// [`Error::FetchUrl`] with the redacted address.
 pub fn parse_address(text: &str) -> Result<Url, Error> {
     Url::parse(text)
         .map_err(|_| Error::FetchUrl { url: shown_text(text), reason: "it is not a usable address" })
 }
 
 impl Request {
-    /// A plain GET for a file.
+    /// Creates a plain GET request.
     pub fn file(url: Url) -> Self {
         let (headers, content) = (HeaderMap::new(), Content::None);
         Self { method: Method::GET, url, headers, content, credential: None }
     }
 
-    /// The same with media types that are understood.
+    /// Adds the accepted media types.
     #[must_use]
     pub fn accepting(self, media_types: &'static str) -> Self {
         self.with_header(ACCEPT, HeaderValue::from_static(media_types))
     }
 
-    /// The same with a header that is always the same.
+    /// Adds a header with a constant value.
     #[must_use]
     pub fn stating(self, name: &'static str, value: &'static str) -> Self {
         self.with_header(HeaderName::from_static(name), HeaderValue::from_static(value))
     }
 
-    /// The same with one more header.
+    /// Adds a header.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
     }
 
-    /// The same with what shows who makes it.
+    /// Sets the credential.
     #[must_use]
     pub fn with_credential(self, credential: Option<Credential>) -> Self {
         Self { credential, ..self }
     }
 
-    /// Whether "not modified" is an answer to it.
+    /// True if the host may answer with "not modified".
     pub fn is_conditional(&self) -> bool {
         self.headers.contains_key(IF_NONE_MATCH) || self.headers.contains_key(IF_MODIFIED_SINCE)
     }
 
-    /// A failure found in an answer that had arrived well.
+    /// Returns the error for a failure in a complete response.
     pub fn failed(&self, failure: Failure) -> Error {
         Error::Request(Arc::new(RequestError {
             url: shown(&self.url),

@@ -1,4 +1,4 @@
-//! Makes requests, again where that can help.
+//! Sends requests, with retries after temporary failures.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -27,12 +27,12 @@ use crate::{
     http::sink::{InMemory, Sink},
 };
 
-/// So much of a file is read and sent at a time.
+/// The number of bytes that are read from a file and sent at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// Makes a request and keeps the answer in memory, at most the largest file that is taken.
+/// Sends a request and returns the body of the response. The size limit of a file applies.
 /// # Errors
-/// As [`receive_into`].
+/// Errors of [`receive_into`].
 pub fn send<'a>(context: &'a Context, request: &'a Request) -> BoxFuture<'a, Result<Bytes, Error>> {
     async move {
         let mut sink = InMemory::default();
@@ -42,11 +42,12 @@ pub fn send<'a>(context: &'a Context, request: &'a Request) -> BoxFuture<'a, Res
     .boxed()
 }
 
-/// Makes a request and hands the answer on piece by piece, at most `limit_bytes` of it.
-/// Boxed here once: the state of a request in flight is large, and every reader holds one.
+/// Sends a request and passes the response to the sink piece by piece, up to `limit_bytes`.
+///
+/// The future is boxed here, because the state of a request is large and every reader holds one.
 /// # Errors
-/// [`Error::Offline`] where no connection may be made; [`Error::Request`] with everything that is known;
-/// [`Error::Credential`] and the set-up failures of the client; what the sink gives.
+/// [`Error::Offline`] if connections are forbidden; [`Error::Request`] with all known facts; [`Error::Credential`],
+/// setup errors of the client, and errors of the sink.
 pub fn receive_into<'a>(
     context: &'a Context,
     request: &'a Request,
@@ -62,7 +63,7 @@ struct Failed {
     challenge: Option<String>,
 }
 
-/// What one try came to when it came to no answer.
+/// The outcome of an attempt without a usable response.
 enum Unanswered {
     Failed(Box<Failed>),
     Sink(Error),
@@ -112,7 +113,7 @@ async fn send_now(
     }
 }
 
-/// How long to wait: what the host asks for, if that is bearable, else what the policy says.
+/// Returns the wait time before a retry. None if the host requests a longer wait than the limit.
 fn delay(failure: &Failure, wait: Duration, max_retry_after: Duration) -> Option<Duration> {
     match failure {
         Failure::RateLimited { retry_after: Some(asked), .. } => {
@@ -145,7 +146,7 @@ async fn once(
     if status == StatusCode::NOT_MODIFIED && request.is_conditional() {
         return Ok(Head { status, headers });
     }
-    // The answer to HEAD tells the length of what does not follow.
+    // The headers of a response to HEAD describe a body that does not follow.
     if status.is_success() && request.method == Method::HEAD {
         return Ok(Head { status, headers });
     }
@@ -162,7 +163,7 @@ async fn once(
     }
 }
 
-/// Makes the request, and those that redirects make of it, until there is an answer.
+/// Sends the request and follows redirects until a response is final.
 async fn start(context: &Context, request: &Request) -> Result<Response, Failure> {
     let mut hop = Hop::first(request);
     loop {
@@ -194,7 +195,7 @@ async fn make(context: &Context, request: &Request, hop: &Hop<'_>) -> Result<Res
     builder.send().await.map_err(|error| classify::transport(&error, &hop.url, timeouts))
 }
 
-/// A part of a file as it is read, piece by piece.
+/// Returns a part of a file as a body that is read piece by piece.
 fn pieces_of(file: SharedFile, offset: u64, size_bytes: u64) -> Body {
     let end = offset + size_bytes;
     let pieces = futures::stream::try_unfold(offset, move |offset| {

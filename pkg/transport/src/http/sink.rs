@@ -1,23 +1,23 @@
-//! Where the pieces of an answer go.
+//! Receivers of response bodies.
 
 use bytes::{Bytes, BytesMut};
 
 use crate::Error;
 
-/// Where the pieces of an answer go. An answer that is cut short is asked for again, and begins anew.
+/// A receiver of response bodies. After an incomplete response, the request is retried and the sink starts again.
 pub trait Sink: Send {
-    /// An answer begins; what came before counts no more.
+    /// Starts a response and discards the pieces of an earlier one.
     /// # Errors
-    /// Whatever stops it; the request is not made again.
+    /// Any error stops the request without a retry.
     fn begin(&mut self) -> Result<(), Error>;
 
-    /// The next piece.
+    /// Takes the next piece.
     /// # Errors
-    /// Whatever stops it; the request is not made again.
+    /// Any error stops the request without a retry.
     fn take(&mut self, piece: Bytes) -> Result<(), Error>;
 }
 
-/// Keeps an answer in memory.
+/// A sink that collects a response in memory.
 #[derive(Debug, Default)]
 pub struct InMemory {
     first: Option<Bytes>,
@@ -25,7 +25,7 @@ pub struct InMemory {
 }
 
 impl InMemory {
-    /// All pieces of the last answer.
+    /// Returns the body of the last response.
     pub fn finish(self) -> Bytes {
         self.first.unwrap_or_else(|| self.received.freeze())
     }
@@ -38,7 +38,7 @@ impl Sink for InMemory {
     }
 
     fn take(&mut self, piece: Bytes) -> Result<(), Error> {
-        // Most files come in one piece, which is then not copied.
+        // Most files arrive in one piece; that piece is not copied.
         match self.first.take() {
             None if self.received.is_empty() => self.first = Some(piece),
             None => self.received.extend_from_slice(&piece),

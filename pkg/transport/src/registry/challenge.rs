@@ -1,15 +1,15 @@
-//! What a registry asks for to let a request pass.
+//! Parses the authentication challenges of registries.
 
-/// One way to get in, from a `WWW-Authenticate` header.
+/// An authentication scheme from a `WWW-Authenticate` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Challenge {
-    /// A token from another place.
+    /// A token from a token server.
     Bearer { realm: String, service: Option<String>, scope: Option<String> },
-    /// User name and password.
+    /// A user name and a password.
     Basic,
 }
 
-/// Reads the first way that is understood; a token is preferred over a password.
+/// Returns the first supported challenge. Tokens are preferred over passwords.
 /// Source: RFC 9110 §11.6.1; distribution specification, token authentication.
 pub(super) fn parse(header: &str) -> Option<Challenge> {
     let challenges = split(header);
@@ -26,7 +26,7 @@ pub(super) fn parse(header: &str) -> Option<Challenge> {
 
 type Parameters = Vec<(String, String)>;
 
-/// Cuts a header into schemes with their parameters. A word without `=` begins a scheme.
+/// Splits a header into schemes and parameters. A word without `=` starts a scheme.
 fn split(header: &str) -> Vec<(String, Parameters)> {
     let mut challenges: Vec<(String, Parameters)> = Vec::new();
     let mut rest = header;
@@ -50,11 +50,11 @@ fn split(header: &str) -> Vec<(String, Parameters)> {
     }
 }
 
-/// A value, quoted or not, and what comes after it.
+/// Returns a value, quoted or plain, and the text after the value.
 fn value(text: &str) -> (String, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let (value, rest) = text.split_at(text.find([',', ' ']).unwrap_or(text.len()));
-        // Something has to be eaten, or a lone `=` would never end.
+        // Each call must consume text. Otherwise, a lone `=` would cause an endless loop.
         return (value.to_owned(), rest.strip_prefix(',').unwrap_or(rest.trim_start()));
     };
     let mut value = String::new();

@@ -3,7 +3,7 @@ use bytes::Bytes;
 use super::manifest::Descriptor;
 use crate::{Digest, Digester, Error, http::Sink};
 
-/// What is known of content before it comes.
+/// Expected digest and size of content.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Expected {
     pub(super) digest: Option<Digest>,
@@ -16,7 +16,7 @@ impl From<&Descriptor> for Expected {
     }
 }
 
-/// Hands pieces on and holds them against what is known.
+/// A sink that verifies pieces and passes them on.
 pub(super) struct Checked<'a> {
     sink: &'a mut dyn Sink,
     address: &'a str,
@@ -30,7 +30,7 @@ impl<'a> Checked<'a> {
         Self { sink, address, expected, digester: Digester::default(), received_bytes: 0 }
     }
 
-    /// To be asked when all pieces are there. `told` is the digest the registry says they have.
+    /// Verifies the complete content. `told` is the digest in the headers of the registry.
     pub(super) fn finish(self, told: Option<Digest>) -> Result<(), Error> {
         if let Some(expected_bytes) = self.expected.size_bytes.filter(|size| *size != self.received_bytes) {
             return Err(self.wrong_size(expected_bytes));
@@ -58,7 +58,7 @@ impl Sink for Checked<'_> {
 
     fn take(&mut self, piece: Bytes) -> Result<(), Error> {
         self.received_bytes += piece.len() as u64;
-        // A host that never ends is not read to its end.
+        // Stops hosts that send more content than expected.
         if let Some(expected_bytes) = self.expected.size_bytes.filter(|size| self.received_bytes > *size) {
             return Err(self.wrong_size(expected_bytes));
         }

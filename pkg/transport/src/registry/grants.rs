@@ -1,4 +1,4 @@
-//! Who may do what in which repository: challenges answered, tokens kept.
+//! Authorization at registries: answers challenges and caches tokens.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -23,22 +23,23 @@ use crate::{
     http::{InMemory, Sink},
 };
 
-/// The largest answer of a place that gives tokens.
+/// The maximum size of a response from a token server.
 const MAX_TOKEN_BYTES: u64 = 1024 * 1024;
 
-/// The user of a password that is an identity token: to be traded in, never shown to the registry.
+/// The user name that marks a password as an identity token. Such a token is exchanged for an access token and never
+/// sent to a registry.
 const IDENTITY_TOKEN: &str = "<token>";
 
-/// What this process found out about registries.
+/// Facts about registries in this process.
 #[derive(Default)]
 pub(super) struct Registries {
-    /// What let a request pass, by registry, repository and access.
+    /// Accepted credentials, by registry, repository and access.
     grants: Mutex<BTreeMap<String, Credential>>,
-    /// Where registries listen, by host.
+    /// Base addresses of registries, by host.
     pub(super) bases: Cache<Arc<Url>, Error>,
 }
 
-/// What is to be done in a repository.
+/// An access right to a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     Pull,
@@ -61,10 +62,11 @@ struct Token {
 }
 
 impl Registry {
-    /// Makes a request as somebody who may. A first 401 is answered with what the registry asks for, once.
-    /// Boxed here once, as the state of two requests is large.
+    /// Sends an authorized request. After a first 401, answers the challenge of the registry once and retries.
+    ///
+    /// The future is boxed here, because the state of two requests is large.
     /// # Errors
-    /// Whatever stops the request, or the one for a token.
+    /// Errors of the request and of the request for a token.
     pub(super) fn exchange<'a>(
         &'a self,
         repository: &'a str,
@@ -75,7 +77,7 @@ impl Registry {
     ) -> BoxFuture<'a, Result<Head, Error>> {
         async move {
             let key = format!("{}/{repository}:{access}", self.host());
-            // Uploads may lead to another place, which is not who asked.
+            // The address of an upload may belong to another host, which must not receive the credential.
             let is_own = self.is_own(&request.url).await?;
             let registries = self.context.session::<Registries>();
             let known = registries.grants.lock().await.get(&key).cloned();
@@ -96,7 +98,7 @@ impl Registry {
         .boxed()
     }
 
-    /// What lets a request pass that was refused with what was known; kept for the next ones.
+    /// Returns a credential for a rejected request, and caches it for later requests.
     async fn granted(
         &self,
         key: String,
@@ -105,7 +107,7 @@ impl Registry {
         repository: &str,
         access: Access,
     ) -> Result<Option<Credential>, Error> {
-        // Held meanwhile, so that of several who are refused at once one asks.
+        // The lock is held during the request, so only one of several concurrent tasks requests a token.
         let registries = self.context.session::<Registries>();
         let mut grants = registries.grants.lock().await;
         let newer = grants.get(&key).filter(|newer| Some(*newer) != refused.as_ref());
@@ -123,7 +125,7 @@ impl Registry {
         Ok(self.url("x", "").await?.origin() == url.origin())
     }
 
-    /// Answers a challenge; none where there is nothing to answer with.
+    /// Answers a challenge. None without a usable credential or token server.
     async fn grant(
         &self,
         asked: &Challenge,
@@ -135,7 +137,7 @@ impl Registry {
         let Challenge::Bearer { realm, service, scope } = asked else {
             return Ok(credential.filter(|credential| identity_token(credential).is_none()));
         };
-        // A token that is there already is not one for tokens.
+        // A bearer token of the user is already an access token.
         if let Some(Credential::Bearer(token)) = credential {
             return Ok(Some(Credential::Bearer(token)));
         }
@@ -161,7 +163,8 @@ impl Registry {
     }
 }
 
-/// Asks for a token as somebody, or as nobody. An identity token is traded in by a form, a password is shown.
+/// Creates the request for a token. The request sends an identity token as a form, a password as a header, or no
+/// credential.
 /// Source: distribution specification, "Token Authentication" and "OAuth2 Token Authentication".
 fn token_request(
     mut url: Url,
@@ -191,14 +194,16 @@ fn identity_token(credential: &Credential) -> Option<&Secret> {
     }
 }
 
-/// Whether a place may be asked for a token: over TLS, or as openly as the registry is spoken to, on the same host.
+/// True if a token server may be contacted: over TLS, or over plain HTTP if the registry uses plain HTTP on the same
+/// host.
 fn may_ask(realm: &Url, registry: &Url) -> bool {
     realm.scheme() == "https"
         || (realm.scheme() == "http" && registry.scheme() == "http" && realm.host() == registry.host())
 }
 
-/// Whether a password may go to the place a registry names: to itself or one in the same domain (`auth.docker.io` for
-/// `registry-1.docker.io`). Otherwise whoever answers for a registry could have the password of it sent anywhere.
+/// True if the token server may receive the password: the host of the registry, or a host in the same domain, such as
+/// `auth.docker.io` for `registry-1.docker.io`. Without this check, a malicious registry could redirect passwords to
+/// any host.
 fn is_kin(realm: &Url, registry: &Url) -> bool {
     let (Some(realm), Some(registry)) = (realm.host_str(), registry.host_str()) else { return false };
     let is_name = |host: &str| host.parse::<std::net::IpAddr>().is_err() && !host.starts_with('[');

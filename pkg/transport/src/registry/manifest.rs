@@ -1,4 +1,4 @@
-//! What registries keep: manifests, and indexes of them.
+//! Manifests and indexes in registries.
 //! Source: OCI image specification 1.1 (manifest.md, image-index.md, descriptor.md); Docker image manifest v2, schema 2.
 
 #![expect(missing_docs, reason = "fields are named as in the specifications")]
@@ -15,28 +15,28 @@ pub const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
 const DOCKER_INDEX: &str = "application/vnd.docker.distribution.manifest.list.v2+json";
 
-/// All that is understood, as an `Accept` header has it.
+/// All supported media types, as the value of an `Accept` header.
 pub(super) const ACCEPTED: &str = "application/vnd.oci.image.manifest.v1+json, \
      application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.v2+json, \
      application/vnd.docker.distribution.manifest.list.v2+json";
 
-/// The largest manifest that is taken, as registries have it.
+/// The maximum size of a manifest, the same as in registries.
 pub const MAX_MANIFEST_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The name of the file a layer holds, or of what a manifest stands for.
+/// The annotation for the name of a file in a layer, or for the name of a manifest.
 pub const TITLE: &str = "org.opencontainers.image.title";
 
-/// Content, told by its digest.
+/// A reference to content by its digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
     pub media_type: String,
     pub digest: Digest,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
-    /// The content itself, base64, where it is small.
+    /// The content itself in base64, if the content is small.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct Descriptor {
     pub artifact_type: Option<String>,
 }
 
-/// The machine an image is for.
+/// The platform of an image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Platform {
     pub architecture: String,
@@ -54,7 +54,7 @@ pub struct Platform {
     pub variant: Option<String>,
 }
 
-/// An image or an artifact: a configuration and layers. The order of the fields is that of everybody's manifests.
+/// An image or an artifact: a configuration and layers. The order of the fields is the conventional order in manifests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
@@ -77,24 +77,24 @@ pub struct Index {
     pub manifests: Vec<Descriptor>,
 }
 
-/// What a reference leads to.
+/// A manifest or an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
     Manifest(Box<Manifest>),
     Index(Index),
 }
 
-/// A manifest or an index as the registry gave it, its digest checked.
+/// A manifest or an index from a registry, with verified digest.
 #[derive(Clone, Debug)]
 pub struct Fetched {
     pub media_type: String,
     pub digest: Digest,
-    /// As it came; the digest is of these.
+    /// The original bytes, which have this digest.
     pub bytes: Bytes,
     pub document: Document,
 }
 
-/// Either of them, before it is clear which.
+/// The fields of a manifest and an index, before the type is known.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Either {
@@ -109,7 +109,7 @@ struct Either {
     annotations: BTreeMap<String, String>,
 }
 
-/// Why some text is no manifest.
+/// The reason for an invalid manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
     #[error(transparent)]
@@ -124,10 +124,10 @@ pub enum Unreadable {
     MediaType(String),
 }
 
-/// Reads a manifest or an index. `content_type` is what the registry calls it, which counts where the text is silent.
+/// Parses a manifest or an index. `content_type` is the header of the registry, used if the text has no media type.
 /// Source: image specification, "Verification": a text that could be both is refused.
 /// # Errors
-/// A media type that is not understood, or a text that does not keep to its type.
+/// Fails for an unsupported media type, or if the text does not match its media type.
 pub fn parse(bytes: &[u8], content_type: Option<&str>) -> Result<(String, Document), Unreadable> {
     let either: Either = serde_json::from_slice(bytes)?;
     let content_type = content_type.map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
@@ -141,7 +141,7 @@ pub fn parse(bytes: &[u8], content_type: Option<&str>) -> Result<(String, Docume
 }
 
 impl Unreadable {
-    /// The failure of a request whose answer should have been `what`.
+    /// Returns the error for a response that should be `what`.
     pub fn in_answer(self, address: &str, request: &Request, what: &'static str) -> Error {
         match self {
             Self::MediaType(media_type) => Error::MediaType { address: address.to_owned(), media_type },
@@ -182,7 +182,7 @@ impl Either {
 }
 
 impl Descriptor {
-    /// Of content in memory.
+    /// Creates the descriptor of content in memory.
     pub fn of(media_type: &str, bytes: &[u8]) -> Self {
         Self::new(media_type, Digest::of(bytes), bytes.len() as u64)
     }
@@ -199,7 +199,7 @@ impl Descriptor {
         }
     }
 
-    /// The name of the file it holds.
+    /// Returns the name of the file in the content.
     pub fn title(&self) -> Option<&str> {
         self.annotations.get(TITLE).map(String::as_str)
     }

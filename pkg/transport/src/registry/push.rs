@@ -1,4 +1,4 @@
-//! Uploads: content in one piece, then the manifest that names it.
+//! Uploads: content in one piece, then the manifest that refers to the content.
 //! Source: OCI distribution specification 1.1, "Push".
 
 use reqwest::{
@@ -14,11 +14,11 @@ use crate::{
     http::{Content, Head, Request, digest_of},
 };
 
-/// What a registry says to an upload is short.
+/// The maximum size of a response to an upload.
 const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
 
 impl Registry {
-    /// Whether a repository has some content.
+    /// True if a repository has the content with this digest.
     pub async fn has_blob(&self, repository: &str, digest: &Digest) -> Result<bool, Error> {
         let url = self.url(repository, &format!("blobs/{digest}")).await?;
         let request = Request { method: Method::HEAD, ..Request::file(url) };
@@ -29,9 +29,9 @@ impl Registry {
         }
     }
 
-    /// Brings some content into a repository, if it is not there. A file is read while it is sent.
+    /// Uploads content to a repository, unless the repository already has the content. A file is read while it is sent.
     /// # Errors
-    /// [`Error::UploadAddress`] and [`Error::Digest`] where the registry does not do its part; what stops a request.
+    /// [`Error::UploadAddress`] and [`Error::Digest`] if the registry violates the protocol; errors of the requests.
     pub async fn push_blob(&self, repository: &str, content: Content, digest: &Digest) -> Result<(), Error> {
         if self.has_blob(repository, digest).await? {
             return Ok(());
@@ -47,9 +47,9 @@ impl Registry {
         self.check_told(repository, &head, *digest)
     }
 
-    /// Puts a manifest under a tag or its digest, byte by byte as it is given.
+    /// Uploads a manifest under a tag or its digest. The bytes are sent unchanged.
     /// # Errors
-    /// [`Error::Digest`] when the registry calls it by another digest; what stops the request.
+    /// [`Error::Digest`] if the registry reports another digest; errors of the request.
     pub async fn push_manifest(
         &self,
         repository: &str,
@@ -73,7 +73,7 @@ impl Registry {
         self.exchange(repository, Access::Push, request, &mut InMemory::default(), MAX_ANSWER_BYTES).await
     }
 
-    /// Where the registry wants the content; never in the clear when it was asked over TLS.
+    /// Returns the upload address. Fails if the registry uses HTTPS, but the address does not.
     fn upload_address(
         &self,
         begin: &Request,

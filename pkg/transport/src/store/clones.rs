@@ -1,4 +1,4 @@
-//! Clones of Git repositories: folders that are kept, and dropped, as a whole.
+//! Clones of Git repositories: folders that are stored and removed as a whole.
 
 use std::{
     fs, io,
@@ -11,25 +11,26 @@ use super::{
 };
 use crate::Error;
 
-/// The folder of clones.
+/// The folder of all clones.
 pub(super) const CLONES: &str = "git";
 
-/// A clone that is on its way out.
+/// The name prefix of a clone that is being removed.
 const LEAVING: &str = ".old-";
 
-/// Who reads a clone holds no lock of it, so that what was used lately stays. A use is noted now and then only.
+/// The time during which a used clone counts as active. Readers of a clone hold no lock, and uses are recorded only at
+/// intervals.
 const IN_USE: Duration = USE_NOTED_EVERY.saturating_mul(2);
 
-/// A clone that nobody is at.
+/// A clone that is not in use.
 pub(super) struct KeptClone {
     pub(super) path: PathBuf,
     pub(super) size_bytes: u64,
-    /// When it was last read or fetched.
+    /// Time of the last read or fetch.
     pub(super) used: SystemTime,
 }
 
 impl Store {
-    /// The clones that may be dropped: not used for some time, and without a working copy somewhere.
+    /// Returns the clones that may be removed: clones without recent use and without working copies.
     pub(super) fn idle_clones(&self) -> Vec<KeptClone> {
         let now = SystemTime::now();
         let kept = |path: PathBuf| {
@@ -44,7 +45,7 @@ impl Store {
         found.into_iter().filter_map(kept).collect()
     }
 
-    /// Removes what is left of clones that were on their way out when somebody was killed.
+    /// Removes the remains of clones whose removal was interrupted.
     pub(super) fn sweep_clones(&self) -> Result<(), Error> {
         let is_leaving =
             |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(LEAVING));
@@ -54,7 +55,8 @@ impl Store {
     }
 }
 
-/// Drops a clone, unless somebody fetches into it. It is gone at once, and then taken apart.
+/// Removes a clone, unless another process fetches into it. The clone is renamed first, so its removal is atomic for
+/// readers.
 pub(super) fn drop_clone(clone: &KeptClone) -> Result<bool, Error> {
     let lock = lock_file(&clone.path);
     let Some(_held) = try_lock_file(&lock)? else { return Ok(false) };
@@ -69,18 +71,18 @@ pub(super) fn drop_clone(clone: &KeptClone) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// A folder is a clone when it came to be there whole, which is when it has its name.
+/// True if a folder is a complete clone. Incomplete clones have another name.
 pub fn is_clone(folder: &Path) -> bool {
     folder.join("HEAD").is_file()
 }
 
-/// Held while a clone is changed.
+/// Returns the path of the lock file that a process holds while it changes a clone.
 pub fn lock_file(clone: &Path) -> PathBuf {
     let name = clone.file_name().unwrap_or_default().to_string_lossy();
     clone.with_file_name(format!(".{name}.lock"))
 }
 
-/// Folders of a kind at any depth; what is in one of them is not looked at.
+/// Finds matching folders at any depth. Folders inside a matching folder or a clone are ignored.
 fn find(folder: &Path, is_meant: &dyn Fn(&Path) -> bool, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

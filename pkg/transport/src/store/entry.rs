@@ -1,4 +1,4 @@
-//! Which blob an address gave, and what the host said of it.
+//! Entries: the blob of an address, and the headers of its response.
 
 use std::{
     fs, io,
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::{Store, note_use, store_error, writer::write_whole};
 use crate::{Digest, Error};
 
-/// What is kept of one address.
+/// The cached response of one address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Entry {
-    /// The address, and what was asked of it; never with a secret.
+    /// The address and the accepted media types; never contains a secret.
     pub(crate) key: String,
-    /// Its content.
+    /// Digest of the content.
     pub(crate) digest: Digest,
     pub(crate) size_bytes: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,17 +26,17 @@ pub(crate) struct Entry {
     pub(crate) last_modified: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) media_type: Option<String>,
-    /// The `Link` header, which leads to the next page of a list.
+    /// The `Link` header, which contains the next page of a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<String>,
-    /// When the host last said that this is its content.
+    /// Time at which the host last confirmed this content.
     pub(crate) kept_at: Timestamp,
 }
 
 impl Store {
-    /// The entry of a key. One that cannot be read counts as none: it is written anew.
+    /// Reads the entry of a key. None if the entry is missing or invalid; the next write replaces it.
     /// # Errors
-    /// When the store cannot be used.
+    /// Fails if the store cannot be used.
     pub(crate) fn entry(&self, key: &str) -> Result<Option<Entry>, Error> {
         self.check()?;
         let path = self.entry_path(key);
@@ -47,18 +47,18 @@ impl Store {
         Ok(found)
     }
 
-    /// Writes an entry over the one there may be.
+    /// Writes an entry and replaces an existing one.
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the entry cannot be written.
     pub(crate) fn put_entry(&self, entry: &Entry) -> Result<(), Error> {
         self.prepare()?;
         let text = serde_json::to_vec(entry).map_err(|error| store_error(&self.entries(), error.into()))?;
         write_whole(&self.entry_path(&entry.key), &text)
     }
 
-    /// Forgets a key.
+    /// Removes the entry of a key.
     pub(crate) fn drop_entry(&self, key: &str) {
-        // Where it cannot be removed it is found damaged once more.
+        // If the removal fails, the next read finds the same damage again.
         let _ = fs::remove_file(self.entry_path(key));
     }
 
@@ -67,7 +67,7 @@ impl Store {
     }
 }
 
-/// Reads an entry file; none when it is gone, or no entry.
+/// Reads an entry file. None if the file is missing or invalid.
 pub(super) fn read_entry(path: &Path) -> Result<Option<Entry>, Error> {
     match fs::read(path) {
         Ok(text) => Ok(serde_json::from_slice(&text).ok()),

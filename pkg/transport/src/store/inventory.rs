@@ -1,4 +1,4 @@
-//! Everything in a store, as pruning and surveys look at it.
+//! The complete content of a store, for pruning and surveys.
 
 use std::{
     collections::HashMap,
@@ -14,23 +14,23 @@ use super::{
 };
 use crate::{Digest, Error};
 
-/// A blob and what refers to it.
+/// A blob and its entries.
 pub(super) struct Kept {
     pub(super) digest: Digest,
     pub(super) path: PathBuf,
     pub(super) size_bytes: u64,
-    /// When it was last read or written, under any of its addresses.
+    /// Time of the last read or write of the blob or one of its entries.
     pub(super) used: SystemTime,
     pub(super) entries: Vec<(PathBuf, Entry)>,
 }
 
-/// All of a store.
+/// The complete content of a store.
 #[derive(Default)]
 pub(super) struct Inventory {
     pub(super) kept: Vec<Kept>,
-    /// Entries that cannot be read, or whose blob is gone.
+    /// Entries that are invalid or refer to a missing blob.
     pub(super) stray: Vec<PathBuf>,
-    /// Files of writes that did not end, or have not ended yet.
+    /// Temporary files of active or interrupted writes.
     pub(super) temporaries: Vec<Temporary>,
 }
 
@@ -41,14 +41,14 @@ pub(super) struct Temporary {
 }
 
 impl Store {
-    /// Looks at everything.
+    /// Lists the content of the store.
     /// # Errors
-    /// When the store cannot be used, or listed.
+    /// Fails if the store cannot be used or listed.
     pub(super) fn inventory(&self) -> Result<Inventory, Error> {
         self.check()?;
         let mut inventory = Inventory::default();
         let mut entries: HashMap<Digest, Vec<(PathBuf, Entry, SystemTime)>> = HashMap::new();
-        // Entries first: one is written behind its blob, so that the blob of what is seen here is seen below.
+        // Entries are listed first: a blob is written before its entry, so every listed entry has a listed blob.
         for file in files(&self.entries())? {
             if inventory.took_temporary(&file) {
                 continue;
@@ -61,7 +61,7 @@ impl Store {
             }
         }
         for file in files(&self.blobs())? {
-            // What has no digest as its name was not put there by us.
+            // Files whose name is not a digest are not blobs of the store.
             let Some(digest) = digest_of_name(&file) else {
                 inventory.took_temporary(&file);
                 continue;
@@ -92,13 +92,13 @@ impl Inventory {
     }
 }
 
-/// Bytes in all blobs, as far as they can be listed.
+/// Returns the size of all blobs. Unreadable folders are ignored.
 pub(super) fn size_of_blobs(blobs: &Path) -> u64 {
     let blobs = files(blobs).unwrap_or_default();
     blobs.iter().filter(|file| digest_of_name(file).is_some()).map(|file| file.size_bytes).sum()
 }
 
-/// Bytes in all files below a folder, as far as they can be listed.
+/// Returns the size of all files below a folder. Unreadable folders are ignored.
 pub(super) fn size_of_tree(folder: &Path) -> u64 {
     let mut size_bytes = 0;
     let mut folders = vec![folder.to_owned()];
@@ -126,7 +126,7 @@ impl Listed {
     }
 }
 
-/// The files of a folder; none when it is not there. What goes away meanwhile is left out.
+/// Lists the files of a folder. Empty if the folder does not exist. Files that disappear during the call are skipped.
 pub(super) fn files(folder: &Path) -> Result<Vec<Listed>, Error> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

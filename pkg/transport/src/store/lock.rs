@@ -1,4 +1,4 @@
-//! Whoever fetches an address holds its lock; whoever else wants it waits, in this process and in others.
+//! Locks of addresses. Only one task fetches an address at a time; tasks in this and other processes wait.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -9,11 +9,11 @@ use std::{
 use super::{Store, store_error};
 use crate::{Digest, Error, Event};
 
-/// Waits between tries: short at first, since most files are small, then longer, since some are not.
+/// Wait times between attempts. They are short at first, because most files are small, and then grow.
 const FIRST_WAIT: Duration = Duration::from_millis(5);
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
-/// Held while an address is fetched. Dropping it frees it, and so does the end of the process.
+/// The lock of an address during a fetch. Dropping the value or ending the process releases the lock.
 #[derive(Debug)]
 pub struct KeyLock {
     _file: File,
@@ -21,14 +21,14 @@ pub struct KeyLock {
 }
 
 impl KeyLock {
-    /// Whether somebody else held it before, and so may have done what is to be done.
+    /// True if another task held the lock before. That task may have completed the work.
     pub fn waited(&self) -> bool {
         self.waited
     }
 
-    /// Takes the lock that a file of its own stands for; `told` is called once when somebody else holds it.
+    /// Acquires the lock of a lock file. Calls `told` once if another task holds the lock.
     /// # Errors
-    /// [`Error::Store`] when the file cannot be made or locked.
+    /// [`Error::Store`] if the file cannot be created or locked.
     pub async fn of_file(path: &Path, told: impl FnOnce()) -> Result<Self, Error> {
         let (mut wait, mut told) = (FIRST_WAIT, Some(told));
         loop {
@@ -45,16 +45,16 @@ impl KeyLock {
 }
 
 impl Store {
-    /// Takes the lock of a key, which is shown to people while somebody else holds it.
+    /// Acquires the lock of a key. While another task holds the lock, an event shows the key to the user.
     /// # Errors
-    /// [`Error::Store`] when the lock file cannot be made or locked.
+    /// [`Error::Store`] if the lock file cannot be created or locked.
     pub async fn lock(&self, key: &str) -> Result<KeyLock, Error> {
         self.prepare()?;
         let waiting = || self.emit(&Event::WaitingForOther { wanted: key.to_owned() });
         KeyLock::of_file(&self.lock_path(key), waiting).await
     }
 
-    /// The lock of a key where nobody holds it.
+    /// Acquires the lock of a key. None if another task holds the lock.
     pub(super) fn try_lock(&self, key: &str) -> Result<Option<File>, Error> {
         self.prepare()?;
         try_lock_file(&self.lock_path(key))
@@ -71,7 +71,7 @@ impl Store {
     }
 }
 
-/// The lock of a file where nobody holds it.
+/// Acquires the lock of a lock file. None if another task holds the lock.
 pub(super) fn try_lock_file(path: &Path) -> Result<Option<File>, Error> {
     loop {
         let mut options = OpenOptions::new();
@@ -80,7 +80,7 @@ pub(super) fn try_lock_file(path: &Path) -> Result<Option<File>, Error> {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path).map_err(|error| store_error(path, error))?;
         match file.try_lock() {
-            // The file may have been removed since it was opened; others would lock another one.
+            // Another process may have removed the file after it was opened. Other tasks would then lock a new file.
             Ok(()) if is_removed(&file) => {}
             Ok(()) => return Ok(Some(file)),
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -95,7 +95,7 @@ fn is_removed(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
 }
 
-/// Elsewhere a file that is open keeps its name.
+/// On other systems, an open file keeps its name.
 #[cfg(not(unix))]
 fn is_removed(_: &File) -> bool {
     false

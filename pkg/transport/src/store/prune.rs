@@ -1,4 +1,4 @@
-//! Makes room, least recently used first.
+//! Removes content from the store, least recently used first.
 
 use std::{
     fs, io,
@@ -14,40 +14,41 @@ use super::{
 };
 use crate::Error;
 
-/// The lock of whoever prunes.
+/// The key of the prune lock.
 const KEY: &str = "pruning";
-/// A write takes minutes at most; a temporary file of this age was left by somebody who was killed.
+/// The minimum age of abandoned temporary files. A write takes minutes at most, so older files belong to killed
+/// processes.
 const LEFT_BEHIND: Duration = Duration::from_hours(24);
-/// Folders of readers that keep more than files.
+/// Folders of readers that store more than files.
 pub(super) const READERS: [&str; 1] = [CLONES];
 
-/// What is removed. Temporary files that somebody left behind always are.
+/// The content to remove. Abandoned temporary files are always removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prune {
-    /// As much as is over the limit.
+    /// Only content above the size limit.
     ToLimit,
-    /// The same, and what was not used for so long.
+    /// Content above the size limit, and content that was unused for this time.
     Unused(Duration),
-    /// Everything, the folders of readers too.
+    /// All content, including the folders of readers.
     Everything,
 }
 
-/// What was removed.
+/// The result of pruning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Addresses that were forgotten.
+    /// Number of removed entries.
     pub entries: usize,
-    /// Bytes that were freed.
+    /// Number of freed bytes.
     pub freed_bytes: u64,
-    /// Temporary files that somebody had left behind.
+    /// Number of removed temporary files.
     pub temporaries: usize,
-    /// Clones that were dropped.
+    /// Number of removed clones.
     pub clones: usize,
-    /// Bytes that are left, but for clones that are in use.
+    /// Number of remaining bytes, without clones in use.
     pub left_bytes: u64,
 }
 
-/// What goes as a whole.
+/// An item that is removed as a whole.
 enum Going<'a> {
     Blob(&'a Kept),
     Clone(&'a KeptClone),
@@ -63,9 +64,9 @@ impl Going<'_> {
 }
 
 impl Store {
-    /// Removes what is asked for. Waits for another process that is at it.
+    /// Prunes the store. Waits for another process that prunes.
     /// # Errors
-    /// When the store cannot be used, or something in it not be removed.
+    /// Fails if the store cannot be used or content cannot be removed.
     pub async fn prune(&self, what: Prune) -> Result<Pruned, Error> {
         self.check()?;
         if !self.settings().folder.exists() {
@@ -75,7 +76,8 @@ impl Store {
         self.prune_now(what)
     }
 
-    /// Makes room where nobody else does; gives what is left. A failure is met again by whoever prunes by hand.
+    /// Prunes to the limit and returns the remaining bytes. None if another process prunes or pruning fails; `cache
+    /// prune` shows such failures.
     pub(super) fn prune_unless_busy(&self) -> Option<u64> {
         let _lock = self.try_lock(KEY).ok().flatten()?;
         self.prune_now(Prune::ToLimit).ok().map(|pruned| pruned.left_bytes)
@@ -129,7 +131,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes lock files that nobody holds; whoever opened one before takes a new one.
+    /// Removes unused lock files. A process that opened a removed file creates a new one.
     fn remove_locks(&self, what: Prune) -> Result<(), Error> {
         if !cfg!(unix) {
             return Ok(());
@@ -156,7 +158,7 @@ fn remove_temporaries(inventory: &Inventory, what: Prune, pruned: &mut Pruned) -
     Ok(())
 }
 
-/// Entries first: one without its blob is asked for again, a blob without entries is only forgotten.
+/// Removes the entries first: an entry without its blob would cause a new request, a blob without entries is harmless.
 fn remove_blob(kept: &Kept, pruned: &mut Pruned) -> Result<(), Error> {
     for (entry, _) in &kept.entries {
         remove(entry)?;
@@ -177,7 +179,7 @@ fn remove_clone(clone: &KeptClone, pruned: &mut Pruned) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes a file; one that somebody else has removed is gone as well.
+/// Removes a file. Succeeds if another process has already removed the file.
 pub(super) fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(store_error(path, error)),

@@ -1,4 +1,4 @@
-//! Tells what is kept, and whether it is whole.
+//! Counts and verifies the content of the store.
 
 use std::{collections::BTreeMap, fs, io, io::Read as _, path::Path};
 
@@ -12,57 +12,57 @@ use super::{
 };
 use crate::{Digest, Digester, Error};
 
-/// So much of a blob is read at a time.
+/// The number of bytes that are read from a blob at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// What is kept.
+/// Size of the content of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreSurvey {
-    /// Bytes in all blobs; the limit is for these and for the folders of readers.
+    /// Size of all blobs in bytes. The size limit covers blobs and clones.
     pub size_bytes: u64,
-    /// How many blobs there are.
+    /// Number of blobs.
     pub blobs: usize,
-    /// What is kept of each host, by name.
+    /// Content by host name.
     pub hosts: BTreeMap<String, HostShare>,
-    /// Bytes in the folders of readers that keep more than files, by name.
+    /// Size of the folders of readers that store more than files, in bytes, by folder name.
     pub readers: BTreeMap<String, u64>,
-    /// Bytes in temporary files.
+    /// Size of temporary files in bytes.
     pub temporary_bytes: u64,
 }
 
-/// What is kept of one host. A blob that two hosts gave counts for both.
+/// Content from one host. A blob from two hosts counts for both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostShare {
-    /// How many addresses.
+    /// Number of entries.
     pub entries: usize,
-    /// Bytes behind them.
+    /// Size of their blobs in bytes.
     pub size_bytes: u64,
 }
 
-/// What came of a look at every byte.
+/// The result of a verification of all content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Blobs that are as they should be.
+    /// Number of intact blobs.
     pub whole: usize,
-    /// Bytes that were read.
+    /// Number of bytes that were read.
     pub read_bytes: u64,
-    /// What was not, and was removed.
+    /// Damaged content, which was removed.
     pub broken: Vec<BrokenEntry>,
 }
 
-/// Something that was not as it should be.
+/// Damaged content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenEntry {
-    /// The addresses it was kept for, else its file.
+    /// The keys of the content; if they are unknown, its path.
     pub kept_for: Vec<String>,
-    /// What is wrong with it.
+    /// Description of the damage.
     pub why: String,
 }
 
 impl Store {
-    /// Counts what is kept; nothing is read but names and sizes.
+    /// Counts the content of the store. Reads only entries, names and sizes.
     /// # Errors
-    /// When the store cannot be used, or listed.
+    /// Fails if the store cannot be used or listed.
     pub fn survey(&self) -> Result<StoreSurvey, Error> {
         let inventory = self.inventory()?;
         let mut survey = StoreSurvey {
@@ -87,9 +87,9 @@ impl Store {
         Ok(survey)
     }
 
-    /// Reads every blob, and removes what is not as it should be.
+    /// Reads every blob and removes damaged content.
     /// # Errors
-    /// When the store cannot be used, or something in it neither be read nor removed.
+    /// Fails if the store cannot be used, or if content can neither be read nor removed.
     pub fn verify(&self) -> Result<Verified, Error> {
         let inventory = self.inventory()?;
         let mut verified = Verified::default();
@@ -120,14 +120,14 @@ impl Store {
     }
 }
 
-/// The host of a key, which is an address and perhaps a media type; keys of other readers name themselves.
+/// Returns the host of a key. A key is an address, possibly with a media type; other keys count as their own host.
 fn host_of(key: &str) -> String {
     let address = key.split(' ').next().unwrap_or_default();
     let host = Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned));
     host.unwrap_or_else(|| address.to_owned())
 }
 
-/// The digest and the length of a file; none when it is gone.
+/// Returns digest and size of a file. None if the file does not exist.
 fn digest_of_file(path: &Path) -> Result<Option<(Digest, u64)>, Error> {
     let failed = |error| store_error(path, error);
     let mut file = match fs::File::open(path) {

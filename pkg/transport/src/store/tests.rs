@@ -30,13 +30,13 @@ fn entry(key: &str, digest: Digest) -> Entry {
     }
 }
 
-/// As if everything of the store but this file had been used at this time before now.
+/// Sets the time of the last use of a file.
 fn age(path: &Path, days: u64) {
     let then = SystemTime::now() - Duration::from_hours(24 * days);
     fs::File::options().append(true).open(path).unwrap().set_modified(then).unwrap();
 }
 
-/// Puts a blob of ten bytes that was last used so many days ago.
+/// Stores a blob of ten bytes with a last use this many days ago.
 fn put_aged(store: &Store, key: &str, days: u64) -> Digest {
     let digest = put(store, key, &format!("{key:.>10}"));
     age(&store.blob_path(&digest), days);
@@ -116,7 +116,7 @@ async fn the_least_recently_used_go_first_and_a_use_is_noted() {
     for (key, days) in [("old", 3), ("older", 4), ("oldest", 5)] {
         put_aged(&large, key, days);
     }
-    // Read now, under the entry alone.
+    // This read records a use of the entry, but not of the blob.
     large.entry("oldest").unwrap().unwrap();
     let pruned = store(&folder, 20).prune(Prune::ToLimit).await.unwrap();
     assert_eq!((pruned.entries, pruned.freed_bytes, pruned.left_bytes), (1, 10, 20));
@@ -147,7 +147,7 @@ fn a_write_that_goes_over_the_limit_makes_room() {
     put_aged(&store, "new", 1);
     put(&store, "now", "ten bytes!");
     assert_eq!(keys(&store), ["new", "now"]);
-    // One alone that is larger than everything may be is not kept, nor anything beside it.
+    // A blob above the size limit is removed again, together with all other content.
     put(&store, "large", &"x".repeat(26));
     assert_eq!(store.inventory().unwrap().size_bytes(), 0);
 }
@@ -189,13 +189,13 @@ async fn pruning_everything_leaves_the_layout_alone_and_a_usable_store() {
     assert_eq!(store.survey().unwrap().readers["git"], 7);
     let pruned = store.prune(Prune::Everything).await.unwrap();
     assert_eq!((pruned.freed_bytes, git.exists()), (14, false));
-    // That of the pruning itself is held.
+    // Only the lock of the pruning itself remains.
     assert_eq!(fs::read_dir(store.locks()).unwrap().count(), 1);
     put(&store, "a", "content");
     assert_eq!(keys(&store), ["a"]);
 }
 
-/// Puts a clone of ten bytes that was last used so many days ago.
+/// Stores a clone of ten bytes with a last use this many days ago.
 fn put_clone(store: &Store, name: &str, days: u64) -> PathBuf {
     let clone = store.folder("git").unwrap().join("git.lab/team").join(name);
     fs::create_dir_all(&clone).unwrap();
@@ -214,12 +214,12 @@ async fn clones_count_and_go_when_it_is_their_turn() {
     let pruned = store.prune(Prune::ToLimit).await.unwrap();
     assert_eq!((pruned.clones, pruned.entries, pruned.freed_bytes, pruned.left_bytes), (1, 0, 10, 20));
     assert!(!oldest.exists() && older.exists());
-    // One write more makes room as well.
+    // Another write also makes room.
     put(&store, "now", "ten bytes!");
     assert_eq!((keys(&large), older.exists()), (vec!["now".to_owned()], true));
     let pruned = large.prune(Prune::Unused(Duration::ZERO)).await.unwrap();
     assert_eq!((pruned.clones, pruned.entries), (1, 1));
-    // Somebody may be reading it.
+    // A recently used clone may have readers.
     assert!(!older.exists() && used.exists());
     assert_eq!(store.prune(Prune::Everything).await.unwrap().freed_bytes, 10);
     assert!(!used.exists());

@@ -1,4 +1,4 @@
-//! Writes that are seen whole or not at all.
+//! Atomic writes.
 
 use std::{fmt, io::Write as _, path::Path};
 
@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 use super::{Store, TEMPORARY, store_error};
 use crate::{Digest, Digester, Error, disk, http::Sink};
 
-/// Takes a blob piece by piece, and hashes it on its way to the disk. What is not committed is removed.
+/// Writes a blob piece by piece and computes its digest. An uncommitted blob is removed.
 pub struct BlobWriter {
     store: Store,
     started: Option<Started>,
@@ -25,12 +25,12 @@ impl BlobWriter {
         Self { store, started: None }
     }
 
-    /// Makes the blob part of the store, under its digest.
+    /// Adds the blob to the store under its digest.
     /// # Errors
     /// [`Error::Store`].
     pub fn commit(mut self) -> Result<Digest, Error> {
         if self.started.is_none() {
-            // An answer without content is content as well.
+            // An empty response is valid content.
             self.begin()?;
         }
         let Self { store, started } = self;
@@ -68,7 +68,7 @@ impl fmt::Debug for BlobWriter {
     }
 }
 
-/// Writes a small file in one go, over what was there.
+/// Writes a small file atomically and replaces an existing one.
 /// # Errors
 /// [`Error::Store`].
 pub(super) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
@@ -78,7 +78,7 @@ pub(super) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
     put_in_place(file, path)
 }
 
-/// A file that goes away with its value; its owner alone may read it.
+/// Creates a temporary file that only its owner may read. Dropping the value removes the file.
 fn temporary_in(folder: &Path) -> Result<NamedTempFile, Error> {
     tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder).map_err(|error| store_error(folder, error))
 }

@@ -8,76 +8,76 @@ use x509_parser::{
 
 use crate::CaBundle;
 
-/// So many certificates of a host are read; a real chain has two or three.
+/// The maximum number of certificates that are read. A real chain has two or three.
 const MOST_SHOWN: usize = 10;
 
-/// A certificate that is not trusted, with all that is needed to see why.
+/// An untrusted certificate, with the facts that explain the problem.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{problem}")]
 pub struct UntrustedCertificate {
-    /// What is wrong.
+    /// The problem.
     pub problem: CertificateProblem,
-    /// What the host showed: its own certificate, then those that lead to the authority.
+    /// The certificates of the host: its own certificate first, then the chain to the authority.
     pub chain: Vec<CertificateFacts>,
-    /// Files with certificates that were trusted.
+    /// Files with trusted certificates.
     pub trusted: Vec<CaBundle>,
-    /// Whether the certificates of the system were trusted as well.
+    /// True if the certificates of the system were trusted as well.
     pub trusts_system: bool,
 }
 
-/// What a certificate says of itself.
+/// Facts from a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateFacts {
-    /// Whom it is for, such as `CN=git.lab`.
+    /// Subject, such as `CN=git.lab`.
     pub subject: String,
-    /// Who signed it.
+    /// Issuer.
     pub issuer: String,
-    /// First day it is good for, `2026-01-31`.
+    /// First valid day, such as `2026-01-31`.
     pub valid_from: String,
-    /// Last day it is good for.
+    /// Last valid day.
     pub valid_until: String,
-    /// Host names and addresses it is good for.
+    /// Valid host names and addresses.
     pub names: Vec<String>,
 }
 
-/// Why a certificate is not trusted.
+/// The reason for an untrusted certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CertificateProblem {
-    /// Its time is over.
+    /// The certificate has expired.
     Expired {
-        /// The last day it was good for.
+        /// Last valid day.
         since: String,
     },
-    /// Its time has not come; mostly the clock of this machine is wrong.
+    /// The certificate is not valid yet; usually the clock of this machine is wrong.
     NotYetValid {
-        /// The first day it is good for.
+        /// First valid day.
         from: String,
     },
-    /// It is signed by an authority that is not trusted.
+    /// The authority that signed the certificate is not trusted.
     UnknownIssuer {
-        /// The authority.
+        /// Name of the authority.
         issuer: String,
     },
-    /// It names an authority that is trusted, and is signed by another one of that name: mostly one that was made anew.
+    /// The named authority is trusted, but the signature has another key; usually the authority was recreated.
     OtherKey {
-        /// The authority.
+        /// Name of the authority.
         issuer: String,
     },
-    /// It is signed by nobody else.
+    /// The certificate is self-signed.
     OwnSigned {
-        /// Whom it is for.
+        /// Subject of the certificate.
         subject: String,
     },
-    /// It is for other hosts.
+    /// The certificate is for other hosts.
     OtherName {
-        /// The name the host was asked by.
+        /// Requested host name.
         asked: String,
-        /// The names it is for.
+        /// Names in the certificate.
         names: Vec<String>,
     },
-    /// Anything else.
+    /// Any other problem.
     Other {
-        /// What the verifier says.
+        /// Message of the verifier.
         reason: String,
     },
 }
@@ -108,7 +108,7 @@ impl fmt::Display for CertificateProblem {
 }
 
 impl UntrustedCertificate {
-    /// Reads what a host showed, its own certificate first, each in DER.
+    /// Reads the certificates of a host in DER, its own certificate first.
     pub(super) fn new(error: &CertificateError, shown: &[&[u8]], asked: String) -> Self {
         let chain: Vec<CertificateFacts> =
             shown.iter().take(MOST_SHOWN).filter_map(|der| CertificateFacts::read(der)).collect();
@@ -125,7 +125,7 @@ fn problem(error: &CertificateError, chain: &[CertificateFacts], asked: String) 
     let other = || CertificateProblem::Other { reason: in_words(error) };
     let Some(own) = chain.first() else { return other() };
     let issuer = chain.last().unwrap_or(own).issuer.clone();
-    // The days are compared as text, which is in the order of time.
+    // The text order of the days is their order in time.
     let soonest = chain.iter().map(|facts| &facts.valid_until).min();
     let latest = chain.iter().map(|facts| &facts.valid_from).max();
     match (error, soonest, latest) {
@@ -147,7 +147,7 @@ fn problem(error: &CertificateError, chain: &[CertificateFacts], asked: String) 
     }
 }
 
-/// The verifier has no words of its own for what is made wrong most often.
+/// Returns the message of the verifier, with a clearer text for the most common mistake.
 fn in_words(error: &CertificateError) -> String {
     let reason = error.to_string();
     if reason.contains("CaUsedAsEndEntity") {
@@ -187,7 +187,7 @@ fn shown(name: &X509Name<'_>) -> String {
     if text.is_empty() { "nobody".to_owned() } else { text }
 }
 
-/// The text is a stranger's, and ends up on a terminal.
+/// Removes control characters, because untrusted text is shown on a terminal.
 fn clean(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
 }

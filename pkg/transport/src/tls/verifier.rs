@@ -9,7 +9,7 @@ use rustls::{
 use super::UntrustedCertificate;
 use crate::CaBundle;
 
-/// Trusts what the verifier inside trusts; what it refuses is refused with all that the host showed.
+/// A verifier with the decisions of another verifier. Its errors contain the certificates of the host.
 #[derive(Debug)]
 pub(super) struct Telling {
     inner: Arc<dyn ServerCertVerifier>,
@@ -68,7 +68,7 @@ impl ServerCertVerifier for Telling {
     }
 }
 
-/// What a host showed, where a cause of a failure carries it.
+/// Returns the untrusted certificate, if this error contains one.
 pub(crate) fn untrusted_in<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e UntrustedCertificate> {
     match error.downcast_ref::<TlsError>()? {
         TlsError::InvalidCertificate(CertificateError::Other(OtherError(told))) => told.downcast_ref(),
