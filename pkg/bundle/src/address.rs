@@ -4,8 +4,8 @@ use transport::{Digest, registry::Reference};
 
 use crate::BundleError;
 
-/// Where the registry has an image, read from a reference as containers have it.
-/// Source: distribution/reference, "normalize": without a registry it is Docker Hub, and one name alone is in `library`.
+/// The registry location of an image, parsed from an image reference.
+/// Source: distribution/reference, "normalize": the default registry is Docker Hub, and a single name is in `library`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageAddress {
     pub(super) registry: String,
@@ -17,7 +17,7 @@ pub struct ImageAddress {
 const DOCKER_HUB: &str = "docker.io";
 
 impl ImageAddress {
-    /// Reads a reference.
+    /// Parses an image reference.
     /// # Errors
     /// [`BundleError::ImageName`].
     pub fn parse(reference: &str) -> Result<Self, BundleError> {
@@ -62,17 +62,17 @@ impl ImageAddress {
         })
     }
 
-    /// The registry, with its port where it has one.
+    /// Returns the registry, with its port if it has one.
     pub fn registry(&self) -> &str {
         &self.registry
     }
 
-    /// Where in the registry it is.
+    /// Returns the repository in the registry.
     pub(crate) fn repository(&self) -> &str {
         &self.repository
     }
 
-    /// The digest, else the tag, else `latest`.
+    /// Returns the digest, else the tag, else `latest`.
     pub(crate) fn reference(&self) -> Reference {
         match (self.digest, &self.tag) {
             (Some(digest), _) => Reference::Digest(digest),

@@ -1,4 +1,4 @@
-//! What registries say of images, without copying them.
+//! Image digests from registries, without copies of the images.
 
 use futures::{StreamExt as _, stream};
 use transport::{
@@ -8,10 +8,10 @@ use transport::{
 
 use crate::ImageAddress;
 
-/// So many images are asked for side by side.
+/// The number of concurrent requests.
 const MAX_IMAGES_AT_ONCE: usize = 8;
 
-/// Why the digest of an image is not known.
+/// The reason for an unknown image digest.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
 pub enum ImageError {
@@ -19,14 +19,14 @@ pub enum ImageError {
     Name,
     #[error("{registry} has no such image")]
     Missing { registry: String },
-    /// The registry could not be asked.
     #[error(transparent)]
     Repository(#[from] transport::Error),
 }
 
-/// Asks registries for the digests their references lead to; of an image of several platforms that of its index.
-/// Nothing is downloaded but where a registry does not tell the digest. One written in a reference is taken as it is.
-/// Shape: an answer for each reference, in their order.
+/// Fetches the digests of image references, in the order of the references.
+///
+/// The digest of a multi-platform image is the digest of its index. A digest in a reference is returned without a
+/// request. A manifest is downloaded only if the registry does not report its digest.
 pub async fn image_digests(context: &Context, references: &[&str]) -> Vec<Result<Digest, ImageError>> {
     let each = references.iter().map(|reference| image_digest(context, reference));
     stream::iter(each).buffered(MAX_IMAGES_AT_ONCE).collect().await

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use repository::Error;
 use transport::Digest;
 
-/// Why a bundle cannot be made, read or loaded.
+/// The reason why a bundle cannot be created, read or loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     #[error("cannot read `{}`", path.display())]
@@ -26,10 +26,8 @@ pub enum BundleError {
         #[source]
         flaw: BundleFlaw,
     },
-    /// A registry could not be reached, or has something else.
     #[error(transparent)]
     Transport(#[from] transport::Error),
-    /// A release is not what it should be.
     #[error(transparent)]
     Repository(#[from] Error),
     #[error("cannot send `{address}`")]
@@ -60,7 +58,7 @@ fn several(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
 }
 
-/// What is wrong with a file that should be a bundle.
+/// The problem of an invalid bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleFlaw {
     #[error("it is no tar archive, or a damaged one")]

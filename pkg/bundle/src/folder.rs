@@ -1,4 +1,4 @@
-//! A bundle as a local repository: `{label}/{version}/{file}`, and `images`, an OCI layout.
+//! Loads a bundle as a local repository: `{label}/{version}/{file}`, and `images` with an OCI layout.
 
 use std::{
     fs::{self, File},
@@ -15,10 +15,12 @@ use crate::{
     whole::{TEMPORARY, put_whole},
 };
 
-/// Brings the releases and images of a bundle into a folder. All of the bundle is verified, and all that is in the way is
-/// found, before anything is written. A release is seen whole or not at all.
+/// Loads the releases and images of a bundle into a folder.
+///
+/// Before the first write, the whole bundle is verified and existing releases are compared. A release is never
+/// partially visible.
 /// # Errors
-/// As [`Bundle::verify`]; [`BundleError::Exists`]; [`BundleError::Write`].
+/// Errors of [`Bundle::verify`]; [`BundleError::Exists`]; [`BundleError::Write`].
 pub fn load_into_folder(
     bundle: &Bundle,
     folder: &Path,
@@ -46,7 +48,7 @@ pub fn load_into_folder(
     Ok(loaded)
 }
 
-/// Holds a folder against the files it should have, and no others.
+/// Compares a folder with its expected files. Additional files count as a difference.
 fn state_of(path: &Path, files: &[BundledFile]) -> Result<LoadedContentState, BundleError> {
     let failed = |source| BundleError::Read { path: path.to_owned(), source };
     match fs::symlink_metadata(path) {
@@ -77,7 +79,8 @@ fn write_release(bundle: &Bundle, entry: &BundleEntry, path: &Path) -> Result<()
         let path = path.to_owned();
         move |source| BundleError::Write { path, source }
     };
-    // A folder of its own around it: a folder for temporary files is private, and one of releases is as all others are.
+    // The release is a subfolder of the temporary folder: temporary folders are private, release folders have default
+    // permissions.
     let temporary = tempfile::Builder::new().prefix(TEMPORARY).tempdir_in(parent).map_err(failed(parent))?;
     let new = temporary.path().join("new");
     for file in &entry.files {
@@ -88,13 +91,13 @@ fn write_release(bundle: &Bundle, entry: &BundleEntry, path: &Path) -> Result<()
         written.sync_all().map_err(failed(&to))?;
     }
     if fs::symlink_metadata(path).is_ok() {
-        // Moved aside, it goes away with the temporary folder, once the new one stands.
+        // The old release is removed with the temporary folder, after the new release is in place.
         fs::rename(path, temporary.path().join("old")).map_err(failed(path))?;
     }
     disk::rename(&new, path).map_err(failed(path))
 }
 
-/// Adds images to a layout, which other bundles may have begun.
+/// Adds images to an OCI layout, which may contain images of other bundles.
 fn load_images(bundle: &Bundle, folder: &Path) -> Result<Vec<LoadedContent>, BundleError> {
     let images = || bundle.entries().iter().filter(|it| matches!(it.item, BundleItem::Image { .. }));
     if images().next().is_none() {

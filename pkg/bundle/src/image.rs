@@ -1,4 +1,4 @@
-//! Images, from their registry to the disk.
+//! Copies images from their registry to disk.
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use repository::{Error, OciError};
@@ -9,20 +9,20 @@ use transport::{
 
 use crate::{BundleError, ImageAddress, spool::Spool};
 
-/// So many layers of an image are read side by side.
+/// The number of layers of an image that are read concurrently.
 const MAX_LAYERS_AT_ONCE: usize = 4;
 
-/// For which machines an image is copied.
+/// The platforms of an image to copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Platforms {
-    /// For all it was made for: the copy has the digest of the original.
+    /// All platforms of the image. The copy has the digest of the original.
     All,
-    /// For one, written `linux/amd64` or `linux/arm/v7`.
+    /// One platform, written as `linux/amd64` or `linux/arm/v7`.
     One(String),
 }
 
 impl Platforms {
-    /// The only one, where there is one.
+    /// Returns the selected platform. None for all platforms.
     pub(super) fn chosen(&self) -> Option<&str> {
         match self {
             Self::All => None,
@@ -31,7 +31,7 @@ impl Platforms {
     }
 }
 
-/// From a repository to the spool.
+/// A copy from a repository to the spool.
 pub(super) struct Copy<'a> {
     spool: &'a Spool,
     registry: Registry,
@@ -40,15 +40,15 @@ pub(super) struct Copy<'a> {
 
 /// An image in the spool.
 pub(super) struct Copied {
-    /// What is to be kept of it.
+    /// The copied manifest or index.
     pub(super) kept: Descriptor,
-    /// What its reference leads to.
+    /// The digest that the reference resolves to.
     pub(super) digest: Digest,
-    /// Of what is kept.
+    /// The signatures of the copied manifest or index.
     pub(super) signature: Option<Descriptor>,
 }
 
-/// Brings an image into the spool, and the signatures of what is kept of it.
+/// Copies an image to the spool, with the signatures of the copied manifest or index.
 pub(super) async fn copy(
     spool: &Spool,
     context: &Context,
@@ -92,11 +92,12 @@ impl<'a> Copy<'a> {
         Self { spool, registry, repository }
     }
 
-    /// What cosign keeps beside a manifest under a tag made of its digest; none where nobody has signed it.
+    /// Copies the signatures of a manifest, which cosign stores under a tag with its digest. None if the manifest is
+    /// unsigned.
     pub(super) async fn signature(&self, digest: &Digest) -> Result<Option<Descriptor>, BundleError> {
         let found = match self.registry.manifest(self.repository, &Reference::of_signature(digest)).await {
             Ok(Some(found)) => found,
-            // All else may be on this machine; that there is no signature is not kept.
+            // Offline, the cache may contain everything else, but it does not record missing signatures.
             Ok(None) | Err(transport::Error::Offline { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
@@ -105,7 +106,7 @@ impl<'a> Copy<'a> {
         self.keep(&found).map(Some)
     }
 
-    /// A manifest that an index names.
+    /// Copies a manifest of an index.
     async fn named(&self, descriptor: &Descriptor) -> Result<(), BundleError> {
         let reference = Reference::Digest(descriptor.digest);
         let address = self.registry.address(self.repository, Some(&reference));
@@ -120,7 +121,7 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    /// What a manifest names.
+    /// Copies the layers and the configuration of a manifest.
     pub(super) async fn content(&self, manifest: &Manifest) -> Result<(), BundleError> {
         let blobs = manifest.layers.iter().chain([&manifest.config]);
         let copies = blobs.filter(|blob| !self.spool.has(&blob.digest)).map(|blob| async move {

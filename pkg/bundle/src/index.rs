@@ -1,4 +1,4 @@
-//! `index.json`: what is in a bundle.
+//! `index.json`: the list of entries in a bundle.
 
 use std::{collections::BTreeMap, fmt::Display};
 
@@ -11,7 +11,7 @@ use transport::{
 
 use crate::{BundleFlaw, ImageAddress, layout::FORM};
 
-/// The largest `index.json` that is read.
+/// The maximum size of `index.json`.
 pub(super) const MAX_INDEX_BYTES: u64 = 4 * 1024 * 1024;
 
 const BUNDLE: &str = "dev.capstan.bundle";
@@ -20,7 +20,7 @@ const PROVIDER: &str = "dev.capstan.bundle.provider";
 const VERSION: &str = "dev.capstan.bundle.version";
 const SIGNED: &str = "dev.capstan.bundle.signed";
 const PLATFORM: &str = "dev.capstan.bundle.platform";
-/// By this name other tools find an entry.
+/// The annotation with the name of an entry for other tools.
 const NAME: &str = "org.opencontainers.image.ref.name";
 
 const RELEASE: &str = "release";
@@ -28,31 +28,31 @@ const CONFIGURATION: &str = "configuration";
 const IMAGE: &str = "image";
 const SIGNATURE: &str = "signature";
 
-/// Names that a folder with a loaded bundle has for something else.
+/// Release labels and versions that would conflict with other names in a folder.
 const RESERVED: [&str; 1] = [crate::layout::IMAGES];
 
-/// What an entry of a bundle is.
+/// The kind and name of a bundle entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BundleItem {
     /// `clusterctl.yaml`, the lock, and the list of images.
     Configuration,
     /// The files of a release of a provider, or of cert-manager.
     Release {
-        /// The provider label.
+        /// Provider label.
         label: String,
-        /// The version, as its tag or folder is spelled.
+        /// Version, as written in its tag or folder.
         version: String,
     },
     /// An image.
     Image {
-        /// As the components have it.
+        /// Image reference, as written in the components.
         reference: String,
-        /// The only platform it is there for; none means all it was made for.
+        /// Platform, if the bundle contains only one platform of the image. None for all platforms.
         platform: Option<String>,
     },
-    /// What cosign keeps beside a release or an image.
+    /// The signatures of a release or an image, as stored by cosign.
     Signature {
-        /// The name of what is signed.
+        /// Name of the signed entry.
         of: String,
     },
 }
@@ -74,7 +74,7 @@ struct Layout {
     image_layout_version: String,
 }
 
-/// Writes an index, its entries sorted.
+/// Writes an index with sorted entries.
 pub(super) fn render(mut entries: Vec<(BundleItem, Descriptor)>) -> Vec<u8> {
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     let manifests = entries.into_iter().map(|(item, descriptor)| item.annotate(descriptor)).collect();
@@ -87,9 +87,9 @@ pub(super) fn render(mut entries: Vec<(BundleItem, Descriptor)>) -> Vec<u8> {
     serde_json::to_vec_pretty(&document).expect("texts and numbers can be written as JSON")
 }
 
-/// Reads an index.
+/// Parses an index.
 /// # Errors
-/// What is wrong with it, or with an entry.
+/// Fails if the index or an entry is invalid.
 pub(super) fn parse(bytes: &[u8]) -> Result<Vec<(BundleItem, Descriptor)>, BundleFlaw> {
     let document: Document = serde_json::from_slice(bytes).map_err(|source| text("`index.json`", source))?;
     match document.annotations.get(BUNDLE).map(String::as_str) {
@@ -101,7 +101,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<(BundleItem, Descriptor)>, Bundl
     entries.map(|descriptor| Ok((BundleItem::of(&descriptor)?, descriptor))).collect()
 }
 
-/// Checks that a layout is one this program knows.
+/// Checks that the layout version is supported.
 pub(super) fn check_layout(bytes: &[u8]) -> Result<(), BundleFlaw> {
     let layout: Layout = serde_json::from_slice(bytes).map_err(|source| text("`oci-layout`", source))?;
     match layout.image_layout_version.as_str() {
@@ -115,8 +115,8 @@ pub(super) fn text(what: &str, source: impl Into<Box<dyn std::error::Error + Sen
 }
 
 impl BundleItem {
-    /// What other tools know it by: `LABEL:VERSION`, or the reference of an image; a signature by the name of what is
-    /// signed with `.sig` behind it.
+    /// Returns the name for other tools: `LABEL:VERSION`, or the reference of an image. A signature has the name of the
+    /// signed entry with the suffix `.sig`.
     pub fn name(&self) -> String {
         match self {
             Self::Configuration => CONFIGURATION.to_owned(),
@@ -126,7 +126,7 @@ impl BundleItem {
         }
     }
 
-    /// The word of the result for it.
+    /// Returns the kind of the entry for results.
     pub fn kind(&self) -> BundleContentKind {
         match self {
             Self::Configuration => BundleContentKind::Configuration,
@@ -206,7 +206,7 @@ impl BundleItem {
     }
 }
 
-/// A name that becomes that of a folder.
+/// Checks a name that becomes the name of a folder.
 fn check_name(what: &'static str, name: &str) -> Result<(), BundleFlaw> {
     let flaw = |reason| BundleFlaw::Name { what, name: name.escape_debug().to_string(), reason };
     if check_version(name).is_err() || name.starts_with('.') {

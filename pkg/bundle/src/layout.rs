@@ -1,15 +1,15 @@
-//! The names in a bundle, and in a folder that one was loaded to.
+//! File names in a bundle and in a folder with a loaded bundle.
 
-/// What is done with something else that is where a bundle is loaded to.
+/// The handling of different content at the target of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and nothing is loaded.
+    /// Keep the content and load nothing.
     Refuse,
-    /// It makes room.
+    /// Replace the content.
     Replace,
 }
 
-/// The form of what is written, and the only one that is read.
+/// The supported version of the bundle format.
 pub(crate) const FORM: &str = "1";
 
 pub(crate) const LAYOUT_FILE: &str = "oci-layout";
@@ -17,5 +17,5 @@ pub(crate) const LAYOUT: &[u8] = br#"{"imageLayoutVersion":"1.0.0"}"#;
 pub(crate) const INDEX_FILE: &str = "index.json";
 pub(crate) const BLOBS: &str = "blobs/sha256";
 
-/// The folder of images in a folder that a bundle was loaded to.
+/// The folder of images in a folder with a loaded bundle.
 pub(crate) const IMAGES: &str = "images";

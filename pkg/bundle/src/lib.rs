@@ -1,21 +1,20 @@
-//! What goes into registries: releases as artifacts, and bundles, which hold everything that a closed site needs in one file.
+//! Artifacts for registries: releases, and bundles with all content for an air-gapped site in one file.
 //!
 //! ```text
 //! releases ─┐                                        ┌─► verify (every digest)
 //! settings ─┼─► BundleWriter ─► lab.tar ─► Bundle ───┼─► load_into_folder   (a local repository)
-//! images ───┘   (a spool folder)  (checked whole)    └─► load_into_registry (the same artifacts, by digest)
+//! images ───┘   (a spool folder)  (fully checked)    └─► load_into_registry (the same artifacts, by digest)
 //! ```
 //!
-//! The file is an uncompressed tar of an OCI image layout, so `oras` and `skopeo` read it too. Each release is the
-//! artifact that `publish` makes of it, each image is what its registry has, and one artifact holds the settings. The
-//! same content makes the same file, byte by byte.
+//! The file is an uncompressed tar of an OCI image layout, so `oras` and `skopeo` can read it. Each release is the
+//! artifact that `publish` creates, each image is the original of its registry, and one artifact contains the settings.
+//! Equal content creates identical files.
 //!
-//! A file from elsewhere is trusted in nothing: its entries can have no other names than those of a layout, sizes and
-//! references are checked when it is opened, digests whenever something is read. Nothing is written before all of it
-//! was found whole.
+//! A bundle is untrusted input. Only the names of an OCI layout are allowed, sizes and references are checked on
+//! opening, and digests on every read. Nothing is written before the whole bundle is verified.
 //!
-//! May touch: the files of bundles, registries through `transport`, releases through `repository`. May not touch: HTTP of its
-//! own, the environment, the terminal, nor what a provider or its configuration means.
+//! Allowed: the files of bundles, registries through `transport`, releases through `repository`. Not allowed: direct
+//! HTTP, the environment, the terminal, and knowledge of providers and their configuration.
 
 mod address;
 mod digests;

@@ -1,4 +1,4 @@
-//! What is published: the files of a release as one artifact.
+//! Publishes the files of a release as one artifact.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,12 +20,12 @@ use transport::{
 
 use crate::BundleError;
 
-/// The media types of artifacts as the operator publishes them: they say nothing, and tools that look at them expect
-/// these.
+/// The media types that the operator uses for artifacts. They have no meaning, but tools that check media types expect
+/// them.
 /// Source: cluster-api-operator cmd/plugin/cmd/publish.go; the empty configuration is that of oras-go.
 const FILE: &str = "application/vnd.test.file";
 const ARTIFACT: &str = "application/vnd.acme.config";
-/// What the settings in a bundle are.
+/// The artifact type of the settings in a bundle.
 pub(crate) const CONFIGURATION_ARTIFACT: &str = "application/vnd.capstan.bundle.configuration.v1";
 const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 const EMPTY_BYTES: &[u8] = b"{}";
@@ -33,28 +33,28 @@ const EMPTY_BASE64: &str = "e30=";
 
 const CREATED: &str = "org.opencontainers.image.created";
 
-/// So much of a file is read at a time.
+/// The number of bytes that are read from a file at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// A file to publish.
 #[derive(Clone, Debug)]
 pub struct PackageFile {
-    /// Its name in the artifact.
+    /// Name of the file in the artifact.
     pub name: String,
-    /// Where its content is.
+    /// Content of the file.
     pub content: PackageContent,
 }
 
-/// Where the content of a file is.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub enum PackageContent {
-    /// In memory.
+    /// Content in memory.
     Bytes(Bytes),
-    /// On disk; read piece by piece, once for its digest and once when it is sent.
+    /// Content on disk. The file is read in pieces: once for its digest and once for the upload.
     Path(PathBuf),
 }
 
-/// Where an artifact goes.
+/// The target of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageTarget {
     registry: String,
@@ -62,27 +62,27 @@ pub struct PackageTarget {
     reference: Reference,
 }
 
-/// What a tag stands for.
+/// The state of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagState {
-    /// Nothing yet.
+    /// The tag does not exist.
     Free,
-    /// This very artifact.
+    /// The tag points to this artifact.
     Same,
-    /// Another one.
+    /// The tag points to another artifact.
     Other(Digest),
 }
 
-/// What becomes of a tag that stands for another artifact.
+/// The handling of a tag that points to another artifact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingTag {
-    /// It stays, and nothing is published.
+    /// Keep the tag and publish nothing.
     Keep,
-    /// It stands for the new artifact from then on.
+    /// Move the tag to the new artifact.
     Move,
 }
 
-/// An artifact, ready to be sent. The same files make the same artifact, byte by byte.
+/// An artifact, ready for upload. The same files always create an identical artifact.
 #[derive(Clone, Debug)]
 pub struct Package {
     files: Vec<(PackageFile, Descriptor)>,
@@ -92,9 +92,10 @@ pub struct Package {
 }
 
 impl PackageTarget {
-    /// Reads `oci://{registry}/{repository}[:{tag}]`; the tag is a semantic version, `version` where there is none.
+    /// Parses `oci://{registry}/{repository}[:{tag}]`. The tag is a semantic version; the default is `version`.
     /// # Errors
-    /// [`Error::Location`]; [`BundleError::Target`] without a version, for a digest, or for `latest`.
+    /// [`repository::Error::Location`]; [`BundleError::PackageTarget`] without a version, for a digest, or for
+    /// `latest`.
     pub fn parse(target: &str, version: Option<&str>) -> Result<Self, BundleError> {
         let refuse = |reason| BundleError::PackageTarget { target: shown_text(target), reason };
         if !target.trim().starts_with("oci://") {
@@ -115,17 +116,18 @@ impl PackageTarget {
         Ok(Self { registry: location.registry, repository: location.repository, reference })
     }
 
-    /// `oci://{registry}/{repository}:{tag}`.
+    /// Returns the address, `oci://{registry}/{repository}:{tag}`.
     pub fn address(&self) -> String {
         format!("oci://{}/{}:{}", self.registry, self.repository, self.reference)
     }
 }
 
 impl Package {
-    /// Takes files, in any order. `created` is the time to write into the artifact, RFC 3339; with one, the artifact is
-    /// another one each time.
+    /// Creates an artifact from files in any order. `created` is an optional timestamp in the artifact, RFC 3339; with
+    /// a timestamp, the artifact differs on each run.
     /// # Errors
-    /// [`Error::UnsafeName`]; [`BundleError::DuplicateFile`]; [`BundleError::NothingToPack`]; [`Error::Read`].
+    /// [`transport::Error::UnsafeName`]; [`BundleError::DuplicateFile`]; [`BundleError::NothingToPack`];
+    /// [`transport::Error::Read`].
     pub fn new(
         files: Vec<PackageFile>,
         annotations: BTreeMap<String, String>,
@@ -134,7 +136,7 @@ impl Package {
         Self::of_type(ARTIFACT, files, annotations, created)
     }
 
-    /// The same with a type of its own.
+    /// Like [`Package::new`], with another artifact type.
     pub(crate) fn of_type(
         artifact_type: &'static str,
         mut files: Vec<PackageFile>,
@@ -163,35 +165,35 @@ impl Package {
         Ok(Self { files, digest: Digest::of(&manifest), manifest, artifact_type })
     }
 
-    /// Its type.
+    /// Returns the artifact type.
     pub(crate) fn artifact_type(&self) -> &'static str {
         self.artifact_type
     }
 
-    /// The text of its manifest.
+    /// Returns the bytes of the manifest.
     pub(crate) fn manifest(&self) -> Bytes {
         self.manifest.clone()
     }
 
-    /// Everything its manifest names.
+    /// Returns all content that the manifest refers to.
     pub(crate) fn contents(&self) -> impl Iterator<Item = PackageContent> {
         let files = self.files.iter().map(|(file, _)| file.content.clone());
         files.chain([PackageContent::Bytes(Bytes::from_static(EMPTY_BYTES))])
     }
 
-    /// Its digest, by which it can be pinned.
+    /// Returns the digest, which can pin the artifact.
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// Its files by name, with digest and size in bytes.
+    /// Returns the files by name, with digest and size in bytes.
     pub fn files(&self) -> impl Iterator<Item = (&str, Digest, u64)> {
         self.files.iter().map(|(file, layer)| (file.name.as_str(), layer.digest, layer.size))
     }
 
-    /// What the tag of a target stands for now.
+    /// Returns the state of the tag of a target.
     /// # Errors
-    /// Whatever stops the request.
+    /// Fails if the request fails.
     pub async fn tag_state(
         &self,
         context: &Context,
@@ -206,9 +208,10 @@ impl Package {
         })
     }
 
-    /// Sends what the registry does not have, the tag last. Gives what the tag stood for before.
+    /// Uploads content that the registry does not have, and then the tag. Returns the state of the tag before the
+    /// upload.
     /// # Errors
-    /// [`BundleError::TagTaken`], before anything is sent; whatever stops a request.
+    /// [`BundleError::TagTaken`] before the first upload; errors of the requests.
     pub async fn publish(
         &self,
         context: &Context,
@@ -228,7 +231,7 @@ impl Package {
         let repository = &target.repository;
         let mut sent = BTreeSet::new();
         for (file, layer) in &self.files {
-            // Two files of the same content are one blob.
+            // Two files with the same content are one blob.
             if sent.insert(layer.digest) {
                 registry.push_blob(repository, file.content.to_send(layer)?, &layer.digest).await?;
             }

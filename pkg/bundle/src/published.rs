@@ -1,4 +1,4 @@
-//! Releases that are artifacts in a registry already: they go as they are, so that their signatures still hold.
+//! Releases that are already artifacts in a registry. They are copied unchanged, so that their signatures stay valid.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,20 @@ use transport::{
 
 use crate::{BundleError, BundleItem, BundleWriter, image::Copy};
 
-/// How a release went into a bundle.
+/// The form of a release in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleaseForm {
-    /// As the artifact its registry has, with the signatures that are there.
+    /// The artifact of the registry, with its signatures.
     AsPublished,
-    /// As an artifact made of its files, which nobody has signed.
+    /// A new, unsigned artifact with the files of the release.
     MadeAnew,
 }
 
 impl BundleWriter {
-    /// Adds the files of a release that were read from a url. Where that leads to an artifact of exactly these files, it
-    /// goes as it is.
+    /// Adds the files of a release that were read from a URL. If the URL points to an artifact with exactly these
+    /// files, the artifact is copied unchanged.
     /// # Errors
-    /// As [`BundleWriter::add_release`]; whatever stops a request.
+    /// Errors of [`BundleWriter::add_release`]; errors of the requests.
     pub async fn add_release_from(
         &self,
         context: &Context,
@@ -56,7 +56,7 @@ impl BundleWriter {
     }
 }
 
-/// Whether an artifact has these files, by these names, and nothing else.
+/// True if an artifact contains exactly these files.
 fn holds(manifest: &Manifest, files: &BTreeMap<String, Bytes>) -> bool {
     let is_file = |layer: &Descriptor| {
         let file = layer.title().and_then(|title| files.get(title));

@@ -24,16 +24,16 @@ use crate::{
 
 const MAX_LAYOUT_BYTES: u64 = 4096;
 
-/// More than all manifests of a bundle have together.
+/// The total size limit of the manifests in a bundle; more than any real bundle needs.
 const MAX_MANIFESTS_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The largest settings or file of a release that is held in memory.
+/// The size limit of a file that is read into memory.
 const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 
-/// So much is copied at a time.
+/// The number of bytes that are copied at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// A bundle, opened and checked: every entry is known, and everything that is named is there with its length.
+/// An open bundle. Opening checks that all referenced content exists and has the expected size.
 #[derive(Debug)]
 pub struct Bundle {
     path: PathBuf,
@@ -42,18 +42,18 @@ pub struct Bundle {
     entries: Vec<BundleEntry>,
 }
 
-/// One thing in a bundle.
+/// An entry of a bundle.
 #[derive(Clone, Debug)]
 pub struct BundleEntry {
-    /// What it is.
+    /// Kind and name of the entry.
     pub item: BundleItem,
-    /// Of its manifest, or of the index of all platforms.
+    /// Digest of the manifest, or of the index of all platforms.
     pub digest: Digest,
-    /// Bytes of all its content.
+    /// Size of the whole content in bytes.
     pub size_bytes: u64,
-    /// The files of a release or of the settings, in the order of their names; none of an image.
+    /// Files of a release or of the settings, sorted by name; empty for an image.
     pub files: Vec<BundledFile>,
-    /// Manifests, each after those it names; the last one is that of the entry.
+    /// Manifests. An index follows its manifests, so the manifest of the entry is the last one.
     pub(super) manifests: Vec<Descriptor>,
     pub(super) blobs: Vec<Descriptor>,
 }
@@ -61,26 +61,26 @@ pub struct BundleEntry {
 /// A file in an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundledFile {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// Of its content.
+    /// Digest of the content.
     pub digest: Digest,
-    /// Its length.
+    /// Size of the content in bytes.
     pub size_bytes: u64,
 }
 
 impl Bundle {
-    /// Opens a file.
+    /// Opens a bundle file.
     /// # Errors
-    /// [`BundleError::Read`]; [`BundleError::Flawed`] with what is wrong with it.
+    /// [`BundleError::Read`]; [`BundleError::Flawed`] with the problem.
     pub fn open(path: &Path) -> Result<Self, BundleError> {
         let file = File::open(path).map_err(|source| BundleError::Read { path: path.to_owned(), source })?;
         Self::of(file, path)
     }
 
-    /// Copies a stream to a temporary file and opens that. `name` is what it is called in errors.
+    /// Copies a stream to a temporary file and opens the file as a bundle. Errors contain `name` instead of a path.
     /// # Errors
-    /// As [`Bundle::open`].
+    /// Errors of [`Bundle::open`].
     pub fn of_stream(stream: &mut dyn Read, name: &str) -> Result<Self, BundleError> {
         let path = PathBuf::from(name);
         let file = tempfile::tempfile().and_then(|mut file| io::copy(stream, &mut file).map(|_| file));
@@ -114,29 +114,29 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// What is in it: the settings, releases and images, each in the order of their names.
+    /// Returns the entries: settings, releases, images and signatures, each sorted by name.
     pub fn entries(&self) -> &[BundleEntry] {
         &self.entries
     }
 
-    /// The files of its settings.
+    /// Returns the files of the settings.
     pub fn configuration(&self) -> &[BundledFile] {
         let found = self.entries.iter().find(|entry| entry.item == BundleItem::Configuration);
         found.map(|entry| entry.files.as_slice()).unwrap_or_default()
     }
 
-    /// The content of a file of its settings.
+    /// Reads a file of the settings.
     /// # Errors
-    /// When there is no such file, or it is damaged.
+    /// Fails if the file does not exist or is damaged.
     pub fn setting(&self, name: &str) -> Result<Bytes, BundleError> {
         let file = self.configuration().iter().find(|file| file.name == name);
         let file = file.ok_or_else(|| self.flawed(BundleFlaw::Missing { name: name.to_owned() }))?;
         self.read(&file.digest)
     }
 
-    /// The lock of its releases.
+    /// Reads the lock of the releases.
     /// # Errors
-    /// When there is none, or none that can be read.
+    /// Fails if the lock does not exist or is invalid.
     pub fn lock(&self) -> Result<Lock, BundleError> {
         let bytes = self.setting(Lock::FILE)?;
         let unreadable = |source: Box<dyn std::error::Error + Send + Sync>| {
@@ -146,9 +146,9 @@ impl Bundle {
         Lock::parse(text).map_err(|error| unreadable(Box::new(error)))
     }
 
-    /// Some content, checked.
+    /// Reads content and verifies its digest.
     /// # Errors
-    /// When it is not there, damaged, or too large for the memory.
+    /// Fails if the content does not exist, is damaged or is too large for memory.
     pub fn read(&self, digest: &Digest) -> Result<Bytes, BundleError> {
         let mut bytes = Vec::new();
         if self.place(digest)?.size_bytes > MAX_FILE_BYTES {
@@ -164,10 +164,10 @@ impl Bundle {
         Ok(bytes.into())
     }
 
-    /// Reads everything, and holds it against its digest; releases against the lock. Gives the digests of content that
-    /// nothing names, which does no harm.
+    /// Verifies all digests, and compares the releases with the lock. Returns the digests of unreferenced content,
+    /// which is harmless.
     /// # Errors
-    /// The first thing that is not as it should be.
+    /// Returns the first problem.
     pub fn verify(&self) -> Result<Vec<Digest>, BundleError> {
         for digest in self.blobs.keys() {
             self.checked(digest, |_| Ok(()))?;
@@ -204,23 +204,25 @@ impl Bundle {
         Ok(())
     }
 
-    /// Copies some content piece by piece to what is at `path`. What was written counts only when this succeeds.
+    /// Copies content piece by piece to the writer of `path`, and verifies its digest. The copy is valid only if this
+    /// function succeeds.
     /// # Errors
-    /// [`BundleFlaw::Digest`]; when the archive cannot be read or the copy not written.
+    /// [`BundleFlaw::Digest`]; fails if the bundle cannot be read or the copy cannot be written.
     pub(super) fn copy(&self, digest: &Digest, path: &Path, to: &mut dyn Write) -> Result<(), BundleError> {
         let failed = |source| BundleError::Write { path: path.to_owned(), source };
         self.checked(digest, |piece| to.write_all(piece).map_err(failed))
     }
 
-    /// Some content, to be sent as it is read; whoever gets it checks its digest.
+    /// Returns content for an upload, which reads the bundle while it sends. The digest is not verified here but by the
+    /// registry.
     /// # Errors
-    /// When it is not there.
+    /// Fails if the content does not exist.
     pub(super) fn to_send(&self, digest: &Digest) -> Result<Content, BundleError> {
         let Place { offset, size_bytes } = self.place(digest)?;
         Ok(Content::Part { file: self.file.clone(), offset, size_bytes })
     }
 
-    /// Hands on some content piece by piece, and holds all of it against its digest.
+    /// Passes content on piece by piece, and verifies its digest at the end.
     fn checked(
         &self,
         digest: &Digest,
@@ -277,7 +279,7 @@ impl Bundle {
         BundleError::Flawed { path: self.path.clone(), flaw }
     }
 
-    /// Follows a descriptor of the index to everything it names.
+    /// Reads a descriptor of the index and everything that it refers to.
     fn entry(
         &self,
         item: BundleItem,
@@ -333,7 +335,7 @@ impl Bundle {
         if descriptor.size > MAX_MANIFEST_BYTES {
             return Err(flaw("is too large"));
         }
-        // One that is named again and again costs each time.
+        // A manifest with several references counts several times.
         *left_bytes = left_bytes.checked_sub(descriptor.size).ok_or_else(|| flaw("is one of too many"))?;
         let bytes = self.read(&digest)?;
         let (media_type, document) =
@@ -371,7 +373,7 @@ impl Bundle {
                 return Err(flaw("is there twice"));
             }
         }
-        // Where `a` is a file, `a/b` cannot be one.
+        // If `a` is a file, `a/b` cannot be a file.
         let parent =
             files.keys().find(|name| name.match_indices('/').any(|(at, _)| files.contains_key(&name[..at])));
         if let Some(name) = parent {
@@ -385,7 +387,7 @@ impl Bundle {
         Ok(files.into_values().collect())
     }
 
-    /// The release or image that a signature is of, by its name.
+    /// Returns the release or image that a signature refers to by name.
     pub(super) fn signed(&self, name: &str) -> Option<&BundleEntry> {
         let may_be_signed =
             |it: &&BundleEntry| matches!(it.item, BundleItem::Release { .. } | BundleItem::Image { .. });

@@ -1,4 +1,4 @@
-//! A bundle into a registry: the same artifacts and images, by digest.
+//! Loads a bundle into a registry: the same artifacts and images, with the same digests.
 
 use std::collections::BTreeSet;
 
@@ -12,21 +12,21 @@ use transport::{
 
 use crate::{Bundle, BundleEntry, BundleError, BundleItem, ImageAddress, layout::Existing};
 
-/// So much content is sent side by side.
+/// The number of concurrent uploads.
 const MAX_BLOBS_AT_ONCE: usize = 4;
 
-/// Where in a registry a bundle goes.
+/// The target of a bundle in a registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegistryTarget {
     registry: String,
-    /// With a slash behind it, or empty.
+    /// Ends with a slash, or is empty.
     prefix: String,
 }
 
 struct Push<'a> {
     bundle: &'a Bundle,
     registry: &'a Registry,
-    /// What is in which repository already, by this run.
+    /// Content that this run has sent, by repository.
     sent: BTreeSet<(String, Digest)>,
 }
 
@@ -37,7 +37,7 @@ impl RegistryTarget {
     pub fn parse(target: &str) -> Result<Self, BundleError> {
         let invalid = || BundleError::Target { target: transport::address::shown_text(target) };
         let rest = target.trim().strip_prefix("oci://").ok_or_else(invalid)?.trim_end_matches('/');
-        // As the url of a provider below it will be.
+        // The checks are the same as for the URL of a provider.
         match Location::parse(&format!("oci://{rest}/x"), "", None) {
             Ok(Location::Oci(location)) if location.tag.is_none() && location.digest.is_none() => {
                 let prefix = location.repository.strip_suffix('x').ok_or_else(invalid)?.to_owned();
@@ -47,17 +47,17 @@ impl RegistryTarget {
         }
     }
 
-    /// The url of a provider.
+    /// Returns the URL of a provider.
     pub fn provider_url(&self, label: &str) -> String {
         format!("oci://{}/{}{label}", self.registry, self.prefix)
     }
 
-    /// What stands in place of a registry in references of images.
+    /// Returns the prefix that replaces a registry in image references.
     pub fn image_prefix(&self, registry: &str) -> String {
         format!("{}/{}{}", self.registry, self.prefix, of_registry(registry))
     }
 
-    /// The repository of an entry, and how it is called there; none for what no registry needs.
+    /// Returns repository and reference of an entry. None for entries that are not loaded into registries.
     fn place(
         &self,
         bundle: &Bundle,
@@ -83,16 +83,17 @@ impl RegistryTarget {
     }
 }
 
-/// A path cannot have the colon of a port, nor the brackets of an address.
+/// Returns the path for a registry. A path cannot contain the colon of a port or the brackets of an address.
 fn of_registry(registry: &str) -> String {
     registry.replace([':', '[', ']'], "-").trim_matches('-').to_owned()
 }
 
-/// Sends the releases and images of a bundle. All of the bundle is verified, and every tag looked at, before anything is
-/// sent; what is there already is not sent again.
+/// Uploads the releases and images of a bundle. Existing content is not uploaded again.
+///
+/// Before the first upload, the whole bundle is verified and every tag is checked.
 /// # Errors
-/// As [`Bundle::verify`]; [`BundleError::TagTaken`]; whatever stops a request, within [`BundleError::Unsent`] once something
-/// may have been sent.
+/// Errors of [`Bundle::verify`]; [`BundleError::TagTaken`]; errors of the requests, wrapped in [`BundleError::Unsent`]
+/// after uploads have started.
 pub async fn load_into_registry(
     bundle: &Bundle,
     context: &Context,
@@ -109,7 +110,7 @@ pub async fn load_into_registry(
         let state = match there {
             None => LoadedContentState::New,
             Some(there) if there == entry.digest => LoadedContentState::Unchanged,
-            // Somebody at the site has signed it too; theirs is what the site looks at.
+            // The site has its own signature under this tag, and tools at the site use that signature.
             Some(_) if existing == Existing::Refuse && is_signature(&entry.item) => {
                 LoadedContentState::Unchanged
             }
@@ -139,7 +140,7 @@ fn is_signature(item: &BundleItem) -> bool {
 }
 
 impl Push<'_> {
-    /// Content first, then manifests, each after those it names.
+    /// Uploads content first, then manifests. An index follows its manifests.
     async fn entry(
         &mut self,
         entry: &BundleEntry,

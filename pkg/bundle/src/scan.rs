@@ -1,4 +1,4 @@
-//! The entries of an archive, without reading their content.
+//! Lists the entries of an archive without reading their content.
 
 use std::{
     collections::BTreeMap,
@@ -13,20 +13,20 @@ use crate::{
     layout::{BLOBS, INDEX_FILE, LAYOUT_FILE},
 };
 
-/// More entries than any bundle has.
+/// The maximum number of entries; more than any real bundle has.
 pub(super) const MAX_ENTRIES: usize = 100_000;
 
 const BLOCK_BYTES: u64 = 512;
 
-/// Where some content is.
+/// The location of content in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Bytes from the start of the archive.
+    /// Offset from the start of the archive in bytes.
     pub(super) offset: u64,
     pub(super) size_bytes: u64,
 }
 
-/// The places of everything in a layout.
+/// The locations of all content in an OCI layout.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) layout: Option<Place>,
@@ -34,10 +34,10 @@ pub(super) struct Places {
     pub(super) blobs: BTreeMap<Digest, Place>,
 }
 
-/// Finds the entries. A layout has two files and blobs named by their digest, so any other name, any link, device or
-/// extension header is refused: nothing in an archive can choose where something is written.
+/// Lists the entries of an archive. A layout contains two files, and blobs named by their digest. All other names,
+/// links, devices and extension headers are rejected, so an archive cannot choose a write location.
 /// # Errors
-/// The first thing that is wrong.
+/// Returns the first problem.
 pub(super) fn scan(file: &mut (impl Read + Seek)) -> Result<Places, BundleFlaw> {
     let end = file.seek(SeekFrom::End(0)).map_err(BundleFlaw::Tar)?;
     file.seek(SeekFrom::Start(0)).map_err(BundleFlaw::Tar)?;
@@ -74,7 +74,7 @@ pub(super) fn scan(file: &mut (impl Read + Seek)) -> Result<Places, BundleFlaw> 
             return Err(flaw("is there twice"));
         }
     }
-    // Two empty blocks say that nothing was cut off.
+    // A complete archive ends with two empty blocks.
     if end < last_end.saturating_add(2 * BLOCK_BYTES) {
         return Err(BundleFlaw::Truncated { name: "its end".to_owned() });
     }
@@ -87,7 +87,7 @@ enum Slot {
     Blob(Digest),
 }
 
-/// What an entry of this name is. A leading `./` is what `tar` writes when it packs a folder.
+/// Returns the role of an entry. `tar` writes a leading `./` when it packs a folder.
 fn slot(name: &str) -> Option<Slot> {
     let name = name.strip_prefix("./").unwrap_or(name);
     match name {

@@ -1,4 +1,4 @@
-//! Content on its way into an archive: a folder of blobs, by digest.
+//! A folder of blobs by digest, which collects the content of an archive.
 
 use std::{
     collections::BTreeMap,
@@ -14,11 +14,11 @@ use transport::{Digest, http::Sink};
 
 use crate::BundleError;
 
-/// Blobs that will be in an archive; gone with this value.
+/// Blobs for an archive. Dropping the value removes the folder.
 #[derive(Debug)]
 pub(super) struct Spool {
     folder: TempDir,
-    /// Sizes in bytes.
+    /// Sizes in bytes by digest.
     blobs: Mutex<BTreeMap<Digest, u64>>,
 }
 
@@ -33,7 +33,7 @@ impl Spool {
         self.lock().contains_key(digest)
     }
 
-    /// All blobs with their size in bytes, sorted.
+    /// Returns all blobs with their size in bytes, sorted by digest.
     pub(super) fn blobs(&self) -> BTreeMap<Digest, u64> {
         self.lock().clone()
     }
@@ -42,7 +42,7 @@ impl Spool {
         self.folder.path().join(digest.hex())
     }
 
-    /// Adds what is in memory.
+    /// Adds content from memory.
     pub(super) fn put(&self, bytes: &[u8]) -> Result<Digest, BundleError> {
         let digest = Digest::of(bytes);
         let path = self.path(&digest);
@@ -53,7 +53,7 @@ impl Spool {
         Ok(digest)
     }
 
-    /// A blob to be written piece by piece by somebody who sees to it that it has this digest.
+    /// Creates a writer for a blob. The caller must verify that the content has this digest.
     pub(super) fn writer(&self, digest: Digest) -> SpoolWriter<'_> {
         SpoolWriter { spool: self, digest, started: None }
     }
@@ -63,16 +63,16 @@ impl Spool {
     }
 }
 
-/// A blob on its way to the disk. What is not committed is removed.
+/// A blob that is being written. An uncommitted blob is removed.
 pub(super) struct SpoolWriter<'s> {
     spool: &'s Spool,
     digest: Digest,
-    /// The file, and its bytes so far.
+    /// The file, and the number of bytes written so far.
     started: Option<(NamedTempFile, u64)>,
 }
 
 impl SpoolWriter<'_> {
-    /// Makes it part of the spool, under its digest.
+    /// Adds the blob to the spool under its digest.
     pub(super) fn commit(mut self) -> Result<(), transport::Error> {
         if self.started.is_none() {
             self.begin()?;

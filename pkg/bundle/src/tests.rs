@@ -12,7 +12,7 @@ use transport::{Context, Digest, RetryPolicy, Settings, registry::MANIFEST};
 
 use super::*;
 
-/// Settings under which every name of [`FakeHost::internet`] leads to the host, and retries do not wait.
+/// Returns settings that resolve every name of [`FakeHost::INTERNET`] to the host and retry without waiting.
 pub(crate) fn settings(host: &FakeHost) -> Settings {
     Settings {
         extra_roots: vec![host.ca_pem().as_bytes().to_vec()],
@@ -63,7 +63,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// A good bundle as bytes.
+/// Returns the bytes of a valid bundle.
 fn good() -> Vec<u8> {
     let folder = folder();
     let path = folder.path().join("a.tar");
@@ -75,7 +75,7 @@ fn open(bytes: &[u8]) -> Result<Bundle, BundleError> {
     Bundle::of_stream(&mut &*bytes, "a.tar")
 }
 
-/// Everything wrong with some bytes, as it is told.
+/// Returns the error for invalid bytes, with all its causes.
 fn told(bytes: &[u8]) -> String {
     let error = open(bytes).and_then(|bundle| bundle.verify().map(drop)).unwrap_err();
     let mut text = error.to_string();
@@ -88,7 +88,7 @@ fn told(bytes: &[u8]) -> String {
     text
 }
 
-/// The entries of a bundle, to be packed again in another way.
+/// Returns the entries of a bundle, so that a test can pack them differently.
 fn entries(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut archive = tar::Archive::new(bytes);
     let read = |mut entry: tar::Entry<'_, &[u8]>| {
@@ -99,7 +99,7 @@ fn entries(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     archive.entries().unwrap().map(|entry| read(entry.unwrap())).collect()
 }
 
-/// Packs entries with names as they are, whatever they are.
+/// Packs entries without a check of their names.
 fn pack(entries: &[(String, Vec<u8>)], change: impl Fn(&str, &mut Header)) -> Vec<u8> {
     let mut builder = Builder::new(Vec::new());
     for (name, content) in entries {
@@ -119,7 +119,7 @@ fn with(more: &[(&str, &str)]) -> Vec<u8> {
     pack(&entries(&good()).into_iter().chain(more).collect::<Vec<_>>(), |_, _| {})
 }
 
-/// The same bundle with other text in its index.
+/// Returns a valid bundle with a changed index.
 fn with_index(change: impl Fn(String) -> String) -> Vec<u8> {
     let mut entries = entries(&good());
     let index = entries.iter_mut().find(|(name, _)| name == "index.json").unwrap();
@@ -358,7 +358,7 @@ async fn a_damaged_bundle_is_refused_before_the_registry_is_asked() {
     assert!(host.received().is_empty());
 }
 
-/// A bundle whose lock has other files than its release.
+/// Verifies a bundle with a changed lock.
 fn locked(
     change: impl Fn(&mut BTreeMap<String, LockedFile>) -> Option<LockedFile>,
 ) -> Result<Vec<Digest>, BundleError> {

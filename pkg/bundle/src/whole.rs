@@ -1,4 +1,4 @@
-//! Files that are seen whole or not at all.
+//! Atomic writes of files.
 
 use std::{
     fs::{self, File},
@@ -10,10 +10,10 @@ use transport::disk::{self, folder_of};
 
 use crate::BundleError;
 
-/// A name of what is not there yet.
+/// The name prefix of incomplete files and folders.
 pub(super) const TEMPORARY: &str = ".capstan-new-";
 
-/// Fills a file beside this path, and puts it there once it is on the disk, for everybody to read.
+/// Writes a temporary file next to the path, makes it readable for everybody, syncs it to disk and renames it.
 pub(super) fn put_whole(
     path: &Path,
     fill: impl FnOnce(&mut File) -> Result<(), BundleError>,
@@ -26,7 +26,7 @@ pub(super) fn put_whole(
     disk::persist(file, path).map_err(failed)
 }
 
-/// There is nothing secret in it, and it is carried about.
+/// Makes the file readable for everybody: bundles contain no secrets and are copied between machines.
 #[cfg(unix)]
 fn allow_reading(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

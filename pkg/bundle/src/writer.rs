@@ -22,7 +22,7 @@ use crate::{
 };
 use crate::{Package, PackageContent, PackageFile, package::CONFIGURATION_ARTIFACT};
 
-/// Gathers what goes into a bundle in a folder beside it, and writes it in one go.
+/// Collects the content of a bundle in a folder next to the bundle, and then writes the bundle.
 #[derive(Debug)]
 pub struct BundleWriter {
     path: PathBuf,
@@ -31,17 +31,17 @@ pub struct BundleWriter {
 }
 
 impl BundleWriter {
-    /// Begins a bundle that will be at this path. Nothing is seen there before [`BundleWriter::finish`].
+    /// Starts a bundle for this path. The file does not exist before [`BundleWriter::finish`].
     /// # Errors
-    /// When its folder cannot be written to.
+    /// Fails if the folder of the path is not writable.
     pub fn create(path: &Path) -> Result<Self, BundleError> {
         let spool = Spool::within(folder_of(path))?;
         Ok(Self { path: path.to_owned(), spool, entries: Mutex::default() })
     }
 
-    /// Adds the files of a release, by name.
+    /// Adds the files of a release by name.
     /// # Errors
-    /// When one has a name that leads elsewhere; when the disk is full.
+    /// Fails if a file name is unsafe, or if the disk is full.
     pub fn add_release(
         &self,
         label: &str,
@@ -55,18 +55,18 @@ impl BundleWriter {
         )
     }
 
-    /// Adds the settings: each file by its name.
+    /// Adds the files of the settings by name.
     /// # Errors
-    /// As [`BundleWriter::add_release`].
+    /// Errors of [`BundleWriter::add_release`].
     pub fn add_configuration(&self, files: BTreeMap<String, Bytes>) -> Result<(), BundleError> {
         let package = Package::of_type(CONFIGURATION_ARTIFACT, package_files(files), BTreeMap::new(), None)?;
         self.add_package(BundleItem::Configuration, &package)
     }
 
-    /// Copies an image from its registry, and what signs it. `known` is the digest it must have, where that is known.
-    /// Gives the digest it has there, which is that of all platforms together where it is an index.
+    /// Copies an image and its signatures from the registry. `known` is the expected digest, if known. Returns the
+    /// digest of the image in the registry; for a multi-platform image, the digest of the index.
     /// # Errors
-    /// [`BundleError::NoImage`], [`BundleError::ImageName`]; whatever stops a request.
+    /// [`BundleError::NoImage`], [`BundleError::ImageName`]; errors of the requests.
     pub async fn add_image(
         &self,
         context: &Context,
@@ -83,9 +83,9 @@ impl BundleWriter {
         Ok(copied.digest)
     }
 
-    /// Writes the bundle. Gives its size in bytes.
+    /// Writes the bundle and returns its size in bytes.
     /// # Errors
-    /// When it cannot be written; what was at its path before is there still.
+    /// Fails if the bundle cannot be written. An existing file at the path then stays unchanged.
     pub fn finish(self) -> Result<u64, BundleError> {
         let failed = |source| BundleError::Write { path: self.path.clone(), source };
         let index = index::render(self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone());
@@ -135,7 +135,7 @@ fn package_files(files: BTreeMap<String, Bytes>) -> Vec<PackageFile> {
     files.into_iter().map(content).collect()
 }
 
-/// Writes the archive: nothing in it depends on when, where or by whom it is made.
+/// Writes the archive. Its bytes do not depend on time, location or user.
 fn pack(file: &File, index: &[u8], spool: &Spool) -> io::Result<()> {
     let mut builder = Builder::new(io::BufWriter::new(file));
     append(&mut builder, LAYOUT_FILE, LAYOUT.len() as u64, LAYOUT)?;
@@ -143,7 +143,7 @@ fn pack(file: &File, index: &[u8], spool: &Spool) -> io::Result<()> {
     for (digest, size_bytes) in spool.blobs() {
         let path = spool.path(&digest);
         append(&mut builder, &format!("{BLOBS}/{}", digest.hex()), size_bytes, File::open(&path)?)?;
-        // Two copies of everything may be more than the disk has room for.
+        // Removes written blobs, because the disk may lack space for two copies.
         fs::remove_file(&path)?;
     }
     builder.into_inner()?.flush()

@@ -25,7 +25,7 @@ fn package(files: Vec<PackageFile>, created: Option<&str>) -> Result<Package, Bu
 fn the_manifest_is_that_of_the_operator_byte_by_byte() {
     let files = vec![file("metadata.yaml", b"a: 1\n"), file("components.yaml", b"b: 2\n")];
     let package = package(files, Some("2025-01-01T00:00:00Z")).unwrap();
-    // Written by oras-go 2.6, called as the operator calls it.
+    // Output of oras-go 2.6, called in the same way as by the operator.
     let expected = concat!(
         r#"{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","#,
         r#""artifactType":"application/vnd.acme.config","config":{"mediaType":"application/vnd.oci.empty.v1+json","#,
@@ -80,7 +80,7 @@ fn a_target_is_a_repository_and_a_version() {
     assert!(PackageTarget::parse("oci://lab/a", None).is_err());
 }
 
-/// A login for one host.
+/// Returns settings with a login for one host.
 fn login(host: &str, password: &str) -> Hosts {
     let password = Secret::new("config", password).unwrap();
     let credential = Credential::Basic { user: RealRegistry::USER.to_owned(), password };
@@ -101,7 +101,8 @@ async fn upload_to(location: &str) -> (FakeHost, Result<(), transport::Error>) {
     upload_answered(location, Reply::status(201)).await
 }
 
-/// Uploads to a registry that wants a login and names this address for the content, which answers so.
+/// Uploads to a registry that requires a login and returns `location` as the upload address. The upload gets this
+/// response.
 async fn upload_answered(location: &str, answer: Reply) -> (FakeHost, Result<(), transport::Error>) {
     let host = FakeHost::internet();
     let digest = Digest::of(b"a: 1\n");

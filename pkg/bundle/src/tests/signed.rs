@@ -1,4 +1,4 @@
-//! Signatures that go along in a bundle.
+//! Tests of signatures in bundles.
 
 use std::path::PathBuf;
 
@@ -16,10 +16,10 @@ use super::*;
 
 const HOST: &str = "ghe.example.org";
 
-/// What stands before the bare key in a `PUBLIC KEY`, as RFC 5480 has it.
+/// The prefix of the bare key in a `PUBLIC KEY`, see RFC 5480.
 const P256: &[u8] = b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\x03\x42\x00";
 
-/// Somebody who signs.
+/// A key pair for signatures.
 struct Signer(EcdsaKeyPair);
 
 impl Signer {
@@ -41,7 +41,7 @@ fn at(rest: &str) -> String {
     format!("{HOST}/v2/lab/aws/{rest}")
 }
 
-/// Puts content where it is asked for by its digest; gives its descriptor.
+/// Serves content under its digest and returns its descriptor.
 fn blob(host: &FakeHost, title: Option<&str>, media_type: &str, content: &[u8]) -> Value {
     let digest = Digest::of(content).to_string();
     host.on(at(&format!("blobs/{digest}")), Reply::status(200).body(content));
@@ -58,7 +58,7 @@ fn manifest(layers: &[Value], annotations: &Value) -> Value {
     json!({"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": layers, "annotations": annotations})
 }
 
-/// Puts a manifest or an index under a reference and under its digest.
+/// Serves a manifest or an index under a reference and under its digest.
 fn put(host: &FakeHost, reference: &str, document: &Value) -> Digest {
     let bytes = serde_json::to_vec(document).unwrap();
     let digest = Digest::of(&bytes);
@@ -86,7 +86,7 @@ impl Lab {
         Self { host, digest, folder: folder() }
     }
 
-    /// Puts a signature of cosign 2 beside the release.
+    /// Serves a signature of cosign 2 for the release.
     fn sign(&self, signer: &Signer, of: &str) {
         let payload = json!({"critical": {"identity": {"docker-reference": "lab/aws"},
             "image": {"docker-manifest-digest": of}, "type": "cosign container image signature"}, "optional": null});
