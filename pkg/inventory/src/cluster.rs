@@ -13,43 +13,44 @@ use tokio::sync::OnceCell;
 
 use crate::providers::FIELD_MANAGER;
 
-/// The most tries to write an object that capstan keeps for itself while another tool writes it too.
+/// The maximum number of attempts to write an object of capstan that another tool writes concurrently.
 const ATTEMPTS: usize = 4;
 
-/// The namespace of the control plane. It exists on every cluster and cannot be deleted, also before the first provider is
-/// installed.
+/// The namespace of the control plane. It exists on every cluster, even before the first provider is installed, and
+/// cannot be deleted.
 const SYSTEM_NAMESPACE: &str = "kube-system";
 
-/// A management cluster that is reached. Cheap to clone.
+/// A connected management cluster. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ManagementCluster {
-    /// Its API server.
+    /// Connection to the API server.
     pub server: Server,
-    /// The place for events of a run.
+    /// Receiver of progress events.
     pub events: EventSink<ProgressEvent>,
-    /// The revisions of objects that capstan keeps for itself.
+    /// Known revisions of the objects that capstan stores on the cluster.
     pub revisions: Revisions,
-    /// Asked once in a run.
+    /// Read once per run.
     identity: Arc<OnceCell<ClusterIdentity>>,
 }
 
-/// The revisions of the objects that capstan keeps for itself, as this run has read or written them last: apply sets and
-/// entries of the inventory. A write that was on its way when another run took over changes none of theirs.
+/// The revisions of the objects that capstan stores on a cluster (apply sets and inventory entries), as this run last
+/// saw them.
+/// If another run has taken over, a late write of this run fails instead of overwriting newer objects.
 #[derive(Clone, Debug, Default)]
 pub struct Revisions(Arc<Mutex<BTreeMap<ObjectKey, Revision>>>);
 
 impl Revisions {
-    /// Notes the revision of an object.
+    /// Records the revision of an object.
     pub fn note(&self, object: &Object) {
         self.known().insert(ObjectKey::of(object), Revision::of(object));
     }
 
-    /// The revision of an object that exists, as far as this run knows.
+    /// Returns the last known revision of an object. None if the object does not exist or was not read.
     pub fn of(&self, key: &ObjectKey) -> Option<Revision> {
         self.known().get(key).cloned()
     }
 
-    /// Forgets an object.
+    /// Removes the revision of an object.
     pub fn forget(&self, key: &ObjectKey) {
         self.known().remove(key);
     }
@@ -59,29 +60,29 @@ impl Revisions {
     }
 }
 
-/// A cluster, whatever it is called in a kubeconfig.
+/// The identity of a cluster, independent of its name in a kubeconfig.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterIdentity {
-    /// The uid of its namespace `kube-system`.
+    /// The uid of the namespace `kube-system`.
     pub uid: String,
-    /// Its address, for messages.
+    /// The address of the API server, for messages.
     pub address: String,
 }
 
 impl ManagementCluster {
-    /// Takes a server and a place for events.
+    /// Creates a management cluster from its server and a receiver of events.
     pub fn new(server: Server, events: EventSink<ProgressEvent>) -> Self {
         Self { server, events, revisions: Revisions::default(), identity: Arc::default() }
     }
 
-    /// The Lease object of a management cluster.
+    /// Returns the name of the Lease object on a management cluster.
     pub fn lease_name() -> LeaseName {
         LeaseName { namespace: SYSTEM_NAMESPACE.to_owned(), name: "capstan".to_owned() }
     }
 
-    /// The identity of the cluster, asked for once.
+    /// Returns the identity of the cluster. Reads the cluster only once per run.
     /// # Errors
-    /// Also where there is no namespace `kube-system`: then it cannot be told from another.
+    /// Fails if the cluster cannot be read, or if the namespace `kube-system` does not exist.
     pub async fn identity(&self) -> Result<ClusterIdentity, ApiError> {
         self.identity.get_or_try_init(|| self.read_identity()).await.cloned()
     }
@@ -100,14 +101,16 @@ impl ManagementCluster {
         }
     }
 
-    /// The same cluster, for a run that holds a lease: see [`Server::under`].
+    /// Returns the same cluster for a run that holds a lease, see [`Server::under`].
     #[must_use]
     pub fn under(&self, lease: &Lease) -> Self {
         Self { server: self.server.under(lease), ..self.clone() }
     }
 
-    /// Writes an object that capstan keeps for itself, onto the revision this run knows; else it must be new. A revision that is
-    /// no longer there is read again: another tool may have written or deleted the object, but no other run may.
+    /// Writes an object of capstan onto the revision that this run knows. If no revision is known, the object must be
+    /// new.
+    /// After a conflict, the revision is read again: other tools may write or delete the object, but other runs may
+    /// not.
     pub async fn keep(&self, kind: &ApiKind, object: &Object) -> Result<(), ApiError> {
         let key = ObjectKey::of(object);
         for attempt in 1.. {
@@ -126,7 +129,7 @@ impl ManagementCluster {
         Ok(())
     }
 
-    /// Deletes an object that capstan keeps for itself, in the revision this run knows or finds.
+    /// Deletes an object of capstan in the revision that this run knows, or reads after a conflict.
     pub async fn drop_kept(&self, kind: &ApiKind, key: &ObjectKey) -> Result<(), ApiError> {
         for attempt in 1.. {
             let only = self.revisions.of(key);
@@ -152,23 +155,23 @@ impl ManagementCluster {
         Ok(())
     }
 
-    /// The server.
+    /// Returns the API server.
     pub fn server(&self) -> &Server {
         &self.server
     }
 
-    /// Tells of a step of the run.
+    /// Emits the start of a step.
     pub fn step(&self, step: ProgressStep) {
         self.events.send(&ProgressEvent::step(step));
     }
 
-    /// Warns the user.
+    /// Emits a warning.
     pub fn warn(&self, text: String) {
         self.events.send(&ProgressEvent::Warning { text });
     }
 }
 
-/// The permissions that holding the lease of a cluster takes.
+/// Returns the permissions that a run needs to hold the lease of a cluster.
 pub fn lease_permissions() -> impl Iterator<Item = Permission> {
     let LeaseName { namespace, .. } = ManagementCluster::lease_name();
     ["create", "get", "update", "delete"].into_iter().map(move |verb| Permission {
@@ -179,22 +182,22 @@ pub fn lease_permissions() -> impl Iterator<Item = Permission> {
     })
 }
 
-/// CustomResourceDefinitions, which every server has: no question to discovery is needed.
+/// Returns the kind CustomResourceDefinition. Every server has this kind, so discovery is unnecessary.
 pub fn definition_kind() -> ApiKind {
     served("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false)
 }
 
-/// ConfigMaps.
+/// Returns the kind ConfigMap.
 pub fn config_map_kind() -> ApiKind {
     served("", "v1", "ConfigMap", "configmaps", true)
 }
 
-/// Secrets.
+/// Returns the kind Secret.
 pub fn secret_kind() -> ApiKind {
     served("", "v1", "Secret", "secrets", true)
 }
 
-/// A kind that is known to be served like this.
+/// Returns a kind with known fields, without discovery.
 pub fn served(group: &str, version: &str, kind: &str, plural: &str, namespaced: bool) -> ApiKind {
     ApiKind {
         group: group.to_owned(),

@@ -4,39 +4,32 @@ use manifest::Object;
 
 use crate::{ManagementCluster, cluster::definition_kind};
 
-/// What a verb accepts of the Cluster API that is on the cluster.
+/// The Cluster API contracts that a command accepts on a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContractCheck {
-    /// Contracts whose storage version is fine.
+    /// Accepted contracts.
     pub accepted: &'static [&'static str],
-    /// Whether it may be missing altogether.
+    /// True if the command also accepts a cluster without Cluster API.
     pub may_be_absent: bool,
 }
 
-/// A management cluster of another contract.
+/// A management cluster with an unsupported contract.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum ContractError {
-    /// Cluster API is not installed.
     #[error("Cluster API is not installed on this cluster")]
     Absent,
-    /// It stores its objects in a version of a contract this verb does not work with.
     #[error("the cluster runs Cluster API with contract {found}; this needs {}", accepted.join(" or "))]
-    Contract {
-        /// The contract on the cluster.
-        found: Contract,
-        /// What would be fine.
-        accepted: Vec<&'static str>,
-    },
-    /// The server.
+    Contract { found: Contract, accepted: Vec<&'static str> },
     #[error("cannot find out which Cluster API the cluster runs")]
     Api(#[from] ApiError),
 }
 
-/// What decides which Cluster API a cluster runs.
+/// The CustomResourceDefinition whose storage version is the contract of a cluster.
 const CLUSTERS: &str = "clusters.cluster.x-k8s.io";
 
 impl ManagementCluster {
-    /// The contract Cluster API stores its objects in; none when it is not installed.
+    /// Returns the contract of the stored Cluster API objects. None if Cluster API is not installed.
     /// Source: clusterctl v1.14 client/cluster/inventory.go (CheckCAPIContract): the storage version of
     /// `clusters.cluster.x-k8s.io`.
     pub async fn contract(&self) -> Result<Option<Contract>, ContractError> {
@@ -44,14 +37,14 @@ impl ManagementCluster {
         Ok(definition.as_ref().and_then(storage_version).map(Contract::new))
     }
 
-    /// Compares it with what a verb accepts.
+    /// Checks the contract of the cluster.
     pub async fn check_contract(&self, check: ContractCheck) -> Result<(), ContractError> {
         check.judge(self.contract().await?)
     }
 }
 
 impl ContractCheck {
-    /// Compares what is on the cluster with what is accepted.
+    /// Checks a contract.
     pub fn judge(self, found: Option<Contract>) -> Result<(), ContractError> {
         match found {
             None if self.may_be_absent => Ok(()),
@@ -62,7 +55,7 @@ impl ContractCheck {
     }
 }
 
-/// The version a definition stores objects in.
+/// Returns the storage version of a CustomResourceDefinition.
 pub fn storage_version(definition: &Object) -> Option<&str> {
     let versions = definition.get(&["spec", "versions"])?.as_array()?;
     versions.iter().find(|version| version["storage"] == true)?["name"].as_str()

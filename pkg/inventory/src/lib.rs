@@ -1,13 +1,14 @@
-//! One management cluster: its identity, the Cluster API contract that it stores, the providers that it runs, and the objects
-//! that capstan keeps on it.
+//! A management cluster: its identity, its Cluster API contract, its installed providers, and the objects that capstan
+//! stores on the cluster.
 //!
 //! ```text
 //! apply::Server ─► ManagementCluster ─┬─► identity, contract
-//!                                     ├─► ProviderInventory: `Provider` objects, as every tool of Cluster API knows them
-//!                                     └─► objects of capstan: written onto the revision that this run knows
+//!                                      ├─► ProviderInventory: `Provider` objects, which all tools of Cluster API use
+//!                                      └─► objects of capstan: written onto the revision that this run knows
 //! ```
 //!
-//! May touch the cluster through `apply`. Deliberately absent: HTTP, Kubernetes clients, files, the environment, printing.
+//! Allowed: the cluster through `apply`. Not allowed: direct HTTP, Kubernetes clients, files, the environment and
+//! printing.
 
 mod cluster;
 mod contract;

@@ -1,20 +1,20 @@
 use std::fmt;
 
-/// Something that stands in the way of an installation or an upgrade.
+/// A problem that prevents an installation or an upgrade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong, as a sentence without a full stop.
+    /// Description of the problem, as a sentence without a full stop.
     pub text: String,
-    /// What to do about it, when that can be said.
+    /// Suggested solution. None if there is no general solution.
     pub hint: Option<String>,
-    /// Whether `--validate=false` lets it pass, as it does with the peer: contracts, instances, names of definitions.
+    /// True if `--validate=false` ignores the problem, as in clusterctl: contracts, instances, names of definitions.
     pub can_be_ignored: bool,
 }
 
-/// All of them.
+/// All problems of an installation or an upgrade.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 pub struct Problems {
-    /// In the order they were found.
+    /// Problems in the order of the checks.
     pub problems: Vec<Problem>,
 }
 
@@ -28,12 +28,12 @@ impl fmt::Display for Problems {
 }
 
 impl Problem {
-    /// One that `--validate=false` lets pass.
+    /// Creates a problem that `--validate=false` ignores.
     pub fn ignorable(text: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { text: text.into(), hint: Some(hint.into()), can_be_ignored: true }
     }
 
-    /// One that nothing lets pass.
+    /// Creates a problem that cannot be ignored.
     pub fn fatal(text: impl Into<String>) -> Self {
         Self { text: text.into(), hint: None, can_be_ignored: false }
     }

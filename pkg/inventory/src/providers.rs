@@ -14,67 +14,59 @@ use crate::{ManagementCluster, cluster::definition_kind};
 use definition::DEFINITION;
 pub use entry::kind as entry_kind;
 
-/// What every write of ours is made as.
+/// The field manager of every write.
 pub const FIELD_MANAGER: &str = "capstan";
 
-/// Label value and annotation prefix of what capstan keeps on a cluster for itself.
+/// The label value and the annotation prefix of objects that capstan stores on a cluster.
 pub const PREFIX: &str = "capstan.dev";
 
-/// A definition without objects is established in a moment, also on a busy server.
+/// The maximum time until the new definition is established. It has no objects, so a moment suffices even on a busy
+/// server.
 const ESTABLISHED_WITHIN: Duration = Duration::from_mins(1);
 
-/// The most tries to write the definition while the server writes it too.
+/// The maximum number of attempts to write the definition while the server writes it concurrently.
 const ATTEMPTS: usize = 4;
 
-/// What is installed, as the `Provider` objects say that every tool of Cluster API knows.
+/// The installed providers, read from the `Provider` objects that all tools of Cluster API use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProviderInventory {
-    /// By namespace and name, as the server lists them.
+    /// Providers sorted by namespace and name, as the server lists them.
     pub providers: Vec<InstalledProvider>,
-    /// Whether the definition is there: without it nothing was ever installed.
+    /// True if the definition exists. Without a definition, no provider was ever installed.
     pub is_defined: bool,
-    /// What a first installation that was cut off was to install, with versions.
+    /// Providers and versions of an interrupted first installation.
     pub unfinished: Option<Vec<InstalledProvider>>,
 }
 
-/// An inventory that cannot be read or written.
+/// A failure to read or write the inventory.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum InventoryError {
-    /// The server.
     #[error("cannot read or write the provider inventory")]
     Api(#[from] ApiError),
-    /// The definition lacks the version this binary knows.
     #[error("the definition `{DEFINITION}` on the cluster does not serve v1alpha3")]
     Version,
-    /// The definition was written and does not get established.
+    /// The server has not established the definition in time.
     #[error("the definition `{DEFINITION}` is not established: {message}")]
-    NotEstablished {
-        /// What its condition says.
-        message: String,
-    },
-    /// A `Provider` object that says nothing usable.
+    NotEstablished { message: String },
+    /// A `Provider` object is invalid.
     #[error("inventory entry `{entry}` has {problem}")]
-    Entry {
-        /// `namespace/name`.
-        entry: String,
-        /// What is wrong with it.
-        problem: String,
-    },
+    Entry { entry: String, problem: String },
 }
 
-/// The definition and an entry for each provider, as they are once all are installed.
+/// Returns the definition and an entry for each provider, in the state of a completed installation.
 pub fn inventory_objects(installed: &[InstalledProvider]) -> Vec<Object> {
     std::iter::once(definition::definition(None)).chain(installed.iter().map(entry::write)).collect()
 }
 
 impl ProviderInventory {
-    /// Entries of a provider, in any namespace.
+    /// Returns the entries of a provider in all namespaces.
     pub fn of(&self, id: &ProviderId) -> impl Iterator<Item = &InstalledProvider> {
         let id = id.clone();
         self.providers.iter().filter(move |installed| installed.id == id)
     }
 
-    /// The names of installed providers of a type, each once.
+    /// Returns the names of installed providers of a type, sorted and without duplicates.
     pub fn names(&self, of: ProviderType) -> Vec<&str> {
         let mut names: Vec<&str> = self
             .providers
@@ -87,7 +79,7 @@ impl ProviderInventory {
         names
     }
 
-    /// The core provider, when it is certain which one it is.
+    /// Returns the core provider. None if there is no core provider, or more than one.
     pub fn core(&self) -> Option<&InstalledProvider> {
         let mut cores =
             self.providers.iter().filter(|installed| installed.id.provider_type == ProviderType::Core);
@@ -96,7 +88,7 @@ impl ProviderInventory {
 }
 
 impl ManagementCluster {
-    /// Reads the inventory, in two requests side by side.
+    /// Reads the inventory with two concurrent requests.
     pub async fn inventory(&self) -> Result<ProviderInventory, InventoryError> {
         let (definition, entries) = futures::join!(self.inventory_definition(), self.inventory_entries());
         let Some(definition) = definition? else { return Ok(ProviderInventory::default()) };
@@ -115,8 +107,10 @@ impl ManagementCluster {
         })
     }
 
-    /// Makes sure that the definition is there, complete and established. Noting what a first installation is going to
-    /// install; with none, a note that is there stays. Writes nothing when nothing would change.
+    /// Creates or updates the definition and waits until it is established. Writes nothing if the definition is up to
+    /// date.
+    ///
+    /// `unfinished` records the providers of a first installation; without it, an existing record stays.
     pub async fn define_inventory(
         &self,
         unfinished: Option<&[InstalledProvider]>,
@@ -125,17 +119,17 @@ impl ManagementCluster {
         self.write_definition(|live| note.clone().or_else(|| live.and_then(definition::noted))).await
     }
 
-    /// Takes the note of a first installation away: it is complete.
+    /// Removes the record of the first installation, because the installation is complete.
     pub async fn finish_first_installation(&self) -> Result<(), InventoryError> {
         self.write_definition(|_| None).await
     }
 
-    /// Notes that a provider is installed in a version.
+    /// Records an installed provider and its version.
     pub async fn record_provider(&self, installed: &InstalledProvider) -> Result<(), InventoryError> {
         Ok(self.keep(&entry::kind(), &entry::write(installed)).await?)
     }
 
-    /// Notes that a provider is no longer there.
+    /// Removes the record of a provider.
     pub async fn forget_provider(&self, installed: &InstalledProvider) -> Result<(), InventoryError> {
         Ok(self.drop_kept(&entry::kind(), &ObjectKey::of(&entry::write(installed))).await?)
     }
@@ -151,7 +145,7 @@ impl ManagementCluster {
         }
     }
 
-    /// Writes the definition with the note that is made of the live one, onto the revision that was read.
+    /// Writes the definition onto the live revision. `note` derives the annotation from the live definition.
     async fn write_definition(
         &self,
         note: impl Fn(Option<&Object>) -> Option<String>,
@@ -160,7 +154,7 @@ impl ManagementCluster {
             let live = self.inventory_definition().await?;
             let note = note(live.as_ref());
             match self.replace_definition(live, note).await {
-                // The server itself writes it too, until it is established.
+                // The server also writes the definition until it is established.
                 Err(InventoryError::Api(error)) if error.is_conflict() && attempt < ATTEMPTS => {}
                 written => return written,
             }

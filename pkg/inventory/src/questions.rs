@@ -1,4 +1,4 @@
-//! The questions templates ask of a management cluster.
+//! Answers the questions of templates about a management cluster.
 
 use apply::{ApiError, GroupKind};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -61,7 +61,7 @@ impl provider::ManagementCluster for ManagementCluster {
     }
 }
 
-/// Whether an object is there; one of a kind that is not served is not.
+/// True if an object exists. False if the server does not serve its kind.
 async fn is_there(
     cluster: &ManagementCluster,
     kind: &GroupKind,

@@ -1,4 +1,4 @@
-//! A management cluster on a sandbox.
+//! Management clusters in a sandbox.
 
 use api::ProviderId;
 use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
@@ -12,12 +12,12 @@ pub(crate) fn installed(id: &ProviderId, version: &str) -> InstalledProvider {
     InstalledProvider { id: id.clone(), version: version.to_owned(), namespace: namespace_of(id) }
 }
 
-/// A management cluster on a sandbox.
+/// Returns a management cluster in a sandbox.
 pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
     cluster_through(fixture.client()).await
 }
 
-/// A management cluster at the end of a client, which may be a service between it and a sandbox.
+/// Returns a management cluster behind a client, which may reach the sandbox through a proxy.
 pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
     let connection = Connection {
         credentials: Credentials::Client(client),

@@ -1,4 +1,4 @@
-//! Objects that capstan keeps for itself, while others write and delete them too.
+//! Tests of objects that capstan stores on a cluster, while other tools write and delete them.
 
 use serde_json::json;
 use support::{fixture::Fixture, kind::CONFIG_MAP};
@@ -10,7 +10,7 @@ const RECORD: &str =
     "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}, data: {by: capstan}}";
 const PLACE: &str = "default/a";
 
-/// A cluster that keeps one object.
+/// A cluster with one stored object.
 struct Keeping {
     fixture: Fixture,
     cluster: ManagementCluster,

@@ -1,4 +1,4 @@
-//! The definition of `Provider` objects, and the note of an unfinished installation on it.
+//! The CustomResourceDefinition of `Provider` objects, and its annotation for an unfinished installation.
 
 use manifest::{Object, Value};
 use provider::InstalledProvider;
@@ -7,12 +7,12 @@ use serde_json::json;
 
 use super::{InventoryError, entry};
 
-/// The name of the definition of `Provider` objects.
+/// The name of the CustomResourceDefinition.
 pub(super) const DEFINITION: &str = "providers.clusterctl.cluster.x-k8s.io";
-/// On it: the providers a first installation was begun with, as JSON.
+/// The annotation with the providers of an unfinished first installation, as JSON.
 const UNFINISHED: &str = "capstan.dev/unfinished-init";
 
-/// A provider in the note.
+/// A provider in the annotation.
 #[derive(Serialize, Deserialize)]
 struct Noted {
     #[serde(rename = "type")]
@@ -22,8 +22,8 @@ struct Noted {
     namespace: String,
 }
 
-/// The definition as it is to be: what the peer writes, with descriptions of our own.
-/// Source: clusterctl v1.14 config/manifest: names, columns, schema and label; differs: descriptions alone.
+/// Returns the desired CustomResourceDefinition: the one of clusterctl, with other descriptions.
+/// Source: clusterctl v1.14 config/manifest: names, columns, schema and label; differs: only the descriptions.
 pub(super) fn definition(note: Option<&str>) -> Object {
     let text = |description: &str| json!({"type": "string", "description": description});
     let column = |name: &str, path: &str| json!({"name": name, "type": "string", "jsonPath": path});
@@ -79,7 +79,7 @@ pub(super) fn definition(note: Option<&str>) -> Object {
     Object::try_from(whole).expect("invariant: the literal above is a mapping")
 }
 
-/// Whether a write would change nothing that matters: our version with all its columns and fields, and the note.
+/// True if the live definition has the desired columns, fields, categories, label and annotation, and is established.
 pub(super) fn is_as_it_should_be(live: &Object, note: Option<&str>) -> bool {
     let wanted = definition(None);
     let part = |object: &Object| {
@@ -97,7 +97,7 @@ pub(super) fn is_as_it_should_be(live: &Object, note: Option<&str>) -> bool {
         && part(live) == part(&wanted)
 }
 
-/// Whether the version this binary knows is served.
+/// True if the definition serves the version that this binary supports.
 pub(super) fn serves_our_version(live: &Object) -> bool {
     our_version(live).is_some_and(|version| version["served"] == true)
 }
@@ -107,19 +107,19 @@ fn our_version(definition: &Object) -> Option<&Value> {
     versions.iter().find(|version| version["name"] == entry::VERSION)
 }
 
-/// Whether objects can be written.
+/// True if the definition is established, so that objects can be written.
 pub(super) fn is_established(live: &Object) -> bool {
     let conditions = live.get(&["status", "conditions"]).and_then(Value::as_array);
     let is = |condition: &Value| condition["type"] == "Established" && condition["status"] == "True";
     conditions.is_some_and(|conditions| conditions.iter().any(is))
 }
 
-/// The note as it stands on the cluster.
+/// Returns the annotation of the live definition.
 pub(super) fn noted(live: &Object) -> Option<String> {
     live.annotation(UNFINISHED).map(str::to_owned)
 }
 
-/// Writes a note.
+/// Returns the annotation for these providers.
 pub(super) fn note(providers: &[InstalledProvider]) -> String {
     let one = |installed: &InstalledProvider| Noted {
         provider_type: installed.id.provider_type,
@@ -131,9 +131,9 @@ pub(super) fn note(providers: &[InstalledProvider]) -> String {
     serde_json::to_string(&noted).expect("invariant: strings and unit variants are always JSON")
 }
 
-/// Reads the note.
+/// Parses the annotation of the live definition.
 /// # Errors
-/// `Entry` when it is not what [`note`] writes: somebody else wrote it, and removing it is safe.
+/// [`InventoryError::Entry`] if [`note`] did not write the annotation. Removing such an annotation is safe.
 pub(super) fn unfinished(live: &Object) -> Result<Option<Vec<InstalledProvider>>, InventoryError> {
     let Some(text) = live.annotation(UNFINISHED) else { return Ok(None) };
     let noted: Vec<Noted> = serde_json::from_str(text).map_err(|error| InventoryError::Entry {

@@ -11,19 +11,19 @@ use crate::cluster::served;
 
 /// The API group of the inventory.
 pub(super) const GROUP: &str = "clusterctl.cluster.x-k8s.io";
-/// Its one version.
+/// The only version of the group.
 pub(super) const VERSION: &str = "v1alpha3";
-/// On what belongs to the tools themselves; the value says what it is.
+/// A label on objects of the tools themselves. The value names the kind of object.
 pub(super) const PART_LABEL: &str = "clusterctl.cluster.x-k8s.io/core";
-/// Its value on the inventory.
+/// The value of the label on the inventory.
 pub(super) const PART: &str = "inventory";
 
-/// The kind `Provider`; discovery would know it no better.
+/// Returns the kind `Provider`. Its fields are fixed, so discovery is unnecessary.
 pub fn kind() -> ApiKind {
     served(GROUP, VERSION, "Provider", "providers", true)
 }
 
-/// The object of an entry.
+/// Returns the object of an inventory entry.
 /// Source: clusterctl v1.14 client/cluster/inventory.go: name, labels, and fields at the top level.
 pub(super) fn write(installed: &InstalledProvider) -> Object {
     let label = installed.id.label();
@@ -46,9 +46,9 @@ pub(super) fn write(installed: &InstalledProvider) -> Object {
     Object::try_from(whole).expect("invariant: the literal above is a mapping")
 }
 
-/// Reads an entry.
+/// Reads an inventory entry.
 /// # Errors
-/// `Entry` when the type is none of the known ones, or name or version is missing.
+/// [`InventoryError::Entry`] if the type is unknown, or if the name or version is missing.
 pub(super) fn read(object: &Object) -> Result<InstalledProvider, InventoryError> {
     let bad = |problem: String| InventoryError::Entry {
         entry: format!("{}/{}", object.namespace(), object.name()),
