@@ -130,7 +130,7 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// The explained file of a provider, variable or configuration file.
+    /// Subject of the explanation: a file of a provider, a variable or the configuration file.
     pub subject: String,
     /// Locations, in the order in which they are checked.
     pub places: Vec<ExplainedPlace>,
@@ -259,7 +259,7 @@ pub struct ListedImagePlace {
     pub object: String,
     /// Description of the location in the object: a container, an argument, an environment variable or an annotation.
     pub place: String,
-    /// True if a container runs the image; false if text names the image.
+    /// True if a container runs the image; false if only a text names the image.
     pub runs: bool,
 }
 

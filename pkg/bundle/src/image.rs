@@ -97,7 +97,7 @@ impl<'a> Copy<'a> {
     pub(super) async fn signature(&self, digest: &Digest) -> Result<Option<Descriptor>, BundleError> {
         let found = match self.registry.manifest(self.repository, &Reference::of_signature(digest)).await {
             Ok(Some(found)) => found,
-            // Offline, the cache may contain everything else, but it does not record missing signatures.
+            // Offline, the cache may have all other content, but the cache does not record that a signature is missing.
             Ok(None) | Err(transport::Error::Offline { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };

@@ -279,7 +279,7 @@ impl Bundle {
         BundleError::Flawed { path: self.path.clone(), flaw }
     }
 
-    /// Reads a descriptor of the index and everything that it refers to.
+    /// Reads the manifests of a descriptor in the index, and checks the size of all referenced content.
     fn entry(
         &self,
         item: BundleItem,
@@ -335,7 +335,7 @@ impl Bundle {
         if descriptor.size > MAX_MANIFEST_BYTES {
             return Err(flaw("is too large"));
         }
-        // A manifest with several references counts several times.
+        // A manifest counts once for every reference to it.
         *left_bytes = left_bytes.checked_sub(descriptor.size).ok_or_else(|| flaw("is one of too many"))?;
         let bytes = self.read(&digest)?;
         let (media_type, document) =

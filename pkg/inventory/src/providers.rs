@@ -20,8 +20,7 @@ pub const FIELD_MANAGER: &str = "capstan";
 /// The label value and the annotation prefix of objects that capstan stores on a cluster.
 pub const PREFIX: &str = "capstan.dev";
 
-/// The maximum time until the new definition is established. It has no objects, so a moment suffices even on a busy
-/// server.
+/// The time limit for a new definition to become established. Without objects, a moment suffices even on a busy server.
 const ESTABLISHED_WITHIN: Duration = Duration::from_mins(1);
 
 /// The maximum number of attempts to write the definition while the server writes it concurrently.
@@ -119,7 +118,7 @@ impl ManagementCluster {
         self.write_definition(|live| note.clone().or_else(|| live.and_then(definition::noted))).await
     }
 
-    /// Removes the record of the first installation, because the installation is complete.
+    /// Removes the record of the first installation after its completion.
     pub async fn finish_first_installation(&self) -> Result<(), InventoryError> {
         self.write_definition(|_| None).await
     }

@@ -60,7 +60,7 @@ impl Context {
         self.shared.store.as_ref()
     }
 
-    /// Emits an event that the store is unusable; only once. The caller continues without the store.
+    /// Emits [`Event::StoreUnusable`] on the first call; later calls emit no event.
     pub fn tell_of_store(&self, error: &Error) {
         if !self.shared.told_of_store.swap(true, Ordering::Relaxed) {
             self.emit(&Event::StoreUnusable { why: api::with_causes(error) });

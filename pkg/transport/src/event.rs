@@ -1,6 +1,6 @@
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-/// Events while capstan fetches files. The caller decides which events to show.
+/// An event while capstan fetches files. The caller decides which events to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A request starts.
@@ -17,7 +17,7 @@ pub enum Event {
         /// Total number of bytes, if the host reports it.
         total_bytes: Option<u64>,
     },
-    /// A request failed and will be retried.
+    /// A request failed, and capstan retries the request.
     Retrying {
         /// Address without credentials.
         url: String,

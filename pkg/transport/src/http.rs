@@ -1,4 +1,4 @@
-//! HTTP: clients created on the first request, redirects with own rules, and typed failures.
+//! HTTP: clients created on the first request, redirects by the rules of this crate, and typed failures.
 
 mod classify;
 mod keep;

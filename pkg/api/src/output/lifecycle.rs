@@ -185,7 +185,7 @@ pub enum StepAction {
 }
 
 impl StepAction {
-    /// True if the action changes the object.
+    /// True for all actions except [`Self::Keep`] and [`Self::Completed`].
     pub fn is_change(self) -> bool {
         !matches!(self, Self::Keep | Self::Completed)
     }
@@ -246,7 +246,7 @@ pub struct WaitingFor {
     pub object: ObjectName,
     /// Health as one word: `InProgress`, `Failed`, `Terminating`, `NotFound`, `Unknown`.
     pub health: String,
-    /// Reason, as the message of the condition.
+    /// Message of the condition that explains the health.
     pub message: String,
     /// Seconds since the last observed change of the health.
     pub for_seconds: u64,

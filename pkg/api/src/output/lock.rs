@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct LockReport {
     /// Path of the lock.
     pub lock: String,
-    /// Every checked provider, sorted by label, and `cert-manager`.
+    /// Every checked provider, including `cert-manager`, sorted by label.
     pub providers: Vec<ProviderLock>,
 }
 

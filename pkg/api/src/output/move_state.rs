@@ -12,8 +12,8 @@ pub struct MoveStatus {
     pub last: Option<MoveProgress>,
     /// Saves that have paused objects and not resumed them yet, sorted by process.
     pub saves: Vec<OpenSave>,
-    /// Resources that the user may not read, with the reason. Saves that paused such objects may be missing;
-    /// absent if everything was read.
+    /// Resources that the user may not read, with the reason; absent if everything was read.
+    /// Saves that paused such objects may be missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
 }

@@ -67,7 +67,7 @@ pub enum ProgressEvent {
         /// The other run.
         holder: LeaseHolder,
     },
-    /// A failed request will be retried.
+    /// capstan retries a failed request.
     Retrying {
         /// Description of the request.
         action: String,

@@ -101,8 +101,7 @@ async fn upload_to(location: &str) -> (FakeHost, Result<(), transport::Error>) {
     upload_answered(location, Reply::status(201)).await
 }
 
-/// Uploads to a registry that requires a login and returns `location` as the upload address. The upload gets this
-/// response.
+/// Uploads to a registry that requires a login, names `location` as the upload address, and responds with `answer`.
 async fn upload_answered(location: &str, answer: Reply) -> (FakeHost, Result<(), transport::Error>) {
     let host = FakeHost::internet();
     let digest = Digest::of(b"a: 1\n");

@@ -144,7 +144,7 @@ struct Keeper<'a> {
     how: Keep,
 }
 
-/// Returns the cache key. A response with a name of its own has the same key for all media types.
+/// Returns the cache key: the address and the accepted media types. For another address, only that address.
 fn key(name: &Url, request: &Request) -> String {
     let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     match accept.filter(|_| *name == request.url) {
@@ -231,7 +231,7 @@ impl Keeper<'_> {
         lock.map_err(|error| self.context.tell_of_store(&error)).ok()
     }
 
-    /// Sends the request; a conditional request if the cache has a response.
+    /// Sends the request. If the cache has a response, the request is conditional.
     async fn ask(&self, look: Look) -> Result<Kept, Error> {
         let known = if let Look::Found(entry, bytes) = look { Some((entry, bytes)) } else { None };
         let request = match &known {

@@ -1,5 +1,5 @@
-//! Follows redirects with own rules. Credentials and content never reach another origin, and https never becomes http.
-//! Each hop uses the settings of its host.
+//! Follows redirects by the rules of this crate. Credentials and content never reach another origin, and https never
+//! becomes http. Each hop uses the settings of its host.
 
 use reqwest::{Method, Response, StatusCode, header::LOCATION};
 use url::Url;

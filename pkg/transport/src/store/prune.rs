@@ -76,8 +76,8 @@ impl Store {
         self.prune_now(what)
     }
 
-    /// Prunes to the limit and returns the remaining bytes. None if another process prunes or pruning fails; `cache
-    /// prune` shows such failures.
+    /// Prunes to the limit and returns the remaining bytes. None if another process prunes, or if pruning fails.
+    /// An explicit prune reports such failures.
     pub(super) fn prune_unless_busy(&self) -> Option<u64> {
         let _lock = self.try_lock(KEY).ok().flatten()?;
         self.prune_now(Prune::ToLimit).ok().map(|pruned| pruned.left_bytes)
