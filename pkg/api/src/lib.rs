@@ -4,7 +4,8 @@
 //! ProviderType ─┐
 //!               ├─► ProviderId ─► provider label (`infrastructure-aws`): folder, label value, inventory name
 //! name ─────────┘
-//! ProviderRef   = name[:version], as a user types it Version       = semantic version that keeps its spelling
+//! ProviderRef   = name[:version], as a user types it
+//! Version       = semantic version that keeps its spelling
 //! Metadata      = release series ─► Contract
 //! plan          = the file that `--out` writes and `--plan` reads
 //! output        = the results of `-o json|yaml`: a change here is visible to users

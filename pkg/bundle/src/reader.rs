@@ -213,8 +213,7 @@ impl Bundle {
         self.checked(digest, |piece| to.write_all(piece).map_err(failed))
     }
 
-    /// Returns content for an upload, which reads the bundle while it sends. The digest is not verified here but by the
-    /// registry.
+    /// Returns content for an upload, which reads the bundle while it sends. Only the registry verifies the digest.
     /// # Errors
     /// Fails if the content does not exist.
     pub(super) fn to_send(&self, digest: &Digest) -> Result<Content, BundleError> {

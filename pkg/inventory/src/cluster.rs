@@ -33,8 +33,7 @@ pub struct ManagementCluster {
     identity: Arc<OnceCell<ClusterIdentity>>,
 }
 
-/// The revisions of the objects that capstan stores on a cluster (apply sets and inventory entries), as this run last
-/// saw them.
+/// The last known revisions of the objects that capstan stores on a cluster: apply sets and inventory entries.
 /// If another run has taken over, a late write of this run fails instead of overwriting newer objects.
 #[derive(Clone, Debug, Default)]
 pub struct Revisions(Arc<Mutex<BTreeMap<ObjectKey, Revision>>>);

@@ -83,7 +83,7 @@ pub struct BackupCluster {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupKind {
-    /// Kind.
+    /// Kind of the objects.
     pub kind: String,
     /// API group; empty for the core group.
     pub group: String,

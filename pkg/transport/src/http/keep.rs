@@ -144,7 +144,7 @@ struct Keeper<'a> {
     how: Keep,
 }
 
-/// Returns the cache key: the address and the accepted media types. For another address, only that address.
+/// Returns the cache key: `name`, and the accepted media types if `name` is the address of the request.
 fn key(name: &Url, request: &Request) -> String {
     let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     match accept.filter(|_| *name == request.url) {
