@@ -1,4 +1,4 @@
-//! Who set which field, step by step of what makes objects of the files of a provider.
+//! Records the origin of fields in each step that turns provider files into objects.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use manifest::{
     provenance::{Setter, Trace},
 };
 
-/// What a step is called where its settings stand in the configuration of the user.
+/// The name of steps whose settings are in the user's configuration.
 pub const CONFIGURATION: &str = "configuration";
-/// Fields as the Go types of Kubernetes write them, which is how the peer prints objects.
+/// The name of the step that rewrites fields as the Go types of Kubernetes write them, as in the output of clusterctl.
 pub(crate) const TYPED: &str = "form of the kind";
 
-/// The namespace everything of a provider or cluster goes to.
+/// The name of the step that sets the namespace of all objects of a provider or cluster.
 pub(crate) const TARGET_NAMESPACE: &str = "target namespace";
 
-/// Accounts, where that is kept, for what a step changed; objects that are new were made by it.
+/// Records, if tracing is on, that a step set the changed fields. New objects count as created by the step.
 pub fn account<'a>(trace: Trace, file: &str, field: &str, objects: impl IntoIterator<Item = &'a mut Object>) {
     if trace == Trace::Off {
         return;

@@ -1,27 +1,28 @@
-//! Which ClusterClasses the Clusters of a template use.
+//! The ClusterClasses that the Clusters of a template use.
 
 use manifest::{Object, Value};
 
-/// Namespace and name of a ClusterClass.
+/// The namespace and name of a ClusterClass.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClusterClassName {
-    /// Namespace; that of the Cluster when the reference has none.
+    /// The namespace. If the reference has none, the namespace of the Cluster.
     pub namespace: String,
-    /// Name; part of the file name in the repository.
+    /// The name, which is part of the file name in the repository.
     pub name: String,
 }
 
 impl ClusterClassName {
-    /// The file of a provider release that defines it.
+    /// The file of a provider release that defines the class.
     pub fn file(&self) -> String {
         format!("clusterclass-{}.yaml", self.name)
     }
 }
 
 /// Finds the classes of all Clusters with a managed topology.
-/// Shape: one for each such Cluster, in order of the objects, so a class used twice stands twice.
-/// Source: clusterctl v1.14 client/clusterclass.go; Clusters of other API versions than v1beta1 and v1beta2 are
-/// passed over there too.
+///
+/// Shape: one entry per Cluster, in object order. A class used twice is listed twice.
+/// Source: clusterctl v1.14 client/clusterclass.go, which also ignores Clusters of other API versions than v1beta1 and
+/// v1beta2.
 pub fn cluster_classes_of(objects: &[Object]) -> Vec<ClusterClassName> {
     objects.iter().filter_map(class_of).collect()
 }
@@ -47,10 +48,10 @@ fn class_of(cluster: &Object) -> Option<ClusterClassName> {
     Some(ClusterClassName { namespace, name })
 }
 
-/// The fields of a topology of `v1beta2`; others do not make it one.
+/// The fields of a v1beta2 topology. Other fields alone do not count as a topology.
 const TOPOLOGY_FIELDS: [&str; 5] = ["classRef", "controlPlane", "variables", "version", "workers"];
 
-/// Tells whether decoding gives more than nothing; an empty list is something, as it is for Go.
+/// True if Go would decode a value to a non-zero value. An empty list counts as non-zero.
 fn holds_something(value: &Value) -> bool {
     match value {
         Value::Null => false,

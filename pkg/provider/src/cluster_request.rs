@@ -1,60 +1,45 @@
-//! What the user says about the cluster a template is rendered for.
+//! The user's request for a workload cluster.
 
 use api::{InvalidDnsName, InvalidVersion, Version, check_dns_label, check_dns_subdomain};
 
 use crate::config::Variables;
 
-/// The answers of the command line; what is absent comes from the environment, the configuration or a default.
+/// Values from the command line. Absent values come from the environment, the configuration or a default.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterRequest {
-    /// Name of the workload cluster.
+    /// The name of the workload cluster.
     pub name: String,
-    /// Namespace all objects go to.
+    /// The namespace of all objects.
     pub target_namespace: String,
-    /// Kubernetes version of the workload cluster.
+    /// The Kubernetes version of the workload cluster.
     pub kubernetes_version: Option<String>,
-    /// Number of control-plane machines.
+    /// The number of control-plane machines.
     pub control_plane_machine_count: Option<i64>,
-    /// Number of worker machines.
+    /// The number of worker machines.
     pub worker_machine_count: Option<i64>,
 }
 
-/// An answer no cluster can be rendered for.
+/// An invalid value for a workload cluster.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum InvalidClusterRequest {
-    /// The target namespace is no namespace name.
     #[error("invalid target namespace")]
     TargetNamespace(#[source] InvalidDnsName),
-    /// The cluster name is no object name.
     #[error("invalid cluster name")]
     Name(#[source] InvalidDnsName),
-    /// The Kubernetes version is no version.
     #[error("invalid Kubernetes version")]
     KubernetesVersion(#[source] InvalidVersion),
-    /// A machine count that is no whole number.
     #[error("invalid value {text:?} of `{variable}`: a whole number is expected")]
-    CountText {
-        /// The environment variable or configuration key.
-        variable: &'static str,
-        /// What it holds.
-        text: String,
-    },
-    /// A machine count below the least that works.
+    CountText { variable: &'static str, text: String },
     #[error("invalid {what} machine count {count}: at least {least} is needed")]
-    CountTooSmall {
-        /// `control-plane` or `worker`.
-        what: &'static str,
-        /// What was asked for.
-        count: i64,
-        /// The least that works.
-        least: i64,
-    },
+    CountTooSmall { what: &'static str, count: i64, least: i64 },
 }
 
 impl ClusterRequest {
-    /// Checks the answers and sets them as variables that nothing else overrides.
-    /// Shape: sets NAMESPACE, CLUSTER_NAME, both machine counts always, KUBERNETES_VERSION when it was given; counts
-    /// default to 1 and 0.
+    /// Validates the values and sets them as variables that nothing else overrides.
+    ///
+    /// Shape: sets NAMESPACE, CLUSTER_NAME and both machine counts, which default to 1 and 0. Sets KUBERNETES_VERSION
+    /// if given.
     /// Source: clusterctl v1.14 client/config.go (templateOptionsToVariables).
     pub fn set_variables(&self, variables: &mut Variables<'_>) -> Result<(), InvalidClusterRequest> {
         check_dns_label(&self.target_namespace).map_err(InvalidClusterRequest::TargetNamespace)?;

@@ -1,4 +1,4 @@
-//! From the text of a cluster template to the objects of a workload cluster, ClusterClasses included.
+//! Renders a cluster template into the objects of a workload cluster, including ClusterClasses.
 
 mod layered;
 
@@ -22,96 +22,70 @@ use crate::{
     template_text::{MissingValues, RenderTextError, TemplateText},
 };
 
-/// What goes into the objects of a workload cluster.
+/// The input of [`render_cluster_template`].
 #[derive(Clone, Copy)]
 pub struct ClusterTemplateInput<'a> {
     /// The template.
     pub template: &'a TemplateText,
-    /// Values for its variables.
+    /// The values of template variables.
     pub variables: &'a Variables<'a>,
-    /// The namespace all objects go to, whatever the template says.
+    /// The namespace of all objects, regardless of the template.
     pub target_namespace: &'a str,
-    /// The release the template comes from, which has its ClusterClasses too; none for other templates.
+    /// The release that contains the template and its ClusterClasses. `None` for templates from other sources.
     pub release: Option<&'a Release<'a>>,
-    /// Kustomization of the user, laid over the template and its ClusterClasses together.
+    /// The user's kustomization, applied to the template and its ClusterClasses together.
     pub layer: Option<&'a dyn Layer>,
-    /// The management cluster, which may have the ClusterClasses already.
+    /// The management cluster, which may already have the ClusterClasses.
     pub cluster: Option<&'a dyn ManagementCluster>,
-    /// Whether it is kept what sets the fields of the objects.
+    /// Controls recording of the origin of fields.
     pub trace: Trace,
 }
 
 /// The objects of a workload cluster.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterTemplate {
-    /// ClusterClasses first, then the template's, each in file order.
+    /// The objects of the ClusterClasses, then those of the template, each in file order.
     pub objects: Vec<Object>,
-    /// The classes that were added.
+    /// The added ClusterClasses.
     pub added_classes: Vec<ClusterClassName>,
-    /// What the user should know although it did not stop the run.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// A template that could not be rendered.
+/// A failure to render a cluster template.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ClusterTemplateError {
-    /// Substitution or YAML.
     #[error(transparent)]
     Text(#[from] RenderTextError),
-    /// An object whose namespace cannot be rewritten.
     #[error("cannot put the objects of `{file}` into namespace `{namespace}`: {}", list(references))]
-    Namespace {
-        /// Path or URL.
-        file: String,
-        /// The target.
-        namespace: String,
-        /// Each with object and field.
-        references: Vec<NamespaceError>,
-    },
-    /// Objects of built-in kinds with fields of another type.
+    Namespace { file: String, namespace: String, references: Vec<NamespaceError> },
     #[error("`{file}` holds objects Kubernetes would not accept: {}", list(fields))]
-    Typed {
-        /// Path or URL.
-        file: String,
-        /// Each with object, field and expected type.
-        fields: Vec<TypedError>,
-    },
-    /// The kustomization of the user does not fit.
+    Typed { file: String, fields: Vec<TypedError> },
     #[error("cannot customise `{file}`")]
     Layer {
-        /// Path or URL of the template.
         file: String,
-        /// Why.
         #[source]
         source: LayerError,
     },
-    /// A ClusterClass that the release does not have.
     #[error("cannot read ClusterClass `{}/{}`, which the template uses", class.namespace, class.name)]
     ClusterClass {
-        /// The class.
         class: ClusterClassName,
-        /// Where it was looked for.
         #[source]
         source: Box<ReleaseError>,
     },
-    /// The management cluster gave no answer.
     #[error(transparent)]
     ManagementCluster(#[from] ManagementClusterError),
-    /// An object that belongs to a class is there without the class.
     #[error("{object} of ClusterClass `{class}` is already in the cluster, the class is not")]
-    AlreadyExists {
-        /// What is there.
-        object: ObjectRef,
-        /// Name of the class.
-        class: String,
-    },
+    AlreadyExists { object: ObjectRef, class: String },
 }
 
 /// Renders a cluster template.
-/// Source: clusterctl v1.14 client/config.go and client/clusterclass.go.
-/// differs: variables that the template and its ClusterClasses miss are told together.
+///
+/// Source: clusterctl v1.14 client/config.go and client/clusterclass.go. Differs: missing variables of the template and
+/// its ClusterClasses are reported together.
 /// # Errors
-/// `Text` with every missing variable of all files; the others name object or class.
+/// `Text` with the missing variables of all files; other variants name the object or class.
 pub async fn render_cluster_template(
     input: &ClusterTemplateInput<'_>,
 ) -> Result<ClusterTemplate, ClusterTemplateError> {
@@ -157,7 +131,7 @@ fn parse(
     Ok(stream.objects)
 }
 
-/// Puts objects into a namespace, in the form the peer gives them.
+/// Moves objects into a namespace, in the form that clusterctl prints them.
 fn place(
     file: &TemplateText,
     mut objects: Vec<Object>,
@@ -177,21 +151,21 @@ fn place(
     Ok(objects)
 }
 
-/// Bindings, webhooks and CRDs are decoded on the way to their new namespace; a template keeps its Deployments as they
-/// are written, because no image of theirs is looked at.
+/// Rewrites bindings, webhooks and CRDs as their Go types write them. Deployments of a template stay as written,
+/// because their images are not inspected.
 fn round_trip(file: &TemplateText, objects: &mut [Object]) -> Result<(), ClusterTemplateError> {
     each(objects, |object| typed::round_trip(object, typed::Kinds::Template))
         .map_err(|fields| ClusterTemplateError::Typed { file: file.file.clone(), fields })
 }
 
-/// The classes of a Cluster can only be told when its topology is what it should be; the peer checks all of a Cluster,
-/// and only in templates of providers.
+/// Validates the Clusters of a provider template, because classes can only be read from a valid topology. clusterctl
+/// validates the entire Cluster, and only in provider templates.
 fn check_clusters(file: &TemplateText, objects: &[Object]) -> Result<(), ClusterTemplateError> {
     each(objects, typed::check_cluster)
         .map_err(|fields| ClusterTemplateError::Typed { file: file.file.clone(), fields })
 }
 
-/// The classes the objects use and the management cluster does not have.
+/// The classes that the objects use and the management cluster lacks.
 async fn classes_to_add(
     input: &ClusterTemplateInput<'_>,
     objects: &[Object],
@@ -246,8 +220,8 @@ async fn refuse_existing(
     Ok(())
 }
 
-/// Adds what the ClusterClasses of an incomplete template miss, as far as their names can be told already, so that one
-/// run tells all. What else is wrong with those files is told by the run that has all values.
+/// Adds missing variables of ClusterClasses to those of the template, so that one run reports all of them. Only classes
+/// with known names are read. Other errors of their files are reported once all variables have values.
 async fn missing_with_classes(input: &ClusterTemplateInput<'_>, mut missing: MissingValues) -> MissingValues {
     let Some(release) = input.release else { return missing };
     let known = input.template.substitute_what_is_set(input.variables).ok();

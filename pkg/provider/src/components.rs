@@ -1,4 +1,4 @@
-//! From the text of a components file to the objects that are installed.
+//! Renders a components file into the objects to install.
 //!
 //! ```text
 //! text ─► substitute ─► YAML ─► kustomization ─► typed round trip ─► images ─► Namespace object ─► namespace ─► patches ─►
@@ -28,121 +28,85 @@ use crate::{
     template_text::{RenderTextError, TemplateText},
 };
 
-/// What goes into the components of one provider.
+/// The input of [`build_components`].
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentsInput<'a> {
-    /// Whose components they are.
+    /// The provider.
     pub provider: &'a ProviderId,
-    /// The components file as the repository has it.
+    /// The components file from the repository.
     pub text: &'a TemplateText,
-    /// Values for its variables.
+    /// The values of variables.
     pub variables: &'a Variables<'a>,
-    /// What to do with the variables.
+    /// The substitution mode.
     pub substitution: Substitution,
-    /// Image overrides of the configuration.
+    /// The configured image overrides.
     pub image_overrides: &'a ImageOverrides,
-    /// Kustomization of the user; not laid over text whose variables are left as they are.
+    /// The user's kustomization. Not applied with [`Substitution::None`].
     pub layer: Option<&'a dyn Layer>,
-    /// Patches of the configuration; none are applied to text whose variables are left as they are.
+    /// The configured patches. Not applied with [`Substitution::None`].
     pub customisations: &'a [Customisation],
-    /// Namespace to install into; the file's own when absent.
+    /// The namespace to install into. If absent, the namespace of the file.
     pub target_namespace: Option<&'a str>,
-    /// Whether it is kept what sets the fields of the objects.
+    /// Controls recording of the origin of fields.
     pub trace: Trace,
 }
 
-/// What to do with `${NAME}`.
+/// The substitution mode for `${NAME}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Substitution {
-    /// Put the values in; a variable without one is an error.
+    /// Replaces all variables. A variable without a value is an error.
     Full,
-    /// Put the values in that there are: enough to see which images and kinds a provider brings.
+    /// Replaces variables that have values. Enough to determine the images and kinds of a provider.
     WhatIsSet,
-    /// Leave all as it is written.
+    /// Leaves all variables as written.
     None,
 }
 
-/// The objects of a provider, ready to be applied, with what was learned on the way.
+/// The objects of a provider, ready to be applied, with metadata.
 #[derive(Clone, Debug)]
 pub struct ProviderComponents {
-    /// In the order they are applied.
+    /// The objects, in apply order.
     pub objects: Vec<Object>,
-    /// By name.
+    /// The variables, sorted by name.
     pub variables: Vec<Variable>,
-    /// Of containers, then init containers, in object order; one used twice stands twice.
+    /// Images of containers, then of init containers, in object order. An image used twice is listed twice.
     pub images: Vec<String>,
-    /// The namespace they are in.
+    /// The namespace of the objects.
     pub target_namespace: String,
-    /// What the user should know although it did not stop the run.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The files of the layer, as [`Layered`](crate::Layered) has them.
+    /// The files of the kustomization, as in [`Layered`](crate::Layered).
     pub layer_files: BTreeMap<String, Bytes>,
 }
 
-/// Components that could not be made.
+/// A failure to render components.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ComponentsError {
-    /// Substitution or YAML.
     #[error(transparent)]
     Text(#[from] RenderTextError),
-    /// Images that cannot be read, of all containers.
     #[error("`{file}` names images that cannot be used: {}", list(images))]
-    Images {
-        /// Path or URL.
-        file: String,
-        /// Each with object, container and reason.
-        images: Vec<InvalidImage>,
-    },
-    /// Objects of built-in kinds with fields of another type.
+    Images { file: String, images: Vec<InvalidImage> },
     #[error("`{file}` holds objects Kubernetes would not accept: {}", list(fields))]
-    Typed {
-        /// Path or URL.
-        file: String,
-        /// Each with object, field and expected type.
-        fields: Vec<TypedError>,
-    },
-    /// More than one Namespace.
+    Typed { file: String, fields: Vec<TypedError> },
     #[error("cannot tell into which namespace `{file}` installs")]
     SeveralNamespaces {
-        /// Path or URL.
         file: String,
-        /// Their names.
         #[source]
         source: SeveralNamespaces,
     },
-    /// References to namespaces that cannot be rewritten.
     #[error("cannot put the objects of `{file}` into namespace `{namespace}`: {}", list(references))]
-    Namespace {
-        /// Path or URL.
-        file: String,
-        /// The target.
-        namespace: String,
-        /// Each with object and field.
-        references: Vec<NamespaceError>,
-    },
-    /// The kustomization of the user does not fit.
+    Namespace { file: String, namespace: String, references: Vec<NamespaceError> },
     #[error("cannot customise `{file}`")]
     Layer {
-        /// Path or URL.
         file: String,
-        /// Why.
         #[source]
         source: LayerError,
     },
-    /// Patches of the configuration that do not fit.
     #[error("patches do not fit `{file}`: {}", list(patches))]
-    Customisation {
-        /// Path or URL.
-        file: String,
-        /// Each with its place.
-        patches: Vec<CustomisationError>,
-    },
-    /// Neither the file nor the user names a namespace.
+    Customisation { file: String, patches: Vec<CustomisationError> },
     #[error("`{file}` has no Namespace object, so the target namespace must be given")]
-    NoTargetNamespace {
-        /// Path or URL.
-        file: String,
-    },
+    NoTargetNamespace { file: String },
 }
 
 pub(crate) fn list<E: std::error::Error>(errors: &[E]) -> String {
@@ -153,10 +117,11 @@ pub(crate) fn list<E: std::error::Error>(errors: &[E]) -> String {
     errors.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// Makes the components of a provider.
-/// Source: clusterctl v1.14 client/repository/components.go (NewComponents), with its order of steps.
+/// Renders the components of a provider.
+///
+/// Source: clusterctl v1.14 client/repository/components.go (NewComponents), including the order of steps.
 /// # Errors
-/// `Text` names every missing variable and every bad document; the others name objects and fields.
+/// `Text` with all missing variables or all invalid documents; other variants name objects and fields.
 pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponents, ComponentsError> {
     let file = || input.text.file.clone();
     let variables = input.text.variables(input.variables)?;
@@ -221,7 +186,7 @@ fn round_trip(file: &str, objects: &mut [Object]) -> Result<(), ComponentsError>
         .map_err(|fields| ComponentsError::Typed { file: file.to_owned(), fields })
 }
 
-/// Does one thing with each object and keeps all that is wrong, so that one run tells it.
+/// Runs an action on each object and collects all errors, so that one run reports all of them.
 pub(crate) fn each<O, E>(
     objects: impl IntoIterator<Item = O>,
     act: impl Fn(O) -> Result<(), Vec<E>>,

@@ -1,9 +1,9 @@
-//! `clusterctl.yaml`: what the user configured, with the environment on top.
+//! `clusterctl.yaml`: the user's configuration, overridden by the environment.
 //!
 //! ```text
 //! ConfigFile ─► tree with lower-case keys ─┐
 //!                                          ├─► Config ─► providers, cert-manager, images, overrides folder, tokens, hosts, cache
-//! Environment ─────────────────────────────┘          └► Variables ─► the value of `${NAME}` and where it comes from
+//! Environment ─────────────────────────────┘          └► Variables ─► value and origin of `${NAME}`
 //! ```
 
 mod built_in;

@@ -1,19 +1,24 @@
 //! Conversion of objects of the group `cluster.x-k8s.io` from v1beta1 to v1beta2, in files.
 //!
 //! ```text
-//! objects ─► kind ─► tables (what becomes of each field) ─► walk ─► objects + notes
-//!                                                              └──► faults: all of them, and nothing is converted
+//! objects ─► kind ─► tables (conversion rules by field) ─► walk ─► objects + notes
+//!                                                              └──► all faults; nothing is converted
 //! ```
 //!
-//! Values are moved, not decoded and encoded again: what the text says stays as it says it, and nothing is added. What is
-//! empty and must not be there in v1beta2 (`""`, `[]`, `{}`) is left out, as it is when the Go types are encoded.
+//! Values are moved as written, not decoded and encoded again, and nothing is added. Empty values (`""`, `[]`, `{}`)
+//! that v1beta2 does not allow are omitted, as when the Go types are encoded.
 //!
-//! Source: what the conversion webhooks of Cluster API v1.14 do (core/webhooks/conversion, api/core/v1beta1/conversion.go).
-//! Differs from `clusterctl convert` v1.14.0, which loses every reference, `minReadySeconds` and the readiness of `status`,
-//! adds `paused: false`, does not look into lists, and drops unknown fields without a word. Differs from the webhooks: an
-//! explicit `false` or `0` stays, and defaults of Go types do not appear.
+//! Source: the conversion webhooks of Cluster API v1.14 (core/webhooks/conversion, api/core/v1beta1/conversion.go).
 //!
-//! Absent on purpose: v1beta2 to v1beta1, other groups (they pass through), files.
+//! Differs from `clusterctl convert` v1.14.0, which:
+//! - loses every reference, `minReadySeconds` and the readiness of `status`,
+//! - adds `paused: false`,
+//! - ignores items of lists,
+//! - drops unknown fields silently.
+//!
+//! Differs from the webhooks: an explicit `false` or `0` is kept, and defaults of Go types are not added.
+//!
+//! Out of scope: v1beta2 to v1beta1, other groups (passed through unchanged), file access.
 
 mod duration;
 mod error;
@@ -33,23 +38,23 @@ use walk::Walk;
 const GROUP_VERSION: &str = "cluster.x-k8s.io/v1beta1";
 const TARGET_GROUP_VERSION: &str = "cluster.x-k8s.io/v1beta2";
 
-/// What became of one object, or of one item of a list.
+/// The result for one object, or for one item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is now of v1beta2.
+    /// The object was converted to v1beta2.
     Converted,
-    /// It is of another group or version, and stays as it was.
+    /// The object has another group or version and is unchanged.
     PassedThrough,
 }
 
-/// Objects after conversion.
+/// The result of a conversion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Converted {
-    /// As many as were given, in the same order.
+    /// The objects, in the same number and order as the input.
     pub objects: Vec<Object>,
-    /// One for each object, with the items of a list in its place; an empty list counts as one object.
+    /// One outcome per object, or per item of a list. An empty list counts as one object.
     pub outcomes: Vec<Outcome>,
-    /// What has to be said about single fields, in the order of the objects.
+    /// Messages about single fields, in the order of the objects.
     pub notes: Vec<Note>,
 }
 
@@ -60,10 +65,11 @@ impl Converted {
     }
 }
 
-/// Converts every object of `cluster.x-k8s.io/v1beta1` to v1beta2, the items of lists too; everything else passes through.
+/// Converts every object of `cluster.x-k8s.io/v1beta1` to v1beta2, including items of lists. Other objects are
+/// unchanged.
 ///
 /// # Errors
-/// `ConvertError` with everything that cannot be converted; then no object is.
+/// `ConvertError` with all faults of all objects. No object is converted in that case.
 pub fn convert(objects: Vec<Object>) -> Result<Converted, ConvertError> {
     let mut conversion = Conversion::default();
     let objects = objects.into_iter().map(|object| conversion.document(object)).collect();
@@ -108,7 +114,7 @@ impl Conversion {
         object
     }
 
-    /// Converts an item of a list; in a list of one kind, items need not name it.
+    /// Converts an item of a list. In a list of one kind, the kind of an item is optional.
     fn item(&mut self, index: usize, item: Value, listed: Option<&str>) -> Value {
         match Object::try_from(item) {
             Ok(object) => {

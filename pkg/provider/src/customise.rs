@@ -1,4 +1,4 @@
-//! What users change about the components of a provider: `providers[].patches` of `clusterctl.yaml`.
+//! The user's changes to the components of a provider: `providers[].patches` of `clusterctl.yaml`.
 //!
 //! ```text
 //! patches:
@@ -8,8 +8,9 @@
 //!   featureGates: {ClusterTopology: true}
 //! ```
 //!
-//! A patch without a target is about the object whose kind and name it has; settings without a target are about every
-//! workload with the container. What matches nothing is an error: it would be lost in silence with the next release.
+//! A patch without a target applies to the object with its kind and name. Settings without a target apply to every
+//! workload that has the container. An entry that matches no object is an error, because a new release could otherwise
+//! disable the entry silently.
 
 mod settings;
 mod target;
@@ -27,60 +28,52 @@ pub use target::{InvalidTarget, Target};
 /// One entry of `patches`.
 #[derive(Clone, Debug)]
 pub struct Customisation {
-    /// Where it stands, as `providers[1].patches[0]`.
+    /// The position of the entry, such as `providers[1].patches[0]`.
     pub place: String,
-    /// Which objects it is about.
+    /// The objects that the entry matches.
     pub target: Target,
-    /// What it does to them.
+    /// The change to each matched object.
     pub change: Change,
 }
 
-/// What an entry does.
+/// The change of an entry.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// It patches objects.
+    /// A patch.
     Patch(Patch),
-    /// It sets what controllers are commonly set.
+    /// Common controller settings.
     Settings(Box<ControllerSettings>),
 }
 
-/// An entry that does not fit the components.
+/// An entry that does not match the components.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum CustomisationError {
-    /// No object is meant by it.
     #[error("`{place}` matches no object: {target}")]
     NoMatch {
-        /// Where it stands.
         place: String,
-        /// What it is about, in words.
         target: String,
-        /// Objects of the kind it names, or else all that could be meant.
+        /// Objects of the kind in the entry, or else all possible objects.
         candidates: Vec<ObjectRef>,
     },
-    /// The patch does not fit an object.
     #[error("`{place}` cannot be applied to {object}")]
     Patch {
-        /// Where it stands.
         place: String,
-        /// Which object.
         object: ObjectRef,
-        /// Why.
         #[source]
         source: Box<PatchError>,
     },
-    /// The patch makes another object of it.
     #[error("`{place}` makes {} of {}; a patch changes no kind, name or namespace", objects.1, objects.0)]
     Renames {
-        /// Where it stands.
         place: String,
-        /// The object, and what it would be.
+        /// The original object, and the object after the patch.
         objects: Box<(ObjectRef, ObjectRef)>,
     },
 }
 
-/// Applies all entries in their order.
+/// Applies all entries in order.
 /// # Errors
-/// Everything that does not fit; the objects are then of no use.
+/// All errors of all entries. The objects must not be used in that case.
 pub fn customise(
     objects: &mut Vec<Object>,
     customisations: &[Customisation],

@@ -1,4 +1,4 @@
-//! Why a value or a file is what it is: every place looked at, in order, and which one won.
+//! Explanations of values and files: every source in order of precedence, and the selected one.
 
 use api::output::{ExplainedPlace, Explanation, PlaceState};
 
@@ -7,9 +7,9 @@ use crate::{
     release::{Release, ReleaseError},
 };
 
-/// The places a variable of templates takes its value from. Values are not told: they may be secrets.
-/// Shape: environment, then configuration file, then the default of the template itself; the first that has a value
-/// is taken.
+/// The sources of a template variable. Values are not included, because they may be secrets.
+///
+/// Shape: environment, configuration file, default of the template. The first source with a value is selected.
 pub fn explain_variable(config: &Config, name: &str) -> Explanation {
     let variable = environment_variable(name);
     let in_environment = config.environment().get(&variable).is_some();
@@ -35,10 +35,11 @@ pub fn explain_variable(config: &Config, name: &str) -> Explanation {
     Explanation { subject: format!("variable {name}"), places }
 }
 
-/// The places a file of a release is read from: the override, then the repository.
-/// The repository is asked only when there is no override; a place in the network is asked too.
+/// The sources of a release file: the override, then the repository, which may need a connection.
+///
+/// If an override exists, the repository is not queried.
 /// # Errors
-/// When version or file name would lead out of a folder.
+/// Fails if the version or the file name would lead out of a folder.
 pub async fn explain_file(release: &Release<'_>, file: &str) -> Result<Explanation, repository::Error> {
     let mut places = Vec::new();
     let files = release.releases().files();
@@ -72,7 +73,7 @@ fn deepest(error: &dyn std::error::Error) -> String {
         .unwrap_or_default()
 }
 
-/// The state of a place that was looked at after others.
+/// The state of a source, depending on earlier sources.
 fn state(found: bool, already_taken: bool) -> PlaceState {
     match (found, already_taken) {
         (true, false) => PlaceState::Taken,

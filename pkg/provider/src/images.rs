@@ -1,4 +1,4 @@
-//! Image overrides over the objects of one component.
+//! Applies image overrides to the objects of one component.
 
 use manifest::{
     Object,
@@ -10,10 +10,10 @@ use crate::{
     config::{ImageOverrides, NamedImages},
 };
 
-/// Puts overrides in place of the images of a component, a provider label or `cert-manager`: of its containers, and where
-/// the configuration says so of those that are only named. Returns what the user should know: rules that match nothing.
+/// Applies image overrides to the containers of a component, which is a provider label or `cert-manager`. If
+/// configured, also replaces images named elsewhere. Returns warnings, for example about unused rules.
 /// # Errors
-/// One entry for each container whose image is no canonical reference.
+/// One entry per container whose image is not a canonical reference.
 pub fn override_images(
     overrides: &ImageOverrides,
     component: &str,

@@ -1,6 +1,6 @@
-//! What a user lays over rendered objects: a kustomization or a component of their own.
+//! The user's kustomizations over rendered objects.
 //!
-//! Whoever can read folders and fetch what they name makes the [`Layer`]s; here is only said where they go.
+//! This module defines where a [`Layer`] is applied. Crates that read folders and fetch files implement the trait.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -9,101 +9,89 @@ use bytes::Bytes;
 use futures::future::LocalBoxFuture;
 use manifest::{Object, ObjectRef};
 
-/// A kustomization, ready to be built onto objects.
+/// A kustomization that can be built over objects.
 pub trait Layer: fmt::Debug + Send + Sync {
-    /// Its folder or url, as it is written.
+    /// The folder or url of the kustomization, as written.
     fn place(&self) -> &str;
 
-    /// Builds it onto the objects of a file, as if its `resources` began with them.
+    /// Builds the kustomization over the objects of a file, as if the objects were its first `resources`.
     /// # Errors
-    /// Everything that is wrong with it, a patch that matches nothing included.
+    /// All errors of the kustomization, including patches that match no object.
     fn apply(&self, objects: Vec<Object>, file: &str) -> Result<Layered, LayerError>;
 }
 
-/// A layer that nobody has looked at yet, for a run may not be about its provider.
+/// A kustomization that is loaded on first use, because a run may not need its provider.
 pub trait LazyLayer: fmt::Debug + Send + Sync {
-    /// As [`Layer::place`].
+    /// The folder or url, as in [`Layer::place`].
     fn place(&self) -> &str;
 
-    /// The layer, with what it names elsewhere fetched; the first call waits for that. What is wrong with it is told when
-    /// it is applied.
+    /// Returns the kustomization. The first call fetches its remote parts. Errors are reported when the kustomization
+    /// is applied.
     fn ready(&self) -> LocalBoxFuture<'_, &dyn Layer>;
 }
 
-/// What came of a layer.
+/// The result of a kustomization.
 #[derive(Clone, Debug, Default)]
 pub struct Layered {
-    /// The objects, in their order.
+    /// The objects, in order.
     pub objects: Vec<Object>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// All files it was made of, by their path as seen from its folder; those from elsewhere by address and path.
+    /// All files of the kustomization. Local files are keyed by path relative to its folder, remote files by url and
+    /// path.
     pub files: BTreeMap<String, Bytes>,
 }
 
-/// A layer that does not fit.
+/// A failure to apply a kustomization.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum LayerError {
-    /// It cannot be built onto the objects.
     #[error("the kustomization `{place}` does not fit: {}", problems.join("; "))]
     Build {
-        /// Its folder or url.
         place: String,
-        /// Each with the files that led there.
+        /// The problems, each with the files that led to the problem.
         problems: Vec<String>,
-        /// What to do about that which could not be fetched.
+        /// Instructions for files that could not be fetched.
         hints: Vec<String>,
     },
-    /// Nothing is left.
     #[error("the kustomization `{place}` takes every object away")]
-    Everything {
-        /// Its folder or url.
-        place: String,
-    },
-    /// Definitions are gone or renamed, without which the provider cannot run.
+    Everything { place: String },
+    /// Required definitions are missing or renamed. The provider cannot run without them.
     #[error(
         "the kustomization `{place}` takes away what the provider cannot be without: {}",
         names(definitions)
     )]
-    Definitions {
-        /// Its folder or url.
-        place: String,
-        /// Those that are gone.
-        definitions: Vec<ObjectRef>,
-    },
-    /// It is not what was reviewed.
+    Definitions { place: String, definitions: Vec<ObjectRef> },
     #[error("the kustomization `{place}` cannot be used")]
     NotAsLocked {
-        /// Its folder or url.
         place: String,
-        /// What is locked instead.
         #[source]
         source: Box<repository::Error>,
     },
 }
 
-/// The layers of a run, by provider.
+/// The kustomizations of a run, by provider.
 #[derive(Clone, Debug, Default)]
 pub struct Layers(BTreeMap<ProviderId, Arc<dyn LazyLayer>>);
 
 impl Layers {
-    /// No layers.
+    /// No kustomizations.
     pub const fn none() -> &'static Self {
         const NONE: &Layers = &Layers(BTreeMap::new());
         NONE
     }
 
-    /// Lays one over the components of a provider, in place of the one there was.
+    /// Sets the kustomization over the components of a provider. Replaces an existing one.
     pub fn insert(&mut self, id: ProviderId, layer: Arc<dyn LazyLayer>) {
         self.0.insert(id, layer);
     }
 
-    /// The folder or url of the layer of a provider.
+    /// The folder or url of the kustomization of a provider.
     pub fn place(&self, id: &ProviderId) -> Option<&str> {
         self.0.get(id).map(|layer| layer.place())
     }
 
-    /// The layer of a provider, ready to be applied.
+    /// The kustomization of a provider, loaded if necessary.
     pub async fn get(&self, id: &ProviderId) -> Option<&dyn Layer> {
         match self.0.get(id) {
             Some(layer) => Some(layer.ready().await),
@@ -112,7 +100,7 @@ impl Layers {
     }
 }
 
-/// Applies a layer to the components of a provider.
+/// Applies a kustomization to the components of a provider.
 pub(crate) fn apply_to_components(
     layer: &dyn Layer,
     objects: Vec<Object>,
@@ -129,7 +117,7 @@ pub(crate) fn apply_to_components(
     Err(LayerError::Definitions { place: layer.place().to_owned(), definitions: gone })
 }
 
-/// Applies a layer; one that leaves nothing is a slip.
+/// Applies a kustomization. A result without objects is an error.
 pub(crate) fn apply(layer: &dyn Layer, objects: Vec<Object>, file: &str) -> Result<Layered, LayerError> {
     let layered = layer.apply(objects, file)?;
     if layered.objects.is_empty() {

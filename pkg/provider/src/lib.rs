@@ -1,4 +1,4 @@
-//! What a provider is: where its releases are, what its files hold, and how they become objects.
+//! Providers: the location of their releases, the content of their files, and the objects rendered from these files.
 //!
 //! ```text
 //! ConfigFile + Environment ─► Config ─► ProviderConfig ─► ProviderReleases ─► Release
@@ -6,8 +6,8 @@
 //!                               └─► Variables, ImageOverrides ─► build_components, render_cluster_template ─► objects
 //! ```
 //!
-//! Files come through `repository`, objects through `manifest`; a management cluster is asked through the trait
-//! [`ManagementCluster`]. Deliberately absent: HTTP, Kubernetes clients, reading the environment, printing.
+//! Files come from `repository`, objects from `manifest`. A management cluster is queried through the trait
+//! [`ManagementCluster`]. Out of scope: HTTP, Kubernetes clients, reading the environment, printing.
 
 mod account;
 mod cluster_class;

@@ -1,28 +1,28 @@
 use api::ProviderId;
 use futures::future::BoxFuture;
 
-/// What rendering may ask of a management cluster, all of it by reading.
+/// Read-only queries on a management cluster, as needed for rendering.
 ///
-/// Rendering never needs one when everything is named on the command line; what it asks for, it asks through this
-/// trait, so that the library has no Kubernetes client and tests need no server.
+/// Rendering needs no management cluster if the command line is complete. The trait keeps Kubernetes clients out of
+/// this crate and servers out of its tests.
 pub trait ManagementCluster: Send + Sync {
-    /// The providers of the inventory; empty when none was ever installed.
+    /// The providers in the inventory. Empty if no provider was ever installed.
     fn installed_providers(&self) -> BoxFuture<'_, Result<Vec<InstalledProvider>, ManagementClusterError>>;
 
-    /// Whether a ClusterClass of this name is there.
+    /// True if a ClusterClass with this name exists.
     fn has_cluster_class<'a>(
         &'a self,
         namespace: &'a str,
         name: &'a str,
     ) -> BoxFuture<'a, Result<bool, ManagementClusterError>>;
 
-    /// Whether an object of this kind, namespace and name is there.
+    /// True if an object with this kind, namespace and name exists.
     fn has_object<'a>(
         &'a self,
         object: &'a manifest::Object,
     ) -> BoxFuture<'a, Result<bool, ManagementClusterError>>;
 
-    /// One key of a ConfigMap.
+    /// The value of one key of a ConfigMap.
     fn config_map_key<'a>(
         &'a self,
         namespace: &'a str,
@@ -34,21 +34,21 @@ pub trait ManagementCluster: Send + Sync {
 /// An entry of the provider inventory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstalledProvider {
-    /// Type and name.
+    /// The type and name.
     pub id: ProviderId,
-    /// Version as installed.
+    /// The installed version.
     pub version: String,
-    /// Namespace its controllers run in.
+    /// The namespace of the controllers.
     pub namespace: String,
 }
 
-/// A question to the management cluster that got no answer.
+/// A failed query on the management cluster.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot ask the management cluster for {question}")]
 pub struct ManagementClusterError {
-    /// What was asked, such as ``ConfigMap `ns/name` ``.
+    /// The subject of the query, such as ``ConfigMap `ns/name` ``.
     pub question: String,
-    /// Why there is no answer.
+    /// The cause.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
 }

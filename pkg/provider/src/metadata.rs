@@ -1,84 +1,48 @@
-//! `metadata.yaml`: reading it strictly, and asking it for contracts.
+//! Strict parsing of `metadata.yaml`, and lookup of contracts.
 
 use api::{Contract, Metadata, ProviderId, ReleaseSeries, Version};
 use manifest::{Limits, Map, Value, yaml};
 
 /// A metadata file that cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum MetadataError {
-    /// Not YAML.
     #[error("`{file}` is not valid YAML")]
     Yaml {
-        /// Path or URL.
         file: String,
-        /// Where it is wrong.
         #[source]
         source: yaml::YamlError,
     },
-    /// Bytes that are no text.
     #[error("`{file}` is not UTF-8 text")]
-    NotText {
-        /// Path or URL.
-        file: String,
-    },
-    /// Another apiVersion or kind.
+    NotText { file: String },
     #[error("`{file}` has {field} {found:?}, it must be `{expected}`")]
-    NotMetadata {
-        /// Path or URL.
-        file: String,
-        /// `apiVersion` or `kind`.
-        field: &'static str,
-        /// What is there; empty when nothing is.
-        found: String,
-        /// What must be there.
-        expected: &'static str,
-    },
-    /// A field of another type, with its path.
+    NotMetadata { file: String, field: &'static str, found: String, expected: &'static str },
     #[error("`{file}`: `{field}` must be {expected}")]
-    Field {
-        /// Path or URL.
-        file: String,
-        /// Path inside the file.
-        field: String,
-        /// What is accepted.
-        expected: &'static str,
-    },
-    /// No release series at all.
+    Field { file: String, field: String, expected: &'static str },
     #[error("`{file}` of `{provider}` lists no release series")]
-    Empty {
-        /// Path or URL.
-        file: String,
-        /// Whose metadata it is.
-        provider: ProviderId,
-    },
+    Empty { file: String, provider: ProviderId },
 }
 
-/// A version that the metadata of its provider does not let pass.
+/// A version that the metadata of its provider rules out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum UnusableVersion {
-    /// The series is not listed.
     #[error(
         "release series {series} of `{provider}` is not in its metadata.yaml, which lists {}",
         list(known)
     )]
     UnknownSeries {
-        /// Whose version it is.
         provider: ProviderId,
-        /// Major and minor number.
         series: String,
-        /// The series that are listed, in file order.
+        /// The listed series, in file order.
         known: Vec<String>,
     },
-    /// The series is of a contract that does not fit.
     #[error("`{provider}` {version} implements contract {contract}; this binary works with {}", list(&Contract::COMPATIBLE.map(str::to_owned)))]
     Contract {
-        /// Whose version it is.
         provider: ProviderId,
-        /// The version.
         version: String,
-        /// Its contract.
         contract: Contract,
-        /// The newest series with a contract that fits, if there is one.
+        /// The newest series with a supported contract, if any.
         newest_fitting: Option<String>,
     },
 }
@@ -87,11 +51,11 @@ fn list(words: &[String]) -> String {
     words.join(", ")
 }
 
-/// Reads a metadata file.
-/// Shape: the first document counts, unknown fields are passed over; `kind` may be missing or empty, as in files of old
-/// providers.
-/// A number that is missing is 0, also where its name is written in another case.
-/// Source: clusterctl v1.14 client/repository (metadata client), measured; field names are case-sensitive there too.
+/// Parses a metadata file.
+///
+/// Shape: only the first document is read, and unknown fields are ignored. `kind` may be missing or empty, as in files
+/// of old providers. A missing number is 0, even if its key is present in another case.
+/// Source: clusterctl v1.14 client/repository (metadata client), measured. Its field names are case-sensitive, too.
 pub fn read_metadata(provider: &ProviderId, file: &str, bytes: &[u8]) -> Result<Metadata, MetadataError> {
     let named = || file.to_owned();
     let text = std::str::from_utf8(bytes).map_err(|_| MetadataError::NotText { file: named() })?;
@@ -152,10 +116,10 @@ fn field_error(file: &str, field: &str, expected: &'static str) -> MetadataError
     MetadataError::Field { file: file.to_owned(), field: field.to_owned(), expected }
 }
 
-/// The contract of a version, which must be one this binary works with.
+/// The contract of a version. It must be a contract that this binary supports.
 /// # Errors
-/// `UnknownSeries` when the metadata does not list the series: take a listed version, or a newer repository.
-/// `Contract` when the contract is too old or too new.
+/// `UnknownSeries` if the metadata does not list the series. Use a listed version or a newer repository.
+/// `Contract` if the contract is too old or too new.
 pub fn contract_of<'m>(
     provider: &ProviderId,
     metadata: &'m Metadata,

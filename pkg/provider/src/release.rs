@@ -1,4 +1,4 @@
-//! The releases of one provider: choosing a version, reading its files, asking its metadata.
+//! The releases of one provider: selecting a version, reading files, checking metadata.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use crate::{
     template_text::{RenderTextError, TemplateText},
 };
 
-/// A provider with its repository and the overrides in front of it.
+/// A provider with its repository and its overrides.
 #[derive(Debug)]
 pub struct ProviderReleases {
     provider: ProviderConfig,
     files: WithOverrides,
 }
 
-/// What stands for the newest release where a version can be written.
+/// The version text that selects the newest release.
 const LATEST: &str = "latest";
 
 /// One release of a provider.
@@ -30,84 +30,62 @@ pub struct Release<'r> {
 
 /// A release that cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ReleaseError {
-    /// The repository cannot be opened, or its versions cannot be told.
     #[error("cannot find the releases of `{provider}`")]
     Repository {
-        /// Whose repository it is.
         provider: ProviderId,
-        /// Why.
         #[source]
         source: Box<repository::Error>,
     },
-    /// A version that is none.
     #[error("cannot tell which version of `{provider}` is meant")]
     Version {
-        /// Whose version it is.
         provider: ProviderId,
-        /// Why.
         #[source]
         source: InvalidVersion,
     },
-    /// A file of the release cannot be read.
     #[error("cannot read `{file}` of `{provider}` {version}")]
     Read {
-        /// Name of the file.
         file: String,
-        /// Whose file it is.
         provider: ProviderId,
-        /// Version of the release.
         version: String,
-        /// Why.
         #[source]
         source: Box<repository::Error>,
     },
-    /// A file of the release is no text.
     #[error("cannot use a file of `{provider}` {version}")]
     Text {
-        /// Whose file it is.
         provider: ProviderId,
-        /// Version of the release.
         version: String,
-        /// Where it is wrong.
         #[source]
         source: Box<RenderTextError>,
     },
-    /// The metadata cannot be used.
     #[error("cannot use the metadata of `{provider}` {version}")]
     Metadata {
-        /// Whose metadata it is.
         provider: ProviderId,
-        /// Version of the release.
         version: String,
-        /// Why.
         #[source]
         source: Box<MetadataError>,
     },
-    /// The metadata does not let the version pass.
     #[error("cannot use `{provider}` {version}")]
     Unusable {
-        /// Whose version it is.
         provider: ProviderId,
-        /// The version.
         version: String,
-        /// Why.
         #[source]
         source: Box<UnusableVersion>,
     },
 }
 
 impl ProviderReleases {
-    /// Opens the repository of a provider; nothing is read and no connection made.
+    /// Opens the repository of a provider, without any read or connection.
     /// # Errors
-    /// `Repository` when its url has none of the known forms.
+    /// `Repository` if the url has no known form.
     pub fn open(
         provider: ProviderConfig,
         overrides: Overrides,
         context: &Context,
     ) -> Result<Self, ReleaseError> {
         let label = provider.id.label();
-        // The url is shown as it is written, which may be a path with `..` in it.
+        // A path may contain `..`. The url in messages stays as written.
         let url = if provider.url.starts_with('/') {
             without_dots(Path::new(&provider.url)).to_string_lossy().into_owned()
         } else {
@@ -119,36 +97,36 @@ impl ProviderReleases {
         Ok(Self { provider, files: WithOverrides::new(repository, overrides, label, context.clone()) })
     }
 
-    /// Takes files from somewhere else than the url says.
+    /// Uses the given files instead of the url.
     pub fn over(provider: ProviderConfig, files: WithOverrides) -> Self {
         Self { provider, files }
     }
 
-    /// Which provider it is, and its url.
+    /// The configured provider, including its url.
     pub fn provider(&self) -> &ProviderConfig {
         &self.provider
     }
 
-    /// Overrides and repository.
+    /// The repository with overrides.
     pub fn files(&self) -> &WithOverrides {
         &self.files
     }
 
-    /// The repository behind the overrides.
+    /// The repository without overrides.
     pub fn repository(&self) -> &dyn Repository {
         self.files.repository()
     }
 
-    /// The release of a version as it is written, whether it exists or not.
+    /// The release of a version as written. The release need not exist.
     pub fn release(&self, version: impl Into<String>) -> Release<'_> {
         Release { releases: self, version: version.into() }
     }
 
-    /// The release of a version as it is written; `latest` stands for the newest usable one.
-    /// Source: clusterctl v1.14 client/repository/repository_local.go (GetFile); differs: there, `latest` works for local
-    /// repositories alone.
+    /// The release of a version as written. `latest` selects the newest usable release.
+    /// Source: clusterctl v1.14 client/repository/repository_local.go (GetFile). Differs: there, `latest` works in
+    /// local repositories only.
     /// # Errors
-    /// `Repository` when the newest one cannot be found.
+    /// `Repository` if the newest release cannot be determined.
     pub async fn named(&self, version: &str) -> Result<Release<'_>, ReleaseError> {
         match version {
             LATEST => self.newest().await,
@@ -156,9 +134,10 @@ impl ProviderReleases {
         }
     }
 
-    /// All versions, oldest first; of a locked provider the locked one alone, for which nobody is asked.
+    /// All versions, oldest first. For a locked provider, only the locked version, without any request.
     /// # Errors
-    /// As [`Repository::versions`], and when only locked providers may be read and this one is not.
+    /// The errors of [`Repository::versions`]. Fails if the provider is not locked and only locked providers may be
+    /// read.
     pub async fn versions(&self) -> Result<Vec<Version>, repository::Error> {
         match self.files.locked_version()?.and_then(|version| Version::parse(version).ok()) {
             Some(locked) => Ok(vec![locked]),
@@ -166,7 +145,7 @@ impl ProviderReleases {
         }
     }
 
-    /// The locked version, or the newest usable one.
+    /// The locked release, or the newest usable release.
     async fn newest(&self) -> Result<Release<'_>, ReleaseError> {
         let unknown = |source| ReleaseError::Repository {
             provider: self.provider.id.clone(),
@@ -181,10 +160,11 @@ impl ProviderReleases {
         Ok(self.release(newest.as_str()))
     }
 
-    /// Chooses a release: the given version, else the one in the url, else the newest usable one.
-    /// A pinned version costs no request, nor does the newest one of a locked provider.
+    /// Selects a release: the given version, or the version in the url, or the newest usable release.
+    ///
+    /// A pinned version needs no request, and neither does the newest release of a locked provider.
     /// # Errors
-    /// `Version` when the given text is no semantic version; `Repository` when the newest one cannot be found.
+    /// `Version` if the text is not a semantic version; `Repository` if the newest release cannot be determined.
     pub async fn choose(&self, version: Option<&str>) -> Result<Release<'_>, ReleaseError> {
         let provider = || self.provider.id.clone();
         if let Some(text) = version {
@@ -200,22 +180,22 @@ impl ProviderReleases {
 }
 
 impl Release<'_> {
-    /// The version, as it was written.
+    /// The version, as written.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The releases it is one of.
+    /// The releases of the provider.
     pub fn releases(&self) -> &ProviderReleases {
         self.releases
     }
 
-    /// Which provider it is of.
+    /// The configured provider.
     pub fn provider(&self) -> &ProviderConfig {
         &self.releases.provider
     }
 
-    /// Reads a file: the override if there is one, else that of the release.
+    /// Reads a file: the override if there is one, else the file of the release.
     pub async fn read(&self, file: &str) -> Result<File, ReleaseError> {
         self.releases.files.read(&self.version, file).await.map_err(|source| ReleaseError::Read {
             file: file.to_owned(),
@@ -225,7 +205,7 @@ impl Release<'_> {
         })
     }
 
-    /// Reads a file that may hold variables.
+    /// Reads a file that may contain variables.
     pub async fn read_text(&self, file: &str) -> Result<TemplateText, ReleaseError> {
         let found = self.read(file).await?;
         TemplateText::new(found.origin.to_string(), &found.bytes).map_err(|source| ReleaseError::Text {
@@ -235,7 +215,7 @@ impl Release<'_> {
         })
     }
 
-    /// Names of the files of the release, sorted; overrides are not among them.
+    /// The names of the files of the release, sorted, without overrides.
     pub async fn files(&self) -> Result<Vec<String>, ReleaseError> {
         self.releases.repository().files(&self.version).await.map_err(|source| ReleaseError::Repository {
             provider: self.provider().id.clone(),
@@ -243,19 +223,19 @@ impl Release<'_> {
         })
     }
 
-    /// Reads the components file under the name the url gives it.
+    /// Reads the components file, whose name comes from the url.
     pub async fn components(&self) -> Result<TemplateText, ReleaseError> {
         self.read_text(self.releases.repository().components_file()).await
     }
 
-    /// Reads the cluster template of a flavor; the plain one for none.
+    /// Reads the cluster template of a flavor, or the default template.
     pub async fn cluster_template(&self, flavor: Option<&str>) -> Result<TemplateText, ReleaseError> {
         self.read_text(&cluster_template_file(flavor)).await
     }
 
-    /// Reads the metadata and checks that it lets this version pass; gives the contract of this version with it.
+    /// Reads the metadata and checks the version against it. Returns the metadata and the contract of the version.
     /// # Errors
-    /// `Read`, `Metadata`, `Version`, and `Unusable` when series or contract do not fit.
+    /// `Read`, `Metadata`, `Version`; `Unusable` if the series is not listed or the contract is not supported.
     pub async fn check(&self) -> Result<(Metadata, Contract), ReleaseError> {
         let provider = || self.provider().id.clone();
         let version = || self.version.clone();
@@ -277,7 +257,7 @@ impl Release<'_> {
     }
 }
 
-/// The file of a flavor in a provider release.
+/// The file name of the cluster template for a flavor.
 pub fn cluster_template_file(flavor: Option<&str>) -> String {
     match flavor.filter(|flavor| !flavor.is_empty()) {
         Some(flavor) => format!("cluster-template-{flavor}.yaml"),
@@ -285,13 +265,13 @@ pub fn cluster_template_file(flavor: Option<&str>) -> String {
     }
 }
 
-/// The flavor a file of a provider release is the template of; the empty text for the plain template.
+/// The flavor of a cluster template file. Empty for the default template, `None` for other files.
 pub fn flavor_of_file(file: &str) -> Option<&str> {
     let rest = file.strip_prefix("cluster-template")?.strip_suffix(".yaml")?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('-').filter(|flavor| !flavor.is_empty()) }
 }
 
-/// The ClusterClass a file of a provider release defines.
+/// The ClusterClass that a release file defines. `None` for other files.
 pub fn cluster_class_of_file(file: &str) -> Option<&str> {
     file.strip_prefix("clusterclass-")?.strip_suffix(".yaml").filter(|name| !name.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Everything a release is made of, for whoever keeps it: its files, and the images its components run or name.
+//! The full content of a release, for locks and bundles: its files, and the images that its components run or name.
 //!
 //! ```text
 //! Release ─► release_files ─► read_files ─┐
@@ -25,49 +25,46 @@ use crate::{
     flavor_of_file,
 };
 
-/// So many files of a release are read side by side.
+/// The maximum number of files of a release to read concurrently.
 const MAX_FILES_AT_ONCE: usize = 8;
 
-/// A release, whole.
+/// The full content of a release.
 #[derive(Clone, Debug)]
 pub struct Supply {
-    /// Its version, as it was written.
+    /// The version, as written.
     pub version: String,
-    /// By name.
+    /// The files, by name.
     pub files: BTreeMap<String, File>,
-    /// Of its components, image overrides in place, in object order; one used twice stands twice.
+    /// The images of the components after image overrides, in object order. An image used twice is listed twice.
     pub images: Vec<FoundImage>,
-    /// The files of the kustomization over its components, as [`crate::Layered`] has them.
+    /// The files of the kustomization over the components, as in [`crate::Layered`].
     pub kustomization: BTreeMap<String, Bytes>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// A release that cannot be gathered.
+/// A release whose content cannot be collected.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum SupplyError {
-    /// Its files.
     #[error(transparent)]
     Release(#[from] ReleaseError),
-    /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Its components.
     #[error("cannot make the components of {version}")]
     Components {
-        /// Its version.
         version: String,
-        /// Why.
         #[source]
         source: Box<ComponentsError>,
     },
 }
 
-/// The names of the files of a release that are ever read, sorted: components and metadata, and of an infrastructure
-/// provider, which alone is asked for them, all cluster templates and ClusterClasses. Overrides are among them. Where the
-/// host has no list, the plain template stands for all, whether it is there or not.
+/// The names of all release files that capstan reads, sorted: components, metadata, and for infrastructure providers
+/// all cluster templates and ClusterClasses. Overrides are included.
+///
+/// If the host cannot list files, the default cluster template is included instead, even if it does not exist.
 /// # Errors
-/// What stops listing, but that there is no list.
+/// Any failure to list files, except [`repository::Error::CannotList`].
 pub async fn release_files(release: &Release<'_>) -> Result<Vec<String>, ReleaseError> {
     let files = release.releases().files();
     let unreadable = |source| ReleaseError::Repository {
@@ -89,9 +86,9 @@ pub async fn release_files(release: &Release<'_>) -> Result<Vec<String>, Release
     Ok(names.into_iter().collect())
 }
 
-/// Reads files of a release side by side; one that is not there is left out.
+/// Reads files of a release concurrently. Missing files are omitted.
 /// # Errors
-/// What stops a read, but that there is no such file.
+/// Any failure to read a file, except for a missing file.
 pub async fn read_files(
     files: &WithOverrides,
     version: &str,
@@ -108,14 +105,14 @@ pub async fn read_files(
     found.try_filter_map(async |file| Ok(file)).try_collect().await
 }
 
-/// The images objects run or name, in their order.
+/// The images that objects run or name, in object order.
 pub fn images(objects: &[Object]) -> Vec<FoundImage> {
     objects.iter().flat_map(find_images).collect()
 }
 
-/// Opens the repository of cert-manager, overrides in front; nothing is read and no connection made.
+/// Opens the repository of cert-manager with overrides, without any read or connection.
 /// # Errors
-/// When its url has none of the known forms.
+/// Fails if the url has no known form.
 pub fn open_cert_manager(
     cert_manager: &CertManager,
     overrides: Overrides,
@@ -125,10 +122,11 @@ pub fn open_cert_manager(
     Ok(WithOverrides::new(repository, overrides, CertManager::LABEL, context.clone()))
 }
 
-/// Gathers a release after checking that it can be used. `also` names files that no list tells of.
-/// Variables that have a value are put in, so that images are those an installation would run.
+/// Collects the content of a release after checking its metadata. `also` names additional files that no list contains.
+///
+/// Variables with a value are replaced, so that the images are those of an installation.
 /// # Errors
-/// When the release cannot be read or used, or its components cannot be made.
+/// Fails if the release cannot be read or used, or its components cannot be rendered.
 pub async fn gather(
     release: &Release<'_>,
     config: &Config,
@@ -166,7 +164,7 @@ pub async fn gather(
 }
 
 impl Supply {
-    /// Its entry in a lock. Digests of images are those they are written with, else those known before.
+    /// Creates a lock entry. The digest of an image comes from its reference, else from the previous lock entry.
     pub fn lock(&self, url: String, before: Option<&LockedProvider>) -> LockedProvider {
         let known = |reference: &str| -> Option<Digest> {
             let written = ImageReference::parse(reference).ok().and_then(|it| it.digest);

@@ -1,4 +1,4 @@
-//! What a management cluster knows about templates: which provider they come from, or the template itself.
+//! Templates and provider defaults from a management cluster: ConfigMaps, and the provider inventory.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,19 @@ use crate::{
     template_text::TemplateText,
 };
 
-/// A template kept in a ConfigMap.
+/// A template in a ConfigMap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigMapSource {
-    /// Namespace of the ConfigMap.
+    /// The namespace of the ConfigMap.
     pub namespace: String,
-    /// Its name.
+    /// The name of the ConfigMap.
     pub name: String,
-    /// The key that holds the template.
+    /// The key of the template.
     pub key: String,
 }
 
 impl ConfigMapSource {
-    /// The key that is read when none is named.
+    /// The default key.
     /// Source: clusterctl v1.14 (DefaultCustomTemplateConfigMapKey).
     pub const DEFAULT_KEY: &'static str = "template";
 
@@ -38,36 +38,27 @@ impl ConfigMapSource {
     }
 }
 
-/// Why the inventory does not tell which provider or version is meant.
+/// The reason why the inventory determines no default provider or version.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum NoDefault {
-    /// The management cluster gave no answer.
     #[error(transparent)]
     ManagementCluster(#[from] ManagementClusterError),
-    /// No provider of the type is installed.
     #[error("no {0} is installed")]
     NotInstalled(ProviderType),
-    /// Several are, so one must be named.
     #[error("several providers are installed: {}", list(_0))]
     SeveralProviders(BTreeSet<String>),
-    /// This provider is not installed.
     #[error("`{0}` is not installed")]
     ProviderNotInstalled(ProviderId),
-    /// It is installed in several versions, so one must be named.
     #[error("`{provider}` is installed in several versions: {}", list(versions))]
-    SeveralVersions {
-        /// Whose versions they are.
-        provider: ProviderId,
-        /// The versions.
-        versions: BTreeSet<String>,
-    },
+    SeveralVersions { provider: ProviderId, versions: BTreeSet<String> },
 }
 
 fn list(names: &BTreeSet<String>) -> String {
     names.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// The name of the only infrastructure provider that is installed.
+/// The name of the only installed infrastructure provider.
 /// Source: clusterctl v1.14 client/cluster/inventory.go (GetDefaultProviderName).
 pub async fn default_infrastructure(cluster: &dyn ManagementCluster) -> Result<String, NoDefault> {
     let installed = cluster.installed_providers().await?;
@@ -80,7 +71,7 @@ pub async fn default_infrastructure(cluster: &dyn ManagementCluster) -> Result<S
     }
 }
 
-/// The only version a provider is installed in.
+/// The only installed version of a provider.
 /// Source: clusterctl v1.14 client/cluster/inventory.go (GetProviderVersion).
 pub async fn installed_version(
     cluster: &dyn ManagementCluster,
@@ -96,7 +87,7 @@ pub async fn installed_version(
     }
 }
 
-/// The one element, none, or all of them back.
+/// The only element, or `None` for an empty set. Fails with the set if there are several.
 fn single(mut set: BTreeSet<String>) -> Result<Option<String>, BTreeSet<String>> {
     if set.len() > 1 { Err(set) } else { Ok(set.pop_first()) }
 }

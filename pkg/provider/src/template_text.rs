@@ -1,4 +1,4 @@
-//! A file with `${NAME}` in it: substituted, or asked for its variables.
+//! Files with variables such as `${NAME}`: substitution, and lists of variables.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -11,80 +11,69 @@ use manifest::{
 
 use crate::config::Variables;
 
-/// A file as it was read, with the name messages call it by.
+/// A file and its name for messages.
 #[derive(Clone, Debug)]
 pub struct TemplateText {
-    /// Path, URL, or `<stdin>`.
+    /// The path, the url, or `<stdin>`.
     pub file: String,
-    /// Content.
+    /// The content.
     pub text: String,
 }
 
-/// Variables without a value; all of one run, over all its files.
+/// Variables without a value, from all files of one run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", missing_text(values))]
 pub struct MissingValues {
-    /// By name.
+    /// The missing variables, sorted by name.
     pub values: Vec<MissingValue>,
 }
 
 /// A variable without a value and without a default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingValue {
-    /// Name, as in `${NAME}`.
+    /// The name, as in `${NAME}`.
     pub name: String,
-    /// Every place that needs it, in reading order.
+    /// Every use of the variable, in file order.
     pub places: Vec<Place>,
-    /// Names that are set and written almost like it.
+    /// Similar names of set variables.
     pub near: Vec<String>,
 }
 
-/// A file that could not be turned into objects.
+/// A file that cannot be rendered into objects.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum RenderTextError {
-    /// Bytes that are no text.
     #[error("`{file}` is not UTF-8 text: byte {offset} (line {line}) is not valid")]
     NotText {
-        /// Path or URL.
         file: String,
-        /// First bad byte, from 0.
+        /// The offset of the first invalid byte, from 0.
         offset: usize,
-        /// Its line, from 1.
+        /// The line of the first invalid byte, from 1.
         line: usize,
     },
-    /// A `${…}` that cannot be read.
     #[error("`{file}` cannot be substituted")]
     Parse {
-        /// Path or URL.
         file: String,
-        /// Where and why.
         #[source]
         source: ParseError,
     },
-    /// A `${…}` whose functions do not work on the value it has.
     #[error("`{file}` cannot be substituted")]
     Render {
-        /// Path or URL.
         file: String,
-        /// Where and why.
         #[source]
         source: RenderError,
     },
-    /// Variables without a value.
     #[error("{}", missing_count(_0))]
     Missing(#[source] MissingValues),
-    /// Documents that are no YAML objects.
     #[error("`{file}` holds documents that cannot be read")]
     Documents {
-        /// Path or URL.
         file: String,
-        /// Each with its line.
         #[source]
         source: StreamError,
     },
 }
 
-/// One line for each variable, so that a long list stays readable.
+/// Renders one line per variable, so that a long list stays readable.
 fn missing_text(values: &[MissingValue]) -> String {
     let one = |value: &MissingValue| {
         let place = value.places.first().map(|place| format!(" at {}:{}", place.file, place.line));
@@ -106,7 +95,7 @@ fn missing_count(missing: &MissingValues) -> String {
 }
 
 impl MissingValues {
-    /// Joins what two files miss; names and places stay in order.
+    /// Merges the missing variables of another file. Names and places stay in order.
     pub fn join(&mut self, other: MissingValues) {
         for value in other.values {
             match self.values.binary_search_by(|known| known.name.cmp(&value.name)) {
@@ -118,9 +107,9 @@ impl MissingValues {
 }
 
 impl TemplateText {
-    /// Takes the bytes of a file.
+    /// Creates a template from the bytes of a file.
     /// # Errors
-    /// `NotText` with the place of the first byte that is not UTF-8.
+    /// `NotText` with the position of the first byte that is not UTF-8.
     pub fn new(file: impl Into<String>, bytes: &[u8]) -> Result<Self, RenderTextError> {
         let file = file.into();
         match std::str::from_utf8(bytes) {
@@ -135,13 +124,13 @@ impl TemplateText {
 
     /// Parses the variables of the file.
     /// # Errors
-    /// `Parse` with the places of all `${…}` that cannot be read.
+    /// `Parse` with the positions of all invalid `${…}`.
     pub fn template(&self) -> Result<Template<'_>, RenderTextError> {
         Template::parse(&self.text)
             .map_err(|source| RenderTextError::Parse { file: self.file.clone(), source })
     }
 
-    /// Puts the values in.
+    /// Replaces all variables.
     /// # Errors
     /// `Missing` with every variable that has neither a value nor a default.
     pub fn substitute(&self, variables: &Variables<'_>) -> Result<String, RenderTextError> {
@@ -155,7 +144,7 @@ impl TemplateText {
         })
     }
 
-    /// Puts the values in that there are, and leaves a variable without one as it is written, `${NAME}`.
+    /// Replaces all variables with a value. Variables without a value stay as `${NAME}`.
     pub fn substitute_what_is_set(&self, variables: &Variables<'_>) -> Result<String, RenderTextError> {
         let template = self.template()?;
         let kept = |name: &str| Cow::Owned(format!("${{{name}}}"));
@@ -171,7 +160,7 @@ impl TemplateText {
             .map_err(|source| RenderTextError::Render { file: self.file.clone(), source })
     }
 
-    /// The variables of the file, by name, with where their values would come from.
+    /// The variables of the file, sorted by name, with the origin of their values.
     pub fn variables(&self, variables: &Variables<'_>) -> Result<Vec<Variable>, RenderTextError> {
         let template = self.template()?;
         let mut listed: Vec<Variable> = template
@@ -194,16 +183,17 @@ impl TemplateText {
         Ok(listed)
     }
 
-    /// Reads substituted text into objects.
+    /// Parses substituted text into objects.
     /// # Errors
-    /// `Documents` with every document that cannot be read; lines count in the substituted text.
+    /// `Documents` with every invalid document. Line numbers refer to the substituted text.
     pub fn read_objects(&self, substituted: &str) -> Result<Stream, RenderTextError> {
         manifest::read_stream(substituted.as_bytes(), &Limits::default())
             .map_err(|source| RenderTextError::Documents { file: self.file.clone(), source })
     }
 
-    /// Begins, where that is kept, to keep account of what sets the fields of objects that were read from the file: variables, else the file.
-    /// Which fields are of variables is not told where the file cannot be read with names in the place of their values.
+    /// Starts, if tracing is on, to record the origin of fields: the variables in a field, else the file.
+    ///
+    /// If the file is invalid with variable names as values, variables are not recorded.
     pub fn trace(&self, trace: Trace, objects: &mut [Object]) {
         if trace == Trace::Off {
             return;
@@ -226,7 +216,7 @@ impl TemplateText {
         }
     }
 
-    /// What the author of the file should know of its documents; lines count in the substituted text.
+    /// Warnings about the documents of the file. Line numbers refer to the substituted text.
     pub fn warnings(&self, stream: &Stream) -> Vec<String> {
         let read = stream.warnings.iter().map(|warning| (warning.line, warning.kind.to_string()));
         let incomplete = stream.objects.iter().zip(&stream.lines).filter_map(|(object, line)| {
@@ -252,7 +242,7 @@ impl TemplateText {
     }
 }
 
-/// Private characters around the name of a variable in a marked text; YAML takes them wherever it takes a word.
+/// Private-use characters that enclose variable names in a marked text. YAML accepts them in any scalar.
 const OPEN: char = '\u{E000}';
 const CLOSE: char = '\u{E001}';
 
@@ -260,7 +250,7 @@ fn names_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(OPEN).skip(1).filter_map(|rest| rest.split_once(CLOSE).map(|(name, _)| name))
 }
 
-/// What keeps Kubernetes from taking an object; the peer passes such objects through, and so do we, with a warning.
+/// The missing field without which Kubernetes rejects an object. clusterctl accepts such objects, and capstan warns.
 fn absent_field(object: &Object) -> Option<&'static str> {
     let unnamed = object.name().is_empty() && object.get(&["metadata", "generateName"]).is_none();
     match (object.kind(), object.api_version()) {

@@ -1,4 +1,4 @@
-//! A management cluster in memory and what else the tests share.
+//! An in-memory management cluster and other shared test helpers.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,18 @@ use manifest::Object;
 
 use crate::{InstalledProvider, ManagementCluster, ManagementClusterError};
 
-/// Runs a future of a test to its end; nothing in memory ever waits.
+/// Runs the future of a test. Futures in memory never wait.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-/// What is there.
+/// The content of the management cluster.
 #[derive(Default)]
 pub(crate) struct Cluster {
     pub(crate) providers: Vec<InstalledProvider>,
-    /// As `Kind/name`, all in namespace `team`.
+    /// Objects as `Kind/name`, all in namespace `team`.
     pub(crate) objects: BTreeSet<&'static str>,
-    /// As `namespace/name/key`, with the value.
+    /// Values by `namespace/name/key`.
     pub(crate) config_maps: Vec<(&'static str, &'static str)>,
 }
 

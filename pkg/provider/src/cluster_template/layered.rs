@@ -10,8 +10,8 @@ use crate::{
     layer::{self, Layer},
 };
 
-/// Lays a kustomization over the classes and the template together, before they get their namespaces: a patch may be about
-/// any of them. Which classes there are is what the template says, not the kustomization.
+/// Applies a kustomization to the classes and the template together, before their namespaces are set, so that a patch
+/// may match any of these objects. The template alone determines the classes, not the kustomization.
 pub(super) async fn render(
     input: &ClusterTemplateInput<'_>,
     layer: &dyn Layer,
@@ -22,7 +22,7 @@ pub(super) async fn render(
     let mut written = Vec::new();
     let mut owners = BTreeMap::new();
     for class in classes {
-        // Two Clusters of a class need it once.
+        // Two Clusters may use the same class.
         if rendered.added_classes.contains(&class) {
             continue;
         }
@@ -52,7 +52,7 @@ pub(super) async fn render(
     Ok(rendered)
 }
 
-/// What tells objects of classes from those of the template: none of them has its namespace yet.
+/// Identifies objects of classes. Namespaces are not compared, because they are not set yet.
 fn key(object: &Object) -> (String, String, String) {
     (object.group().to_owned(), object.kind().to_owned(), object.name().to_owned())
 }

@@ -7,7 +7,7 @@ use crate::{
     template_text::{RenderTextError, TemplateText},
 };
 
-/// A provider as the contract describes it, small.
+/// A small provider with everything the contract describes.
 const COMPONENTS: &str = r#"
 apiVersion: apps/v1
 kind: Deployment

@@ -5,7 +5,7 @@ use api::{
 
 use super::ProviderConfig;
 
-/// Type, name, GitHub repository; in listing order.
+/// Type, name and GitHub repository, in listing order.
 /// Source: clusterctl v1.14.0, `config repositories` on an empty configuration.
 const BUILT_IN: [(ProviderType, &str, &str); 64] = [
     (Core, "cluster-api", "kubernetes-sigs/cluster-api"),
@@ -74,9 +74,10 @@ const BUILT_IN: [(ProviderType, &str, &str); 64] = [
     (Addon, "rancher-fleet", "rancher/cluster-api-addon-provider-fleet"),
 ];
 
-/// The providers that need no configuration, by type, then by name.
-/// Each lives in the newest GitHub release of its repository, under the conventional file name of its type; only
-/// `docker` is published as development components.
+/// The built-in providers, sorted by type, then by name.
+///
+/// Each url points to the newest GitHub release and the default file name of the type. Only `docker` publishes
+/// development components.
 pub(super) fn built_in_providers() -> impl Iterator<Item = ProviderConfig> {
     BUILT_IN.iter().map(|&(provider_type, name, repository)| {
         let file = match (provider_type, name) {

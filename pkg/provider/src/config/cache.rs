@@ -4,29 +4,29 @@ use manifest::Value;
 
 use super::{Config, ConfigError};
 
-/// What the configuration says of the cache on disk.
+/// The configuration of the disk cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CacheConfig {
-    /// Where it is.
+    /// The folder of the cache.
     pub folder: CacheFolder,
-    /// How large it may grow; the default when not given.
+    /// The maximum size in bytes. `None` for the default.
     pub max_bytes: Option<u64>,
 }
 
-/// Where the cache is.
+/// The folder of the cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CacheFolder {
-    /// Where the platform keeps such things.
+    /// The default cache folder of the platform.
     #[default]
     Default,
-    /// In this folder.
+    /// The given folder.
     At(PathBuf),
-    /// Nowhere: nothing is kept.
+    /// Disables the cache.
     Off,
 }
 
 impl CacheFolder {
-    /// Reads a folder as it is written in the configuration and in the environment: `off` is none.
+    /// Parses a folder from the configuration or the environment. `off` disables the cache.
     pub fn parse(text: &str) -> Self {
         match text {
             "" => Self::Default,
@@ -37,18 +37,19 @@ impl CacheFolder {
 }
 
 impl Config {
-    /// The section `cache`, of the file alone. clusterctl knows no such section and passes it over.
-    /// Shape: `${NAME}` in the folder takes environment variables; a relative one starts at the working folder.
+    /// The section `cache`, read from the file only. clusterctl ignores this section.
+    ///
+    /// Shape: `${NAME}` in the folder is replaced by environment variables. A relative folder starts at the working
+    /// folder.
     /// # Errors
-    /// `Shape` when the section or the size is something else than it must be; `Substitution` when a `${…}` of the
-    /// folder cannot be read.
+    /// `Shape` if the section or the size is invalid; `Substitution` if a `${…}` in the folder is invalid.
     pub fn cache(&self) -> Result<CacheConfig, ConfigError> {
         let fields = match self.section("cache") {
             None => return Ok(CacheConfig::default()),
             Some(Value::Object(fields)) => fields,
             Some(other) => return Err(self.shape("cache", "folder and maxSize", other)),
         };
-        // `off` without quotes, as some readers of YAML hand it on.
+        // Some YAML parsers convert an unquoted `off` to false.
         let folder = if fields.get("folder") == Some(&Value::Bool(false)) {
             CacheFolder::Off
         } else {
@@ -66,7 +67,7 @@ impl Config {
     }
 }
 
-/// Reads a number of bytes with a unit, or without one.
+/// Parses a number of bytes with an optional unit.
 fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));

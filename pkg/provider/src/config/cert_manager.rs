@@ -4,39 +4,40 @@ use manifest::{Map, Value, duration::nanoseconds};
 
 use super::{Config, ConfigError};
 
-/// Which cert-manager a management cluster gets.
+/// The cert-manager configuration of a management cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertManager {
-    /// Address of its manifest.
+    /// The url of the manifest.
     pub url: String,
-    /// The release to install, whatever version the url carries.
+    /// The release to install, regardless of the version in the url.
     pub version: String,
-    /// How long to wait for it to answer.
+    /// The time to wait for cert-manager to become ready.
     pub timeout: Duration,
-    /// Who takes care of it.
+    /// The management mode.
     pub mode: CertManagerMode,
-    /// A timeout that could not be read, so that the default is taken; for a warning.
+    /// An invalid timeout, reported as a warning. The default is used instead.
     pub invalid_timeout: Option<String>,
 }
 
-/// Who takes care of cert-manager.
+/// The management mode of cert-manager.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CertManagerMode {
-    /// Installed when there is none, upgraded when we installed it.
+    /// capstan installs cert-manager if absent, and upgrades installations made by capstan.
     #[default]
     Managed,
-    /// Somebody else does: it is waited for, never written to. `externallyProvisioned: true` means the same.
+    /// Another tool manages cert-manager. capstan waits for cert-manager and never changes it. `externallyProvisioned:
+    /// true` has the same meaning.
     External,
-    /// Nobody looks at it: no provider needs one.
+    /// No cert-manager is needed. capstan ignores cert-manager.
     None,
 }
 
 impl CertManager {
-    /// Source: clusterctl v1.14.0.
+    /// The default version. Source: clusterctl v1.14.0.
     pub const DEFAULT_VERSION: &'static str = "v1.21.1";
-    /// Source: clusterctl v1.14.0.
+    /// The default timeout. Source: clusterctl v1.14.0.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
-    /// The folder in repositories and overrides, and the component of image overrides.
+    /// The folder in repositories and overrides, and the component in image overrides.
     pub const LABEL: &'static str = "cert-manager";
 
     fn default_url() -> String {
@@ -46,10 +47,10 @@ impl CertManager {
 }
 
 impl Config {
-    /// The cert-manager section with its defaults.
+    /// The section `cert-manager`, with defaults.
     /// # Errors
-    /// `Shape` when the section, `mode` or `externallyProvisioned` holds something else than it must; `Substitution`
-    /// when a `${…}` of the url cannot be read.
+    /// `Shape` if the section, `mode` or `externallyProvisioned` is invalid; `Substitution` if a `${…}` in the url is
+    /// invalid.
     pub fn cert_manager(&self) -> Result<CertManager, ConfigError> {
         let mut cert_manager = CertManager {
             url: CertManager::default_url(),
@@ -86,7 +87,7 @@ impl Config {
         Ok(cert_manager)
     }
 
-    /// `mode` is ours and says more, so it wins over the peer's `externallyProvisioned`.
+    /// `mode` is specific to capstan and wins over `externallyProvisioned` of clusterctl.
     fn cert_manager_mode(&self, fields: &Map<String, Value>) -> Result<CertManagerMode, ConfigError> {
         let text = |key| Self::field(fields, key).filter(|text| !text.is_empty());
         if let Some(mode) = text("mode") {
@@ -116,7 +117,7 @@ fn parse_mode(text: &str) -> Option<CertManagerMode> {
     }
 }
 
-/// The words Go's strconv.ParseBool knows.
+/// The values that Go's strconv.ParseBool accepts.
 fn parse_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
@@ -125,7 +126,7 @@ fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// Reads a Go duration that is not negative.
+/// Parses a non-negative Go duration.
 fn parse_duration(text: &str) -> Option<Duration> {
     u64::try_from(nanoseconds(text)?).ok().map(Duration::from_nanos)
 }

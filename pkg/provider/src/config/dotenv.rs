@@ -2,15 +2,19 @@ use manifest::{Map, Value};
 
 use super::Environment;
 
-/// Reads `NAME=value` and `NAME: value` lines.
-/// Shape: comments and blank lines are passed over, `export ` is dropped, quotes around a value are taken off, and a value
-/// in quotes may go over several lines; a `#` outside of quotes begins a comment, also inside a word. In double quotes
-/// `\n` and `\r` are line breaks, and a backslash before another character is dropped. `$NAME` and `${NAME}` with an
-/// upper-case name take the environment's value, else that of an earlier line, else nothing; not in single quotes, and
-/// not behind a backslash.
-/// Source: gotenv 1.6 (`StrictParse`), which viper reads these files with.
+/// Parses `NAME=value` and `NAME: value` lines.
+///
+/// Shape:
+/// - Blank lines, comments and the prefix `export ` are ignored. A `#` outside quotes starts a comment, even inside a
+///   word.
+/// - Quotes around a value are removed. A quoted value may span several lines.
+/// - In double quotes, `\n` and `\r` are line breaks. A backslash before another character is dropped.
+/// - `$NAME` and `${NAME}` with an upper-case name are replaced by the environment, an earlier line or the empty text.
+///   In single quotes and after a backslash, `$` stays as written.
+///
+/// Source: gotenv 1.6 (`StrictParse`), which viper uses for these files.
 /// # Errors
-/// The number of the first line that has another form, or whose quotes are not closed.
+/// The number of the first line that is invalid or has unclosed quotes.
 pub(super) fn read(text: &str, environment: &Environment) -> Result<Map<String, Value>, usize> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
     let mut found = Map::new();
@@ -38,7 +42,7 @@ pub(super) fn read(text: &str, environment: &Environment) -> Result<Map<String, 
     Ok(found)
 }
 
-/// The quote a line opens and does not close.
+/// The quote that a line opens and does not close.
 fn open_quote(line: &str) -> Option<char> {
     let (_, value) = line.split_once('=').or_else(|| line.split_once(':'))?;
     let quote = value.trim_start().chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -46,12 +50,12 @@ fn open_quote(line: &str) -> Option<char> {
     (!closes(inner, quote)).then_some(quote)
 }
 
-/// Whether the last quote of a line, if it has one, ends the value.
+/// True if the last quote of a line ends the value.
 fn closes(line: &str, quote: char) -> bool {
     line.rfind(quote).is_some_and(|at| !line[..at].ends_with('\\'))
 }
 
-/// Splits a line into its name and its value, with quotes and without comment.
+/// Splits a line into name and value. The value keeps its quotes and loses its comment.
 fn split(line: &str) -> Option<(&str, &str)> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     let exported = line.strip_prefix("export").filter(|rest| rest.starts_with(char::is_whitespace));
@@ -62,12 +66,12 @@ fn split(line: &str) -> Option<(&str, &str)> {
         None => rest.strip_prefix(':').filter(|value| value.starts_with(char::is_whitespace))?.trim_start(),
     };
     let value = quoted(value).unwrap_or_else(|| value.split('#').next().unwrap_or_default().trim_end());
-    // Only quotes can hold a value of several lines.
+    // Only a quoted value may span several lines.
     let is_whole = quoted(value).is_some() || !value.contains('\n');
     (!name.is_empty() && is_whole).then_some((name, value))
 }
 
-/// The longest text in quotes at the start that nothing but a comment follows, with its quotes.
+/// The longest quoted text at the start, with quotes, if only a comment follows.
 fn quoted(value: &str) -> Option<&str> {
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let is_comment = |rest: &str| rest.is_empty() || rest.starts_with('#') && !rest.contains('\n');
@@ -86,7 +90,7 @@ fn read_value(value: &str, known: &dyn Fn(&str) -> String) -> String {
     }
 }
 
-/// Drops backslashes, but for those that keep a `$` from being a name.
+/// Removes backslashes, except before `$`.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut characters = text.chars();
@@ -119,7 +123,7 @@ fn expand(text: &str, known: &dyn Fn(&str) -> String) -> String {
     out
 }
 
-/// The name behind a `$`, in braces or without, and what follows it; a brace that is missing is not missed.
+/// Splits text after a `$` into the variable name and the rest. Braces are optional, and so is the closing brace.
 fn name_at(text: &str) -> (&str, &str) {
     let inner = text.strip_prefix('{').unwrap_or(text);
     let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';

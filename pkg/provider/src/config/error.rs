@@ -5,113 +5,69 @@ use super::UndecodableConfig;
 
 /// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ConfigError {
-    /// The text is not of its format.
     #[error("cannot read the configuration `{origin}`")]
     Undecodable {
-        /// Path or URL.
         origin: String,
-        /// What is wrong with the text.
         #[source]
         source: UndecodableConfig,
     },
-    /// A key holds something else than it must.
     #[error("`{key}` in `{origin}` is {found}, it must be {expected}")]
-    Shape {
-        /// Path or URL.
-        origin: String,
-        /// The key, with its parents.
-        key: String,
-        /// What a user could write.
-        expected: &'static str,
-        /// What is there.
-        found: &'static str,
-    },
-    /// Entries under `providers` that name no usable provider; all of them.
+    Shape { origin: String, key: String, expected: &'static str, found: &'static str },
     #[error("{} in `{origin}` cannot be used: {}", entries(problems.len()), list(problems))]
-    Providers {
-        /// Path or URL.
-        origin: String,
-        /// One for each bad entry, in file order.
-        problems: Vec<ProviderProblem>,
-    },
-    /// Patches of provider components that cannot be read; all of them.
+    Providers { origin: String, problems: Vec<ProviderProblem> },
     #[error("patches in `{origin}` cannot be used: {}", problems.join("; "))]
-    Patches {
-        /// Path or URL.
-        origin: String,
-        /// Each with its place.
-        problems: Vec<String>,
-    },
-    /// A URL or path of the configuration whose `${…}` cannot be read.
+    Patches { origin: String, problems: Vec<String> },
     #[error("`{key}` in `{origin}` cannot be substituted")]
     Substitution {
-        /// Path or URL of the configuration.
         origin: String,
-        /// The key, with its parents.
         key: String,
-        /// Where the template is wrong.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// An entry under `providers` that cannot be used.
+/// An invalid entry of `providers`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("providers[{index}] ({name:?}, {provider_type:?}): {reason}")]
 pub struct ProviderProblem {
-    /// Position in the list, from 0.
+    /// The position in the list, from 0.
     pub index: usize,
-    /// Name as written.
+    /// The name as written.
     pub name: String,
-    /// Type as written.
+    /// The type as written.
     pub provider_type: String,
-    /// What is wrong.
+    /// The reason.
     pub reason: ProviderReason,
 }
 
-/// What can be wrong with a provider entry.
+/// The reason why a provider entry is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ProviderReason {
-    /// Not a mapping.
     #[error("an entry has the keys name, type and url")]
     NotAMapping,
-    /// No name.
     #[error("name is empty")]
     EmptyName,
-    /// Upper case letters.
     #[error("name must be in lower case")]
     UpperCaseName,
-    /// `cluster-api` as something else than the core provider.
     #[error("the name `cluster-api` belongs to {}", ProviderType::Core)]
     CoreName,
-    /// A core provider under another name.
     #[error("a {} must be named `cluster-api`", ProviderType::Core)]
     CoreType,
-    /// A name Kubernetes refuses.
     #[error("{0}")]
     Name(api::InvalidDnsName),
-    /// No url.
     #[error("url is empty")]
     EmptyUrl,
-    /// A text that is no url.
     #[error("url cannot be read: {0}")]
     Url(&'static str),
-    /// A url whose `${…}` cannot be read.
     #[error("url cannot be substituted: {0}")]
     Substitution(String),
-    /// A type nobody knows.
     #[error("{source}; the types are {}", types())]
-    Type {
-        /// The type that was written.
-        source: UnknownProviderType,
-    },
-    /// A kind of host nobody knows.
+    Type { source: UnknownProviderType },
     #[error(transparent)]
-    Kind {
-        /// The kind that was written.
-        source: UnknownHostKind,
-    },
+    Kind { source: UnknownHostKind },
 }
 
 fn types() -> String {

@@ -4,23 +4,23 @@ use manifest::{Limits, Map, Value, yaml};
 
 use super::{Environment, dotenv};
 
-/// A configuration file as it was found, not yet understood.
+/// An unparsed configuration file.
 #[derive(Clone, Debug)]
 pub struct ConfigFile {
-    /// Its path or URL, for messages.
+    /// The path or url, for messages.
     pub origin: String,
-    /// The folder it lies in, which relative provider urls start from; none for a file from a URL.
+    /// The folder of the file, the base of relative provider urls. `None` for a file from a url.
     pub folder: Option<PathBuf>,
-    /// How to read the text.
+    /// The format of the text.
     pub format: ConfigFormat,
     /// The content.
     pub text: String,
 }
 
-/// The formats that can be read.
+/// Supported file formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigFormat {
-    /// YAML, with the scalar rules of YAML 1.2 for `yes`, `no`, `on` and `off`.
+    /// YAML, where `yes`, `no`, `on` and `off` are text as in YAML 1.2.
     Yaml,
     /// JSON.
     Json,
@@ -31,7 +31,7 @@ pub enum ConfigFormat {
 }
 
 impl ConfigFormat {
-    /// The extensions a configuration file is looked for under, in order.
+    /// The file extensions to search for, in order.
     /// Source: viper 1.21, which finds more formats than it can decode.
     pub const SEARCHED: [&'static str; 12] = [
         "json",
@@ -48,7 +48,7 @@ impl ConfigFormat {
         "ini",
     ];
 
-    /// The format of a file by its extension; none for the formats that are found and cannot be read.
+    /// The format of a file extension. `None` for formats that are found but cannot be decoded.
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension {
             "yaml" | "yml" => Some(Self::Yaml),
@@ -60,42 +60,36 @@ impl ConfigFormat {
     }
 }
 
-/// A configuration file that does not hold what its format asks for.
+/// A configuration file that is invalid for its format.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum UndecodableConfig {
-    /// Not YAML, or a key stands twice.
     #[error("the file is not valid YAML")]
     Yaml(#[source] yaml::YamlError),
-    /// Not JSON.
     #[error("the file is not valid JSON")]
     Json(#[source] serde_json::Error),
-    /// Not TOML.
     #[error("the file is not valid TOML: line {line}, column {column}: {problem}")]
     Toml {
         /// Line, from 1.
         line: usize,
         /// Column in characters, from 1.
         column: usize,
-        /// What is wrong there, without the text, which may be a secret.
+        /// The error of the TOML parser, without the text, which may be a secret.
         problem: String,
     },
-    /// A line that is neither empty, a comment nor `NAME=value`.
     #[error("line {line} is not of the form NAME=value, or its quotes are not closed")]
     Dotenv {
         /// Line, from 1.
         line: usize,
     },
-    /// A list or a single value where keys are expected.
     #[error("the file holds {found} where keys with values are expected")]
-    NotAMapping {
-        /// What is there.
-        found: &'static str,
-    },
+    NotAMapping { found: &'static str },
 }
 
-/// Reads the text into a tree whose keys are all lower case.
-/// Shape: an empty file gives an empty tree. Of keys that differ in case alone one with capitals wins, the last in byte
-/// order if there are several.
+/// Parses the text into a tree with lower-case keys.
+///
+/// Shape: an empty file gives an empty tree. If keys differ in case only, the last key with capitals in byte order
+/// wins.
 pub(super) fn decode(
     file: &ConfigFile,
     environment: &Environment,
@@ -146,8 +140,8 @@ fn from_toml(toml: toml::Value) -> Value {
     }
 }
 
-/// Viper folds the case of every key, also inside lists; users rely on `certManager` and `CERT-MANAGER` alike.
-/// What stands in `patches` is of Kubernetes and is left as it is.
+/// Converts keys to lower case, also inside lists, as viper does, because users write both `certManager` and
+/// `CERT-MANAGER`. Keys inside `patches` are Kubernetes fields and stay as written.
 fn lower_case(value: Value) -> Value {
     match value {
         Value::Object(fields) => {

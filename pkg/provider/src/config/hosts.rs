@@ -12,17 +12,18 @@ use super::{Config, ConfigError};
 /// One entry of the section `hosts`.
 struct Entry<'c> {
     config: &'c Config,
-    /// `hosts.git.lab`, for messages.
+    /// The key for messages, such as `hosts.git.lab`.
     key: String,
     fields: &'c Map<String, Value>,
 }
 
 impl Config {
-    /// What is set for single hosts: the section `hosts`, of the file alone.
-    /// Shape: by `host` or `host:port`; `${NAME}` in a value takes environment variables, a relative file starts at the
-    /// folder of the configuration file.
+    /// The settings of single hosts: the section `hosts`, read from the file only.
+    ///
+    /// Shape: keys are `host` or `host:port`. `${NAME}` in a value is replaced by environment variables. A relative
+    /// path starts at the folder of the configuration file.
     /// # Errors
-    /// `Shape` or `Substitution` with the key; what stands there is not in it.
+    /// `Shape` or `Substitution` with the key. Errors never contain values.
     pub fn hosts(&self) -> Result<Hosts, ConfigError> {
         let hosts = match self.section("hosts") {
             None => return Ok(Hosts::default()),
@@ -129,7 +130,7 @@ impl Entry<'_> {
         Ok(self.text(field)?.map(|path| PathBuf::from(self.config.absolute_url(path))))
     }
 
-    /// A value with its variables put in; what comes out empty counts as not set.
+    /// The value of a field after substitution. An empty value counts as absent.
     fn text(&self, field: &str) -> Result<Option<String>, ConfigError> {
         let lower = field.to_lowercase();
         if let Some(Value::Array(_) | Value::Object(_)) = self.fields.get(&lower) {

@@ -8,7 +8,7 @@ use manifest::{
 
 use super::{Config, ConfigError};
 
-/// What is put in place of images: rules by component, and registries by prefix.
+/// Image overrides: rules by component, and registry replacements by prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImageOverrides {
     rules: BTreeMap<String, ImageOverride>,
@@ -16,23 +16,23 @@ pub struct ImageOverrides {
     named: NamedImages,
 }
 
-/// What becomes of images that no container runs but an argument, a variable or an annotation names.
+/// Policy for images that are named only in arguments, variables or annotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NamedImages {
-    /// They are only told of: text that looks like an image may be something else.
+    /// Report only, because text that looks like an image may have another meaning.
     #[default]
     Report,
-    /// They are replaced as those of containers are.
+    /// Replace like images of containers.
     Rewrite,
 }
 
-/// A rule that matches nothing where it could.
+/// A rule that matches no image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` matches no image{}", meant(near))]
 pub struct UnusedImageRule {
-    /// The rule, with its parents.
+    /// The key of the rule, with its parents.
     pub key: String,
-    /// What may have been meant.
+    /// Similar keys that match.
     pub near: Vec<String>,
 }
 
@@ -49,11 +49,13 @@ const REGISTRIES: &str = "registryMap";
 const NAMED: &str = "imagesInArguments";
 
 impl ImageOverrides {
-    /// What applies to one image of one component, field by field, the narrowest rule winning; registries come first.
-    /// Shape: `component` is a provider label or `cert-manager`. Rules are looked up by the last element of the image's
-    /// path, as the release has it.
-    /// Source: clusterctl v1.14 client/config (image meta); keys do not mind case; differs: there are no registries and
-    /// no digests.
+    /// Resolves the override of one image of one component. Narrower rules win, field by field. Registry replacements
+    /// have the lowest precedence.
+    ///
+    /// Shape: `component` is a provider label or `cert-manager`. Rules match the last path element of the image in the
+    /// release.
+    /// Source: clusterctl v1.14 client/config (image meta). Keys are case-insensitive. Differs: clusterctl has no
+    /// registry replacements and no digests.
     pub fn resolve(&self, component: &str, image: &ImageReference<'_>) -> Option<ImageOverride> {
         let component = component.to_lowercase();
         let narrow = format!("{component}/{}", image.name.to_lowercase());
@@ -66,13 +68,13 @@ impl ImageOverrides {
         })
     }
 
-    /// What becomes of images that no container runs.
+    /// The policy for images that no container runs.
     pub fn named(&self) -> NamedImages {
         self.named
     }
 
-    /// Rules of a component that match none of its images, as far as it can be told: a rule for another component, or for
-    /// a registry that is not nearly one of these, may be of use elsewhere.
+    /// Rules of a component that match none of its images. Rules for other components are not checked. A registry rule
+    /// is reported only if it is similar to a registry of these images, because it may apply elsewhere.
     pub fn unused<'a>(
         &self,
         component: &str,
@@ -101,14 +103,14 @@ impl ImageOverrides {
         rules.chain(registries).collect()
     }
 
-    /// The components the rules are for.
+    /// The components that have rules.
     fn components(&self) -> impl Iterator<Item = &str> {
         let component =
             |key: &'_ str| key.split_once('/').map_or(key.len(), |(component, _)| component.len());
         self.rules.keys().map(move |key| &key[..component(key)]).filter(|component| *component != ALL)
     }
 
-    /// The place of an image under the longest prefix that is mapped.
+    /// The override for an image by the longest matching registry prefix.
     fn mapped(&self, image: &ImageReference<'_>) -> Option<ImageOverride> {
         let path = path_of(image);
         let prefixes = self.registries.iter().filter_map(|(key, to)| Some((key, to, below(&path, key)?)));
@@ -128,28 +130,28 @@ fn path_of(image: &ImageReference<'_>) -> String {
     format!("{}/{}", image.repository, image.name)
 }
 
-/// What follows a prefix that ends where an element of the path does.
+/// The rest of a path after a prefix. `None` unless the prefix ends at the end of a path element.
 fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     path.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// As many elements of a path as another one has.
+/// The first elements of a path, as many as another path has.
 fn same_depth<'a>(path: &'a str, other: &str) -> &'a str {
     let end = path.match_indices('/').nth(other.matches('/').count()).map_or(path.len(), |(at, _)| at);
     &path[..end]
 }
 
 impl Config {
-    /// What the file says about images, to be said again elsewhere.
+    /// The image sections of the file, for copying into another configuration.
     pub fn image_sections(&self) -> Map<String, Value> {
         let section = |name: &str| Some((name.to_owned(), self.section(&name.to_lowercase())?.clone()));
         [IMAGES, REGISTRIES, NAMED].into_iter().filter_map(section).collect()
     }
 
-    /// The sections `images` and `registryMap`, and `imagesInArguments`. An empty list counts as nothing, as it does for
-    /// viper. What is ours alone stands where clusterctl does not look.
+    /// The sections `images`, `registryMap` and `imagesInArguments`. An empty list counts as absent, as in viper.
+    /// Sections specific to capstan have names that clusterctl ignores.
     /// # Errors
-    /// `Shape` when an entry is not what it must be.
+    /// `Shape` if an entry is invalid.
     pub fn image_overrides(&self) -> Result<ImageOverrides, ConfigError> {
         Ok(ImageOverrides {
             rules: self.image_rules()?,
@@ -158,9 +160,9 @@ impl Config {
         })
     }
 
-    /// Rules of the section `images` for components that no provider has, with what may have been meant.
+    /// Rules of the section `images` for components that match no provider, with similar component names.
     /// # Errors
-    /// As for image overrides and providers.
+    /// The errors of [`Config::image_overrides`] and [`Config::providers`].
     pub fn image_rules_of_nobody(&self) -> Result<Vec<UnusedImageRule>, ConfigError> {
         let overrides = self.image_overrides()?;
         if overrides.rules.is_empty() {

@@ -6,7 +6,7 @@ use manifest::{Limits, Map, Value, patch::Patch, type_name, yaml};
 use super::{Config, ConfigError};
 use crate::customise::{Change, ControllerSettings, Customisation, Target};
 
-/// Keys of an entry.
+/// The keys of an entry.
 const PATCH: [&str; 3] = ["target", "patch", "type"];
 const SETTINGS: [&str; 8] = [
     "target",
@@ -20,10 +20,11 @@ const SETTINGS: [&str; 8] = [
 ];
 
 impl Config {
-    /// What the configuration changes about the components of a provider: `patches` of its entry, in file order.
-    /// Shape: empty for providers without an entry. Keys inside `patches` mind case, unlike those around them.
+    /// The configured changes to the components of a provider: `patches` of its entry, in file order.
+    ///
+    /// Shape: empty for providers without an entry. Keys inside `patches` are case-sensitive, unlike other keys.
     /// # Errors
-    /// `Patches` with everything that is wrong in any entry.
+    /// `Patches` with all errors of all entries.
     pub fn customisations(&self, id: &ProviderId) -> Result<Vec<Customisation>, ConfigError> {
         let Some((index, entry)) = self.provider_entry(id) else { return Ok(Vec::new()) };
         let place = format!("providers[{index}].patches");
@@ -49,10 +50,12 @@ impl Config {
 }
 
 impl Config {
-    /// The kustomization over the components of a provider: a folder, or the url of one.
-    /// Shape: `${NAME}` takes environment variables; a relative path starts at the folder of the configuration file.
+    /// The kustomization over the components of a provider, as a folder or a url.
+    ///
+    /// Shape: `${NAME}` is replaced by environment variables. A relative path starts at the folder of the configuration
+    /// file.
     /// # Errors
-    /// `Shape`, and `Substitution` when a `${…}` in it cannot be read.
+    /// `Shape`; `Substitution` if a `${…}` is invalid.
     pub fn kustomization(&self, id: &ProviderId) -> Result<Option<String>, ConfigError> {
         let Some((index, entry)) = self.provider_entry(id) else { return Ok(None) };
         let key = format!("providers[{index}].kustomization");
@@ -75,7 +78,7 @@ impl Config {
             let text = |key| entry.get(key).and_then(Value::as_str).unwrap_or_default();
             text("name") == id.name && text("type") == id.provider_type.as_str()
         };
-        // Of two equal entries the later one counts, as for the url.
+        // The later of two equal entries counts, as for the url.
         entries.iter().enumerate().rfind(|(_, entry)| is_ours(entry))
     }
 }
@@ -113,7 +116,7 @@ fn read_target(target: &Value) -> Result<Target, String> {
     })
 }
 
-/// The object a patch names itself.
+/// The target given by the kind and name inside a patch.
 fn target_of(patch: &Patch) -> Result<Target, String> {
     let (Patch::Strategic(fields) | Patch::Merge(fields)) = patch else {
         return Err("a list of operations needs a `target`".to_owned());

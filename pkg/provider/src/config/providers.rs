@@ -9,39 +9,40 @@ use super::{
     url::url_problem,
 };
 
-/// A provider and where its releases are.
+/// A provider and the location of its releases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderConfig {
-    /// Type and name.
+    /// The type and name.
     pub id: ProviderId,
-    /// Address of the components file; what it means is the repository's question.
+    /// The url of the components file, parsed by `repository`.
     pub url: String,
-    /// What kind of host the address is of, where the entry says so.
+    /// The kind of the host in the url, if the entry specifies one.
     pub kind: Option<HostKind>,
-    /// Who says so.
+    /// The origin of this entry.
     pub source: ProviderSource,
 }
 
-/// A provider nobody configured.
+/// A provider that is not configured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {provider_type} named `{name}`")]
 pub struct UnknownProvider {
-    /// The type that was asked for.
+    /// The requested type.
     pub provider_type: ProviderType,
-    /// The name that was asked for.
+    /// The requested name.
     pub name: String,
-    /// Names of this type written almost like it.
+    /// Similar names of this type.
     pub near: Vec<String>,
-    /// The types that do have a provider of this name.
+    /// The types that have a provider with this name.
     pub other_types: Vec<ProviderType>,
 }
 
 impl Config {
-    /// All providers, built in and configured, by type, then by the bytes of the name.
-    /// Shape: one for each type and name; an entry of the file replaces a built-in one, of two equal entries the
-    /// later one counts.
+    /// All built-in and configured providers, sorted by type, then by name in byte order.
+    ///
+    /// Shape: one per type and name. An entry of the file replaces a built-in provider. The later of two equal entries
+    /// counts.
     /// # Errors
-    /// `Providers` with every entry that cannot be used.
+    /// `Providers` with every invalid entry.
     pub fn providers(&self) -> Result<Vec<ProviderConfig>, ConfigError> {
         let mut providers: Vec<ProviderConfig> = built_in_providers().collect();
         for mut provider in self.configured_providers()? {
@@ -64,7 +65,7 @@ impl Config {
 
     /// The provider of a type and name.
     /// # Errors
-    /// The outer error when the list cannot be read, the inner one when it has no such provider.
+    /// The outer error if the list cannot be read; the inner error if the list has no such provider.
     pub fn provider(&self, id: &ProviderId) -> Result<Result<ProviderConfig, UnknownProvider>, ConfigError> {
         let mut providers = self.providers()?;
         let Some(at) = providers.iter().position(|provider| provider.id == *id) else {
@@ -78,7 +79,7 @@ impl Config {
             None => return Ok(Vec::new()),
             Some(Value::Array(entries)) => entries.as_slice(),
             Some(Value::Object(entry)) if entry.is_empty() => return Ok(Vec::new()),
-            // A single entry without its dash is taken as a list of one, as viper does.
+            // A single entry without a dash counts as a list with one entry, as in viper.
             Some(entry @ Value::Object(_)) => std::slice::from_ref(entry),
             Some(other) => {
                 return Err(self.shape("providers", "a list of entries with name, type and url", other));
@@ -105,7 +106,7 @@ impl Config {
         }
     }
 
-    /// Source: clusterctl v1.14 client/config (validateProvider), with its order of checks.
+    /// Reads one entry. Source: clusterctl v1.14 client/config (validateProvider), including the order of checks.
     fn read_provider(&self, entry: &Value) -> Result<ProviderConfig, ProviderReason> {
         let fields: &Map<String, Value> = entry.as_object().ok_or(NotAMapping)?;
         let field = |key| Self::field(fields, key).unwrap_or_default();
@@ -138,8 +139,8 @@ impl Config {
     }
 }
 
-/// An entry that only customises a provider everybody knows leaves its url to us.
-/// differs: clusterctl v1.14 refuses entries without a url, and knows neither patches nor kustomizations.
+/// The built-in provider of an entry that has no url and only patches or a kustomization.
+/// Differs: clusterctl v1.14 rejects entries without a url, and has neither patches nor kustomizations.
 fn patched_built_in(fields: &Map<String, Value>, name: &str, provider_type: &str) -> Option<ProviderConfig> {
     fields.get("patches").or_else(|| fields.get("kustomization"))?;
     built_in_providers()

@@ -9,7 +9,7 @@ use manifest::{Map, Value, envsubst::Template};
 
 use super::{ConfigError, ConfigFile, Environment, UnknownKey, file, text, unknown_keys};
 
-/// The configuration of one run: a file, or none, under the environment.
+/// The configuration of one run: an optional file, overridden by the environment.
 #[derive(Clone, Debug)]
 pub struct Config {
     origin: Option<String>,
@@ -18,20 +18,20 @@ pub struct Config {
     environment: Environment,
 }
 
-/// A single value of the configuration with its origin.
+/// A single configuration value and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The value as text.
     pub text: String,
-    /// The environment variable or the file it comes from.
+    /// The environment variable or the file.
     pub origin: api::output::Origin,
 }
 
 impl Config {
-    /// Understands a configuration file; without one, only the environment speaks.
+    /// Parses a configuration file. Without a file, only the environment applies.
     /// # Errors
-    /// `Undecodable` when the text is not of its format. What single keys hold is checked when it is asked for, so
-    /// that a bad image override does not stop `config repositories`.
+    /// `Undecodable` if the text is invalid for its format. Values of keys are checked on use, so that an invalid image
+    /// override does not stop `config repositories`.
     pub fn new(file: Option<ConfigFile>, environment: Environment) -> Result<Self, ConfigError> {
         let Some(file) = file else {
             return Ok(Self { origin: None, folder: None, tree: Map::new(), environment });
@@ -42,18 +42,18 @@ impl Config {
         }
     }
 
-    /// Path or URL of the file, if there is one.
+    /// The path or url of the file, if any.
     pub fn origin(&self) -> Option<&str> {
         self.origin.as_deref()
     }
 
-    /// The environment the configuration lies under.
+    /// The environment.
     pub fn environment(&self) -> &Environment {
         &self.environment
     }
 
-    /// Looks a single value up, in the environment first: upper case, `-` as `_`. A variable that is set and empty
-    /// hides the file.
+    /// Looks up a single value, first in the environment (upper case, `-` as `_`), then in the file. A variable that is
+    /// set but empty hides the file.
     /// Source: clusterctl v1.14 client/config (viper reader).
     pub fn setting(&self, name: &str) -> Option<Setting> {
         let variable = environment_variable(name);
@@ -64,14 +64,14 @@ impl Config {
         self.file_setting(name)
     }
 
-    /// Looks a single value up in the file alone.
+    /// Looks up a single value in the file only.
     pub fn file_setting(&self, name: &str) -> Option<Setting> {
         let text = text::value_text(self.tree.get(&name.to_lowercase())?)?.into_owned();
         let file = self.origin.clone().unwrap_or_default();
         Some(Setting { text, origin: api::output::Origin::ConfigFile { file } })
     }
 
-    /// The names of all keys of the file that hold a single value, lower case.
+    /// The lower-case names of all keys in the file that have a single value.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tree
             .iter()
@@ -79,26 +79,28 @@ impl Config {
             .map(|(key, _)| key.as_str())
     }
 
-    /// Where overrides of provider files are looked for first, instead of the folders of the platform.
-    /// Shape: nothing when the key is unset or blank; `${NAME}` takes environment variables; a relative path starts
-    /// at the working folder; blanks around a path belong to it.
+    /// The configured overrides folder, which replaces the default folders of the platform.
+    ///
+    /// Shape: `None` if the key is unset or blank. `${NAME}` is replaced by environment variables. A relative path
+    /// starts at the working folder. Spaces around the path are kept.
     /// # Errors
-    /// `Substitution` when a `${…}` in it cannot be read.
+    /// `Substitution` if a `${…}` is invalid.
     pub fn overrides_folder(&self) -> Result<Option<PathBuf>, ConfigError> {
         let Some(setting) = self.setting("overridesFolder") else { return Ok(None) };
         let path = self.substitute("overridesFolder", &setting.text)?;
         Ok((!path.trim().is_empty()).then(|| PathBuf::from(path)))
     }
 
-    /// Tokens for GitHub Enterprise by host: the section `github-enterprise-tokens`, of the file alone.
-    /// Shape: hosts in lower case, as they stand in urls, with a port where there is one.
+    /// Tokens for GitHub Enterprise by host: the section `github-enterprise-tokens`, read from the file only.
+    ///
+    /// Shape: hosts are in lower case, as in urls, with a port if the url has one.
     /// # Errors
-    /// `Shape` when the section holds something else than hosts with tokens; the tokens are not in it.
+    /// `Shape` if the section is not a map of hosts to tokens. Errors never contain tokens.
     pub fn github_enterprise_tokens(&self) -> Result<BTreeMap<String, String>, ConfigError> {
         self.host_tokens("github-enterprise-tokens")
     }
 
-    /// Tokens for GitLab by host: the section `gitlab-tokens`; shape and errors as for GitHub Enterprise.
+    /// Tokens for GitLab by host: the section `gitlab-tokens`. Shape and errors as for GitHub Enterprise.
     pub fn gitlab_tokens(&self) -> Result<BTreeMap<String, String>, ConfigError> {
         self.host_tokens("gitlab-tokens")
     }
@@ -116,7 +118,7 @@ impl Config {
         hosts.iter().map(token).collect()
     }
 
-    /// Keys that look like a slip: nearly a key of ours, or unknown inside one of ours.
+    /// Probable typing errors: keys similar to a known key, and unknown keys inside known sections.
     pub fn unknown_keys(&self) -> Vec<UnknownKey> {
         unknown_keys::find(&self.tree)
     }
@@ -138,9 +140,9 @@ impl Config {
         }
     }
 
-    /// The text of one field of a section, by the rules for variables but for `true` and `false`, which are `1` and
-    /// `0`; nothing when absent or null.
-    /// Source: clusterctl v1.14 through mapstructure, which viper decodes sections with.
+    /// The text of a field of a section. `true` and `false` become `1` and `0`; other values follow the rules for
+    /// variables. `None` if absent or null.
+    /// Source: clusterctl v1.14 through mapstructure, which viper uses to decode sections.
     pub(super) fn field(section: &Map<String, Value>, key: &str) -> Option<String> {
         match section.get(key)? {
             Value::Bool(flag) => Some(u8::from(*flag).to_string()),
@@ -148,7 +150,7 @@ impl Config {
         }
     }
 
-    /// Puts environment variables into a path or url; unset ones are empty, variables of the file are not seen.
+    /// Replaces environment variables in a path or url. Unset variables are empty. Variables of the file are not used.
     pub(super) fn substitute(&self, key: &str, text: &str) -> Result<String, ConfigError> {
         self.expand(text).map_err(|source| ConfigError::Substitution {
             origin: self.shown_origin(),
@@ -162,9 +164,9 @@ impl Config {
         Ok(Template::parse(text)?.render(&mut { value })?)
     }
 
-    /// A provider url written as a relative path: it starts at the folder of the configuration file, `.` and `..` are
-    /// taken out. All others stay as they are written.
-    /// differs: clusterctl v1.14 refuses relative paths.
+    /// Makes a relative provider url absolute, starting at the folder of the configuration file, without `.` and `..`.
+    /// Other urls stay as written.
+    /// Differs: clusterctl v1.14 rejects relative paths.
     pub(super) fn absolute_url(&self, url: String) -> String {
         if url.contains("://") || url.starts_with('/') {
             return url;
@@ -177,13 +179,13 @@ impl Config {
     }
 }
 
-/// Takes `.`, `..` and doubled separators out of a path.
+/// Removes `.`, `..` and repeated separators from a path.
 pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            // At the root there is nothing above; in a relative path what is above is kept.
+            // `..` is dropped at the root and kept at the start of a relative path.
             Component::ParentDir if plain.file_name().is_some_and(|name| name != "..") => {
                 plain.pop();
             }
@@ -194,9 +196,9 @@ pub(crate) fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// The environment variable that carries a configuration value.
+/// The environment variable for a configuration key.
 ///
-/// Characters whose upper case is several characters stay: `ß` is not `SS`.
+/// Characters whose upper case has several characters stay as written: `ß` does not become `SS`.
 /// Source: clusterctl v1.14 through Go strings.ToUpper.
 pub fn environment_variable(name: &str) -> String {
     let upper = |c: char| {

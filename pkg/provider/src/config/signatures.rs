@@ -6,11 +6,12 @@ use manifest::{Map, Value};
 use super::{Config, ConfigError};
 
 impl Config {
-    /// The keys whose signature the releases of providers must bear: `verify: {key: FILE}` of their entries.
-    /// Shape: by provider label; of two equal entries the later one counts. A relative path starts at the folder of the
-    /// configuration file. Entries that cannot be used otherwise are told by [`Config::providers`].
+    /// The keys that must have signed the releases of providers: `verify: {key: FILE}` of their entries.
+    ///
+    /// Shape: by provider label. The later of two equal entries counts. A relative path starts at the folder of the
+    /// configuration file. Other errors of entries are reported by [`Config::providers`].
     /// # Errors
-    /// `Shape` when `verify` holds anything but a key; `Substitution` when a `${…}` of its path cannot be read.
+    /// `Shape` if `verify` has anything except a key; `Substitution` if a `${…}` in the path is invalid.
     pub fn signature_keys(&self) -> Result<BTreeMap<String, PathBuf>, ConfigError> {
         let entries = match self.section("providers") {
             Some(Value::Array(entries)) => entries.as_slice(),

@@ -229,7 +229,7 @@ fn an_unknown_provider_is_answered_with_what_may_have_been_meant() {
     assert_eq!(kubeadm.other_types, [ProviderType::Bootstrap, ProviderType::ControlPlane]);
 }
 
-/// An image of this name.
+/// An image with this name.
 fn image(name: &str) -> ImageReference<'_> {
     ImageReference { repository: "registry.example.com", name, tag: None, digest: None }
 }

@@ -2,8 +2,9 @@ use std::borrow::Cow;
 
 use manifest::Value;
 
-/// The text a variable gets from a value of the configuration file.
-/// Shape: nothing for null; the empty text for lists and maps; numbers in full, without an exponent.
+/// The text of a configuration value for use in a variable.
+///
+/// Shape: `None` for null. Lists and maps give the empty text. Numbers are written in full, without an exponent.
 /// Source: clusterctl v1.14 through viper 1.21 (GetString).
 pub(super) fn value_text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
@@ -18,7 +19,7 @@ pub(super) fn value_text(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// What a value is, in a word a user knows.
+/// The type of a value in plain words, for messages.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",

@@ -1,16 +1,16 @@
 use api::near_names;
 use manifest::{Map, Value};
 
-/// A key of the configuration that has no effect where it stands, as far as can be told.
+/// A key of the configuration that probably has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownKey {
     /// The key, with its parents.
     pub key: String,
-    /// The keys that may have been meant.
+    /// Similar known keys.
     pub near: Vec<&'static str>,
 }
 
-/// Keys with a meaning of their own. Any other key of the top level is a variable of templates.
+/// Top-level keys with a meaning. Any other top-level key is a template variable.
 const TOP_LEVEL: [&str; 12] = [
     "providers",
     "overridesFolder",
@@ -42,9 +42,11 @@ const HOST: [&str; 9] = [
     "plainHttp",
 ];
 
-/// Finds what looks like a slip.
-/// Shape: a key of the top level counts only when it holds a list or a mapping, which no variable can use, or when it
-/// is one or two letters away from one of ours; inside our sections every key we do not read counts.
+/// Finds keys that are probably typing errors.
+///
+/// Shape: an unknown top-level key is reported if its value is a list or mapping, which no variable can use. An unknown
+/// top-level key is also reported if it is one or two letters away from a known key. Inside known sections, every
+/// unknown key is reported.
 pub(super) fn find(tree: &Map<String, Value>) -> Vec<UnknownKey> {
     let mut found = Vec::new();
     for (key, value) in tree {
@@ -53,7 +55,7 @@ pub(super) fn find(tree: &Map<String, Value>) -> Vec<UnknownKey> {
         }
         let is_section = value.is_array() || value.is_object();
         let mut near = near_names(key, TOP_LEVEL);
-        // `HOST` is a fair name of a variable.
+        // `HOST` is a plausible variable name.
         near.retain(|name| is_section || *name != HOSTS);
         if is_section || !near.is_empty() {
             found.push(UnknownKey { key: key.clone(), near });

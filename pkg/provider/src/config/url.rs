@@ -1,4 +1,4 @@
-/// Why a text is no URL, in the sense of the peer: a path is one, and which hosts and schemes work is not asked here.
+/// The reason why a text is not a url for clusterctl. Paths count as urls. Supported hosts and schemes are not checked.
 /// Source: Go net/url Parse, which clusterctl v1.14 client/config (validateProvider) calls.
 pub(super) fn url_problem(text: &str) -> Option<&'static str> {
     if text.bytes().any(|byte| byte.is_ascii_control()) {
@@ -16,7 +16,7 @@ pub(super) fn url_problem(text: &str) -> Option<&'static str> {
     let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
     if !rest.starts_with('/') {
         let first = rest.split('/').next().unwrap_or_default();
-        // After a scheme such text is opaque; without one it would be mistaken for it.
+        // After a scheme, such text is opaque. Without a scheme, it would be mistaken for a scheme.
         if has_scheme {
             return None;
         }
@@ -37,7 +37,7 @@ pub(super) fn url_problem(text: &str) -> Option<&'static str> {
 const BAD_ESCAPE: &str = "a `%` is not followed by two hexadecimal digits";
 const BAD_HOST: &str = "its host holds a character that no host has";
 
-/// Takes `scheme:` off; a text whose start cannot be a scheme has none.
+/// Removes `scheme:`. Text that cannot start with a scheme stays as written.
 fn without_scheme(text: &str) -> Result<&str, &'static str> {
     for (at, byte) in text.bytes().enumerate() {
         match byte {

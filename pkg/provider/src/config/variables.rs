@@ -4,7 +4,7 @@ use api::output::Origin;
 
 use super::{Config, reader::environment_variable};
 
-/// Where the value of `${NAME}` comes from: the command line, then the environment, then the configuration file.
+/// The values of `${NAME}`. Precedence: command line, environment, configuration file.
 #[derive(Clone, Debug)]
 pub struct Variables<'c> {
     config: &'c Config,
@@ -25,7 +25,7 @@ pub struct CommandLineValue {
 pub struct FoundValue<'v> {
     /// The value.
     pub text: Cow<'v, str>,
-    /// Flag, environment variable or file.
+    /// The flag, environment variable or file.
     pub origin: Origin,
 }
 
@@ -35,13 +35,13 @@ impl<'c> Variables<'c> {
         Self { config, command_line: BTreeMap::new() }
     }
 
-    /// Sets a value nothing else can override. Names are folded, so `${cluster_name}` sees `CLUSTER_NAME`.
+    /// Sets a value that nothing else overrides. Names are case-insensitive: `${cluster_name}` matches `CLUSTER_NAME`.
     /// Source: clusterctl v1.14 (viper Set).
     pub fn set(&mut self, name: &str, text: impl Into<String>, flag: &'static str) {
         self.command_line.insert(name.to_lowercase(), CommandLineValue { text: text.into(), flag });
     }
 
-    /// The value of a variable, if one is set; an empty value is a value.
+    /// The value of a variable, if set. An empty value counts as set.
     pub fn get(&self, name: &str) -> Option<FoundValue<'_>> {
         if let Some(value) = self.command_line.get(&name.to_lowercase()) {
             let origin = Origin::CommandLine { flag: value.flag.to_owned() };
@@ -51,12 +51,12 @@ impl<'c> Variables<'c> {
         Some(FoundValue { text: Cow::Owned(setting.text), origin: setting.origin })
     }
 
-    /// The configuration under the command line.
+    /// The underlying configuration.
     pub fn config(&self) -> &Config {
         self.config
     }
 
-    /// Names that are set and nearly this one, for a hint.
+    /// Names of set variables similar to this name, for a hint.
     pub fn near(&self, name: &str) -> Vec<String> {
         let environment = self.config.environment();
         let from_file: Vec<String> = self.config.names().map(str::to_uppercase).collect();

@@ -1,6 +1,6 @@
 use manifest::duration::nanoseconds;
 
-/// Reads a duration such as `1h30m` or `-1.5s` and gives its whole seconds, towards zero and within 32 bits.
+/// Parses a duration such as `1h30m` or `-1.5s` into whole seconds, rounded towards zero and limited to 32 bits.
 ///
 /// Source: api/core/v1beta2/conversion.go (ConvertToSeconds) for the rounding and the limit.
 pub(super) fn whole_seconds(text: &str) -> Option<i32> {

@@ -1,13 +1,13 @@
-//! What is to be said about a conversion.
+//! Errors and notes of a conversion.
 
 use std::fmt;
 
 use manifest::ObjectRef;
 
-/// Why objects cannot be converted.
+/// A failed conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConvertError {
-    /// In the order of the objects; never empty.
+    /// The faults, in the order of the objects. Never empty.
     pub faults: Vec<Fault>,
 }
 
@@ -23,14 +23,14 @@ impl fmt::Display for ConvertError {
     }
 }
 
-/// One field that cannot be converted.
+/// A field that cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The object it is in.
+    /// The object that contains the field.
     pub object: ObjectRef,
-    /// The field, such as `spec.topology.workers.machineDeployments[0].class`.
+    /// The path of the field, such as `spec.topology.workers.machineDeployments[0].class`.
     pub path: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -40,40 +40,40 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What is wrong with a field.
+/// The reason why a field cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
     /// The group has no such kind.
     UnknownKind {
-        /// The kinds that it has.
+        /// The kinds of the group.
         known: Vec<String>,
     },
-    /// The value is of another type than the field.
+    /// The value has the wrong type.
     WrongType {
-        /// What the field takes, such as `a list`.
+        /// The expected type, such as `a list`.
         expected: &'static str,
-        /// What is there.
+        /// The actual type.
         found: &'static str,
     },
-    /// The value is no duration as in `1h30m`.
+    /// The value is not a duration such as `1h30m`.
     NotADuration {
-        /// What is there.
+        /// The value.
         found: String,
     },
     /// The `apiVersion` of a reference has more than one `/`.
     NotAnApiVersion {
-        /// What is there.
+        /// The value.
         found: String,
     },
-    /// What becomes of the field is there already, as a field that v1beta1 does not know.
+    /// The target field exists already in the object, although v1beta1 has no such field.
     Occupied {
-        /// The field of v1beta2, from the type that holds the field.
+        /// The v1beta2 field, relative to the type that contains it.
         place: String,
     },
-    /// The field lies deeper than fields are followed.
+    /// The field is nested too deeply.
     TooDeep,
-    /// The annotation with what v1beta1 cannot hold is no JSON object.
+    /// The conversion annotation, which preserves v1beta2 data in v1beta1 objects, is not a JSON object.
     BadConversionData,
 }
 
@@ -91,14 +91,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Something about a field that whoever asked for the conversion should see.
+/// A message about a field for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The object the field is in.
+    /// The object that contains the field.
     pub object: ObjectRef,
-    /// The field in v1beta1.
+    /// The path of the field in v1beta1.
     pub path: String,
-    /// What became of it.
+    /// The treatment of the field.
     pub kind: NoteKind,
 }
 
@@ -108,12 +108,12 @@ impl fmt::Display for Note {
     }
 }
 
-/// What became of a field.
+/// The treatment of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoteKind {
-    /// It is left out, because v1beta2 has no place for it.
+    /// The field was dropped, because v1beta2 has no such field.
     Dropped,
-    /// It stays where it was, although v1beta1 does not know it.
+    /// The field was kept in place, although v1beta1 has no such field.
     Unknown,
 }
 

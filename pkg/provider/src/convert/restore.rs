@@ -1,4 +1,4 @@
-//! What the webhooks put into an annotation because v1beta1 has no place for it.
+//! The annotation in which the webhooks store v1beta2 data that v1beta1 cannot represent.
 
 use manifest::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::walk::Walk;
 
 const ANNOTATION: &str = "cluster.x-k8s.io/conversion-data";
 
-/// Takes the annotation off an object that an API server gave out as v1beta1.
+/// Removes the annotation from an object that an API server returned as v1beta1.
 pub(super) fn take_annotation(object: &mut Map<String, Value>) -> Option<Value> {
     let metadata = object.get_mut("metadata")?.as_object_mut()?;
     let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
@@ -18,10 +18,10 @@ pub(super) fn take_annotation(object: &mut Map<String, Value>) -> Option<Value> 
     data
 }
 
-/// Puts back what the annotation of a Machine has over v1beta1.
+/// Restores the v1beta2 data in the annotation of a Machine.
 ///
-/// Source: core/webhooks/conversion/machine.go (ConvertMachineV1Beta1ToHub): minimum ready seconds, phase and failure domain,
-/// absent ones too. The other kinds keep nothing there but the difference between `false` and unset, which means the same.
+/// Source: core/webhooks/conversion/machine.go (ConvertMachineV1Beta1ToHub): minimum ready seconds, phase and failure
+/// domain, even if absent. The annotations of other kinds only distinguish `false` from unset, which has no effect.
 pub(super) fn apply(data: &Value, kind: &str, object: &mut Map<String, Value>, walk: &mut Walk<'_>) {
     let stored: Option<Value> = data.as_str().and_then(|text| serde_json::from_str(text).ok());
     let Some(stored) = stored.filter(Value::is_object) else {

@@ -1,9 +1,9 @@
-//! The words the tables are written in.
+//! The types of the conversion tables.
 
-/// The fields of one type of v1beta1.
+/// The fields of one v1beta1 type.
 pub(super) struct Table {
     pub(super) fields: &'static [Field],
-    /// Fields that several types have in common.
+    /// Fields shared by several types.
     pub(super) more: &'static [&'static Table],
 }
 
@@ -14,58 +14,58 @@ impl Table {
     }
 }
 
-/// What becomes of one field.
+/// The conversion rule of one field.
 pub(super) struct Field {
     pub(super) name: &'static str,
-    /// Where it goes, from the type that holds it; empty when it stays.
+    /// The target path, relative to the type that contains the field. Empty if the field stays in place.
     pub(super) to: &'static [&'static str],
     pub(super) shape: Shape,
 }
 
-/// What a value looks like, and what is done with it.
+/// The form of a value and its conversion.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
-    /// A string; left out when it is empty.
+    /// A string; omitted if empty.
     Text,
-    /// A string that says something when it is empty.
+    /// A string whose empty value is significant.
     AnyText,
     Boolean,
     Integer,
-    /// A whole number; left out when it is zero.
+    /// A whole number; omitted if zero.
     Positive,
     IntegerOrText,
-    /// A mapping, as it is.
+    /// A mapping, unchanged.
     Mapping,
-    /// Anything, as it is.
+    /// Any value, unchanged.
     Any,
-    /// A duration; becomes whole seconds.
+    /// A duration, converted to whole seconds.
     Seconds,
-    /// An `apiVersion`; becomes its group.
+    /// An `apiVersion`, converted to its group.
     GroupOf,
-    /// The namespace of a reference, which v1beta2 takes from the object that holds it.
+    /// The namespace of a reference, which v1beta2 takes from the object that contains the reference.
     OwnNamespace,
-    /// A mapping by name; becomes a list with `name` in each item, sorted by that.
+    /// A mapping by name, converted to a list with `name` in each item, sorted by name.
     NamedList(&'static Table),
     List(&'static Shape),
     Map(&'static Shape),
-    /// A mapping with known fields; left out when nothing is in it.
+    /// A mapping with known fields; omitted if empty.
     Struct(&'static Table),
-    /// The same, where an empty mapping says something.
+    /// A mapping with known fields, whose empty value is significant.
     Kept(&'static Table),
-    /// A mapping whose fields go to places of the type that holds it.
+    /// A mapping whose fields move to the type that contains the mapping.
     Flatten(&'static Table),
-    /// Has no place in v1beta2.
+    /// A field without a v1beta2 equivalent.
     Dropped,
-    /// Has no place in v1beta2, where it goes without saying.
+    /// A field without a v1beta2 equivalent whose value v1beta2 implies.
     Implied,
 }
 
-/// A field that stays where it is.
+/// A field that stays in place.
 pub(super) const fn same(name: &'static str, shape: Shape) -> Field {
     Field { name, to: &[], shape }
 }
 
-/// A field that goes somewhere else.
+/// A field that moves to another path.
 pub(super) const fn moved(name: &'static str, shape: Shape, to: &'static [&'static str]) -> Field {
     Field { name, to, shape }
 }

@@ -1,7 +1,7 @@
-//! What becomes of each field of v1beta1, type by type.
+//! Conversion rules of all v1beta1 fields, by type.
 //!
-//! Source: api/core/v1beta1 and api/core/v1beta2 of Cluster API v1.14, as encoding their types shows, and
-//! api/core/v1beta1/conversion.go for what goes elsewhere.
+//! Source: api/core/v1beta1 and api/core/v1beta2 of Cluster API v1.14 for the encoding of types, and
+//! api/core/v1beta1/conversion.go for moved fields.
 
 mod class;
 mod common;
@@ -15,12 +15,12 @@ use super::shape::Shape::{
 use super::shape::{Field, Table, moved, same, table};
 use common::{AVAILABILITY_GATE, CONTRACT_REF, MAPPINGS, TEXTS};
 
-/// Lists the kinds of the group.
+/// The kinds of the group.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(kind, _)| *kind)
 }
 
-/// Finds what becomes of the fields of a kind.
+/// The conversion table of a kind.
 pub(super) fn of(kind: &str) -> Option<&'static Table> {
     KINDS.iter().find(|(name, _)| *name == kind).map(|(_, table)| table)
 }
@@ -114,5 +114,4 @@ static REPLICA_COUNTS: Table = table(&[
 
 static FAILURE_DOMAIN: Table = table(&[same("controlPlane", Boolean), same("attributes", Map(&Text))]);
 
-/// A variable of a topology.
 static VARIABLE: Table = table(&[same("name", Text), same("value", Any), same("definitionFrom", Dropped)]);

@@ -5,7 +5,7 @@ use manifest::{Limits, read_stream, write_stream};
 use super::duration::whole_seconds;
 use super::{Outcome, Problem, convert};
 
-/// Converts a file and gives what becomes of it, what is to be said about it after `#`, what cannot be converted after `!`.
+/// Converts a file. Returns the result, with notes as lines starting with `#` and faults as lines starting with `!`.
 fn converted(text: &str) -> String {
     let objects = read_stream(text.as_bytes(), &Limits::default()).unwrap().objects;
     match convert(objects) {

@@ -1,4 +1,4 @@
-//! Takes one object from v1beta1 to v1beta2 along the tables.
+//! Converts one object from v1beta1 to v1beta2 with the conversion tables.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::duration::whole_seconds;
 use super::error::{Fault, Note, NoteKind, Problem};
 use super::shape::{Shape, Table};
 
-/// How deep fields are followed; schemas of variables may nest as deep as they like.
+/// The maximum depth of fields. Schemas of variables have no nesting limit.
 const MAX_DEPTH: usize = 200;
 
 pub(super) struct Walk<'o> {
@@ -38,7 +38,7 @@ impl<'o> Walk<'o> {
         self.fields_at(from, table, out, &mut Vec::new());
     }
 
-    /// The same for a type whose fields go to places of another one: `at` says where this one was in that.
+    /// Converts the fields of a nested type into `out`. `at` is the path of the nested type.
     fn fields_at(
         &mut self,
         from: Map<String, Value>,
@@ -76,7 +76,7 @@ impl<'o> Walk<'o> {
         }
     }
 
-    /// Converts a value; nothing is left of one that is not set or has no place.
+    /// Converts a value. `None` if the value is unset or has no v1beta2 equivalent.
     fn value(&mut self, value: Value, shape: Shape) -> Option<Value> {
         if value.is_null() && !matches!(shape, Shape::Any) {
             return None;
@@ -120,7 +120,7 @@ impl<'o> Walk<'o> {
         }
     }
 
-    /// Converts an item of a list or a mapping, which stays when it is empty.
+    /// Converts an item of a list or a mapping. Empty items are kept.
     fn item(&mut self, step: Step, value: Value, shape: Shape) -> Option<Value> {
         let shape = match shape {
             Shape::Struct(table) => Shape::Kept(table),
@@ -257,7 +257,7 @@ impl<'o> Walk<'o> {
         for step in &self.path {
             match step {
                 Step::Field(name) if text.is_empty() => text.push_str(name),
-                // A name with a dot would read as two.
+                // A name with a dot would look like two names.
                 Step::Field(name) if name.contains('.') => _ = write!(text, "[{name}]"),
                 Step::Field(name) => _ = write!(text, ".{name}"),
                 Step::Item(index) => _ = write!(text, "[{index}]"),
@@ -267,7 +267,7 @@ impl<'o> Walk<'o> {
     }
 }
 
-/// Puts a value at a place; two mappings at one place become one. Gives the place that is taken, if one is.
+/// Inserts a value at a path, and merges two mappings at the same path. Fails with the path if it is occupied.
 fn put(out: &mut Map<String, Value>, place: &[&str], value: Value) -> Result<(), String> {
     let Some((first, rest)) = place.split_first() else { return Ok(()) };
     let put_here = match out.entry(*first) {
@@ -281,7 +281,7 @@ fn put(out: &mut Map<String, Value>, place: &[&str], value: Value) -> Result<(),
     put_here.map_err(|taken| if taken.is_empty() { (*first).to_owned() } else { format!("{first}.{taken}") })
 }
 
-/// Puts a value below one that is there already.
+/// Inserts a value below an existing value.
 fn put_into(slot: &mut Value, rest: &[&str], value: Value) -> Result<(), String> {
     match (slot, value) {
         (Value::Object(inner), value) if !rest.is_empty() => put(inner, rest, value),
@@ -292,7 +292,7 @@ fn put_into(slot: &mut Value, rest: &[&str], value: Value) -> Result<(), String>
     }
 }
 
-/// Says whether a value is a whole number; `3.0` is one.
+/// True if a value is a whole number, including `3.0`.
 fn is_whole(value: &Value) -> bool {
     value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
 }

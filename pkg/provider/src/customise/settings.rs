@@ -2,41 +2,41 @@ use std::collections::BTreeMap;
 
 use manifest::{Map, Object, Value};
 
-/// What controllers are commonly set. What is absent is left as it is.
+/// Common settings of controllers. Absent settings are left unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ControllerSettings {
-    /// The container arguments, gates and resources are of.
+    /// The name of the container that receives arguments, feature gates and resources.
     pub container: String,
-    /// How many Pods.
+    /// The number of Pods.
     pub replicas: Option<u64>,
-    /// Arguments: each takes the place of one of the same flag, or stands behind the others.
+    /// Arguments. Each replaces an argument with the same flag, or is appended.
     pub arguments: Vec<String>,
-    /// Feature gates, put into `--feature-gates` beside those that are there.
+    /// Feature gates, merged into `--feature-gates`.
     pub feature_gates: BTreeMap<String, bool>,
-    /// Requests and limits, merged into those that are there.
+    /// Requests and limits, merged into the existing resources.
     pub resources: Option<Value>,
-    /// Tolerations, behind those that are there.
+    /// Tolerations, appended to the existing tolerations.
     pub tolerations: Vec<Value>,
-    /// Labels of nodes, beside those that are there.
+    /// Node labels, merged into the existing node selector.
     pub node_selector: Option<Value>,
 }
 
 const FEATURE_GATES: &str = "--feature-gates";
 
 impl ControllerSettings {
-    /// The container most providers run their controllers in, by contract.
+    /// The container of the controllers in most providers, as defined in the provider contract.
     pub const CONTAINER: &'static str = "manager";
-    /// Kinds that run containers.
+    /// The kinds that run containers.
     pub const WORKLOADS: [&'static str; 3] = ["Deployment", "DaemonSet", "StatefulSet"];
 
-    /// Whether an object is a workload with the container.
+    /// True if an object is a workload with the container.
     pub(super) fn fit(&self, object: &Object) -> bool {
         let containers = object.get(&["spec", "template", "spec", "containers"]).and_then(Value::as_array);
         Self::WORKLOADS.contains(&object.kind())
             && containers.into_iter().flatten().any(|container| self.is_its_name(container))
     }
 
-    /// Sets everything on an object they fit.
+    /// Applies all settings to a matching object.
     pub(super) fn apply(&self, object: &mut Object) {
         if let (Some(replicas), Some(Value::Object(spec))) = (self.replicas, object.get_mut(&["spec"])) {
             spec.insert("replicas".to_owned(), replicas.into());
@@ -91,7 +91,7 @@ fn list_at<'m>(fields: &'m mut Map<String, Value>, key: &str) -> &'m mut Vec<Val
     }
 }
 
-/// `--flag` of `--flag=value` and of `-flag value`, which Go's flag package takes for the same.
+/// The flag name in `--flag=value` or `-flag value`. Go's flag package treats one and two dashes alike.
 fn flag_of(argument: &str) -> &str {
     argument.split('=').next().unwrap_or_default().trim_start_matches('-')
 }

@@ -3,15 +3,15 @@ use std::fmt;
 use manifest::Object;
 use regex::Regex;
 
-/// Which objects an entry is about. A field that is not given matches everything.
-/// Source: kustomize (patch targets): regular expressions that match the whole of a field.
+/// The target of an entry. An absent field matches every object.
+/// Source: kustomize (patch targets): regular expressions match whole fields.
 #[derive(Clone, Debug, Default)]
 pub struct Target {
     fields: Vec<(Field, Regex, String)>,
     labels: Vec<(String, String)>,
 }
 
-/// What of an object is compared.
+/// A field of an object that a target can match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Group,
@@ -21,42 +21,29 @@ enum Field {
     Namespace,
 }
 
-/// A target that cannot be read.
+/// An invalid target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum InvalidTarget {
-    /// A field nobody knows.
     #[error(
         "`{field}` is no field of a target; there are group, version, kind, name, namespace and labelSelector"
     )]
-    Field {
-        /// As it is written.
-        field: String,
-    },
-    /// No regular expression.
+    Field { field: String },
     #[error("`{field}: {text}` is no regular expression")]
-    Expression {
-        /// The field.
-        field: String,
-        /// As it is written.
-        text: String,
-    },
-    /// A selector of another form.
+    Expression { field: String, text: String },
     #[error("`labelSelector: {text}` is not of the form `key=value,key=value`")]
-    Labels {
-        /// As it is written.
-        text: String,
-    },
+    Labels { text: String },
 }
 
 impl Target {
-    /// Whether it matches everything.
+    /// True if the target matches every object.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.labels.is_empty()
     }
 
     /// Adds a condition.
     /// # Errors
-    /// When there is no such field, or the text is none for it.
+    /// Fails if the field does not exist, or the text is invalid for the field.
     pub fn with(mut self, field: &str, text: &str) -> Result<Self, InvalidTarget> {
         let known = match field {
             "group" => Field::Group,
@@ -82,7 +69,7 @@ impl Target {
         Ok(self)
     }
 
-    /// The object of exactly this kind and name.
+    /// The target that matches exactly this kind and name.
     pub(crate) fn of(kind: &str, name: &str) -> Self {
         let exactly = |field, text: &str| {
             let expression = Regex::new(&format!("^{}$", regex::escape(text)));
@@ -91,13 +78,13 @@ impl Target {
         Self { fields: vec![exactly(Field::Kind, kind), exactly(Field::Name, name)], labels: Vec::new() }
     }
 
-    /// Whether an object is meant.
+    /// True if the target matches an object.
     pub fn matches(&self, object: &Object) -> bool {
         self.fields.iter().all(|(field, expression, _)| expression.is_match(field.of(object)))
             && self.labels.iter().all(|(key, value)| object.label(key) == Some(value))
     }
 
-    /// Whether its kind is meant, whatever its name.
+    /// True if the target matches the kind of an object, regardless of the name.
     pub(super) fn matches_kind(&self, object: &Object) -> bool {
         let kind = self.fields.iter().filter(|(field, ..)| *field == Field::Kind);
         kind.into_iter().all(|(field, expression, _)| expression.is_match(field.of(object)))
@@ -126,7 +113,7 @@ impl Field {
     }
 }
 
-/// As in messages: `kind Deployment, name capa-.*`.
+/// The form used in messages: `kind Deployment, name capa-.*`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = self.fields.iter().map(|(field, _, text)| format!("{} {text}", field.word()));

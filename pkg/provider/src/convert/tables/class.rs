@@ -1,4 +1,4 @@
-//! ClusterClass.
+//! The conversion table of ClusterClass.
 
 use super::common::{
     AVAILABILITY_GATE, HEALTH_CHECK, MAPPINGS, METADATA, NODE_TIMEOUTS, READINESS_GATE, STATUS as ANY_STATUS,

@@ -1,4 +1,4 @@
-//! Types that several kinds use.
+//! Conversion tables of types shared by several kinds.
 
 use crate::convert::shape::Shape::{
     self, Dropped, Flatten, GroupOf, Implied, Integer, IntegerOrText, List, Map, Mapping, OwnNamespace,
@@ -9,11 +9,11 @@ use crate::convert::shape::{Table, moved, same, table};
 pub(super) const TEXTS: Shape = List(&Text);
 pub(super) const MAPPINGS: Shape = List(&Mapping);
 
-/// Labels and annotations of what is made from a template.
+/// Labels and annotations of objects created from a template.
 pub(super) static METADATA: Table = table(&[same("labels", Map(&Text)), same("annotations", Map(&Text))]);
 
-/// Which objects are meant. One that says nothing means all, and stays: but the `matchLabels: null` of many templates does
-/// not, as servers refuse it in a server-side apply.
+/// A label selector. An empty selector matches all objects and is kept. `matchLabels: null`, common in templates, is
+/// dropped, because servers reject null in a server-side apply.
 pub(super) static LABEL_SELECTOR: Table =
     table(&[same("matchLabels", Map(&Text)), same("matchExpressions", MAPPINGS)]);
 
@@ -24,17 +24,16 @@ pub(super) static READINESS_GATE: Table = table(&[same("conditionType", Text), s
 pub(super) static TAINT: Table =
     table(&[same("key", Text), same("value", Text), same("effect", Text), same("propagation", Text)]);
 
-/// A reference whose version follows from the contract.
+/// A reference whose version is determined by the contract.
 pub(super) static CONTRACT_REF: Table = Table {
     fields: &[moved("apiVersion", GroupOf, &["apiGroup"]), same("kind", Text), same("name", Text)],
     more: &[&REF_REST],
 };
 
-/// A reference that names a version.
+/// A reference with an explicit version.
 pub(super) static TEMPLATE_REF: Table =
     Table { fields: &[same("apiVersion", Text), same("kind", Text), same("name", Text)], more: &[&REF_REST] };
 
-/// A reference to a Node.
 pub(super) static NODE_REF: Table = table(&[
     same("name", Text),
     same("kind", Implied),
@@ -52,14 +51,14 @@ static REF_REST: Table = table(&[
     same("fieldPath", Dropped),
 ]);
 
-/// How long the deletion of a Machine waits for its Node.
+/// Timeouts for the Node during the deletion of a Machine.
 pub(super) static NODE_TIMEOUTS: Table = table(&[
     moved("nodeDrainTimeout", Seconds, &["deletion", "nodeDrainTimeoutSeconds"]),
     moved("nodeVolumeDetachTimeout", Seconds, &["deletion", "nodeVolumeDetachTimeoutSeconds"]),
     moved("nodeDeletionTimeout", Seconds, &["deletion", "nodeDeletionTimeoutSeconds"]),
 ]);
 
-/// What the statuses of all kinds but the topology's own have.
+/// Fields shared by the statuses of all kinds except the topology.
 pub(super) static STATUS: Table = table(&[
     same("observedGeneration", Positive),
     moved("conditions", MAPPINGS, &["deprecated", "v1beta1", "conditions"]),

@@ -1,4 +1,4 @@
-//! Machines, what makes them, and what watches over them.
+//! Conversion tables of Machines, the kinds that create Machines, and MachineHealthChecks.
 
 use super::common::{
     CONTRACT_REF, LABEL_SELECTOR, MAPPINGS, METADATA, NODE_REF, NODE_TIMEOUTS, READINESS_GATE,
@@ -23,14 +23,14 @@ pub(super) static SPEC: Table = Table {
     more: &[&NODE_TIMEOUTS],
 };
 
-/// An empty name of the secret says that there is none to wait for.
+/// An empty secret name means that there is no bootstrap secret to wait for.
 static BOOTSTRAP: Table = table(&[same("configRef", Struct(&CONTRACT_REF)), same("dataSecretName", AnyText)]);
 
 static TEMPLATE: Table = table(&[same("metadata", Struct(&METADATA)), same("spec", Struct(&SPEC))]);
 
 static NAMING: Table = table(&[moved("template", Text, &["machineNaming", "template"])]);
 
-/// What Machines and what makes them have for a failure that ended them.
+/// The terminal failure of Machines and of the kinds that create Machines.
 static FAILURE: Table = table(&[
     moved("failureReason", AnyText, &["deprecated", "v1beta1", "failureReason"]),
     moved("failureMessage", AnyText, &["deprecated", "v1beta1", "failureMessage"]),
@@ -66,7 +66,7 @@ static DELETION: Table = table(&[
 
 static V1BETA2_CONDITIONS: Table = table(&[moved("conditions", MAPPINGS, &["conditions"])]);
 
-/// Counts in their new meaning.
+/// Replica counts in the v1beta2 definition.
 static V1BETA2_COUNTS: Table = Table {
     fields: &[
         moved("readyReplicas", Integer, &["readyReplicas"]),
@@ -76,7 +76,7 @@ static V1BETA2_COUNTS: Table = Table {
     more: &[&V1BETA2_CONDITIONS],
 };
 
-/// Counts whose meaning changed.
+/// Replica counts whose definition changed in v1beta2.
 static OLD_COUNTS: Table = table(&[
     moved("readyReplicas", Integer, &["deprecated", "v1beta1", "readyReplicas"]),
     moved("availableReplicas", Integer, &["deprecated", "v1beta1", "availableReplicas"]),

@@ -1,4 +1,4 @@
-//! The managed topology of a Cluster.
+//! The conversion table of the managed topology of a Cluster.
 
 use super::VARIABLE;
 use super::common::{HEALTH_CHECK, METADATA, NODE_TIMEOUTS, READINESS_GATE, STRATEGY, TAINT, TEXTS};

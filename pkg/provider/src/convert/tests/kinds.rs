@@ -1,4 +1,4 @@
-//! A small object of each kind.
+//! Conversion of a small object of each kind.
 
 use super::converted;
 
