@@ -1,8 +1,8 @@
-//! A real Kubernetes API server, where this machine has one.
+//! A real Kubernetes API server, if this machine has one.
 //!
-//! Either the binary of `e2e/apiserver`, built by `cargo xtask apiserver`, or the `etcd` and `kube-apiserver` of the
-//! folder that `KUBEBUILDER_ASSETS` names. Both listen on loopback, keep their data in a temporary folder, and end with
-//! the value.
+//! The server is the binary of `e2e/apiserver`, built by `cargo xtask apiserver`, or `etcd` and `kube-apiserver` in the
+//! folder named by `KUBEBUILDER_ASSETS`. Both listen on loopback and keep their data in a temporary folder. Dropping
+//! [`ApiServer`] stops the processes.
 
 mod assets;
 
@@ -17,18 +17,19 @@ use tempfile::TempDir;
 
 use crate::skip::Need;
 
-/// Names the server's binary; without it, the one that `cargo xtask apiserver` builds is looked for.
+/// The variable with the path of the server binary. If unset, the output of `cargo xtask apiserver` is used.
 pub const SERVER_VARIABLE: &str = "CAPSTAN_TEST_APISERVER";
-/// Names a folder with `etcd` and `kube-apiserver`, as the Kubernetes controller tools use it. It comes first.
+/// The variable with a folder that contains `etcd` and `kube-apiserver`, as used by the Kubernetes controller tools.
+/// Takes precedence over [`SERVER_VARIABLE`].
 pub const ASSETS_VARIABLE: &str = "KUBEBUILDER_ASSETS";
 
-/// Revisions older than this are forgotten, so that a test can see what becomes of clients that ask for them.
+/// Compacts old revisions quickly, so that tests can request revisions that no longer exist.
 const COMPACTION: &str = "--etcd-compaction-interval=4s";
 
-/// Where a real API server can be started from.
+/// The programs of a real API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// One binary with everything in it.
+    /// One binary that contains all parts.
     Bundle(PathBuf),
     /// A folder with `etcd` and `kube-apiserver`.
     Assets(PathBuf),
@@ -39,22 +40,22 @@ pub enum Source {
 pub struct ApiServer {
     kubeconfig: PathBuf,
     has_controllers: bool,
-    /// In the order in which they are ended.
+    /// The processes, in shutdown order.
     _processes: Vec<Process>,
-    // Dropped last: the processes write to it.
+    // Dropped last, because the processes write to the folder.
     _folder: TempDir,
 }
 
-/// A child that ends with the value.
+/// A child process, killed on drop.
 #[derive(Debug)]
 struct Process {
     child: Child,
-    /// The bundle ends by itself once this is closed, should the test be killed.
+    /// Closing stdin stops the bundle, even if the test is killed.
     _stdin: Option<ChildStdin>,
 }
 
 impl Source {
-    /// As [`Source::find`], but where there is no server, the running test is skipped.
+    /// Finds the server like [`Source::find`]. If there is none, marks the running test as skipped.
     pub fn of_this_machine() -> Option<Self> {
         let source = Self::find();
         if source.is_none() {
@@ -63,7 +64,7 @@ impl Source {
         source
     }
 
-    /// Looks in the environment and in the build folder; none where this machine has no server.
+    /// Finds the server through the environment or the build folder. `None` if this machine has no server.
     #[expect(clippy::disallowed_methods, reason = "a test finds its server through the environment")]
     pub fn find() -> Option<Self> {
         let path = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -80,27 +81,27 @@ impl Source {
 }
 
 impl ApiServer {
-    /// Starts the server of this machine; where there is none, the running test is skipped.
+    /// Starts the server of this machine. If there is none, marks the running test as skipped.
     ///
     /// # Panics
-    /// When it does not start.
+    /// Panics if the server does not start.
     pub fn of_this_machine() -> Option<Self> {
         let source = Source::of_this_machine()?;
         Some(Self::start(&source).unwrap_or_else(|error| panic!("{source}: {error}")))
     }
 
-    /// Starts a server that soon forgets, and waits until it is ready.
+    /// Starts a server that compacts revisions quickly, and waits until the server is ready.
     ///
     /// # Errors
-    /// What the operating system or the server says; a server that is not ready after a minute.
+    /// Any error of the operating system or the server. Fails if the server is not ready after a minute.
     pub fn start(source: &Source) -> io::Result<Self> {
         Self::start_with(source, &[COMPACTION.to_owned()])
     }
 
-    /// The same with flags of kube-apiserver, and as it is for users but for them.
+    /// Starts a server with flags of kube-apiserver. All other settings are those of production.
     ///
     /// # Errors
-    /// As for [`ApiServer::start`].
+    /// The errors of [`ApiServer::start`].
     pub fn start_with(source: &Source, flags: &[String]) -> io::Result<Self> {
         match source {
             Source::Bundle(binary) => Self::start_bundle(binary, flags),
@@ -113,7 +114,7 @@ impl ApiServer {
         &self.kubeconfig
     }
 
-    /// Whether garbage collection and the deletion of namespaces are at work.
+    /// True if garbage collection and namespace deletion are running.
     pub fn has_controllers(&self) -> bool {
         self.has_controllers
     }
@@ -133,7 +134,7 @@ impl ApiServer {
         let stdout = child.stdout.take().map(BufReader::new);
         let process = Process { child, _stdin: stdin };
         let mut line = String::new();
-        // The server gives up by itself when it does not become ready, and the line ends.
+        // If the server does not become ready, it exits and the line ends.
         stdout.ok_or_else(|| io::Error::other("stdout is not piped"))?.read_line(&mut line)?;
         let answer: serde_json::Value = serde_json::from_str(&line)
             .map_err(|_| io::Error::other(format!("{} does not start: {line:?}", binary.display())))?;
@@ -145,7 +146,7 @@ impl ApiServer {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Nobody reads what it would still write.
+        // Further output of the process is not read.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

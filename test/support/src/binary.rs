@@ -1,4 +1,4 @@
-//! The built binary in a world of its own.
+//! The built binary in an isolated environment.
 
 use std::{
     collections::BTreeMap,
@@ -11,8 +11,8 @@ use std::{
 
 use tempfile::TempDir;
 
-/// A world of its own for the binary: an empty home folder, a working folder, an environment with nothing in it that
-/// was not put there.
+/// An isolated environment for the binary: an empty home folder, a working folder, and no inherited environment
+/// variables.
 #[derive(Debug)]
 pub struct World {
     binary: PathBuf,
@@ -20,10 +20,10 @@ pub struct World {
     variables: BTreeMap<OsString, OsString>,
 }
 
-/// What a run left behind, with everything that changes from run to run replaced by names.
+/// The result of a run, with paths replaced by names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The exit status; 128 and more when a signal ended it.
+    /// The exit status. At least 128 if a signal killed the process.
     pub status: i32,
     /// Standard output.
     pub stdout: String,
@@ -32,7 +32,7 @@ pub struct Outcome {
 }
 
 impl World {
-    /// Takes the path of the binary, which only the tests of its own crate know: `env!("CARGO_BIN_EXE_capstan")`.
+    /// Takes the path of the binary. Only the tests of its own crate know the path: `env!("CARGO_BIN_EXE_capstan")`.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
         let root = TempDir::new().expect("a temporary folder can be made");
         let world = Self { binary: binary.into(), root, variables: BTreeMap::new() };
@@ -52,17 +52,17 @@ impl World {
         self.root.path().join("cwd")
     }
 
-    /// The only folder on the PATH.
+    /// The only folder on `PATH`.
     pub fn bin(&self) -> PathBuf {
         self.root.path().join("bin")
     }
 
-    /// Where the configuration is looked for first.
+    /// The first default path of the configuration file.
     pub fn config_file(&self) -> PathBuf {
         self.home().join(".config/cluster-api/clusterctl.yaml")
     }
 
-    /// Writes a file; relative paths start at the working folder.
+    /// Writes a file. A relative path starts at the working folder.
     pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.current_dir().join(path);
         if let Some(folder) = path.parent() {
@@ -72,12 +72,12 @@ impl World {
         path
     }
 
-    /// Writes the configuration of the user.
+    /// Writes the user's configuration file.
     pub fn configure(&self, content: impl AsRef<[u8]>) -> PathBuf {
         self.write(self.config_file(), content)
     }
 
-    /// Puts an executable shell script on the PATH.
+    /// Adds an executable shell script to `PATH`.
     #[cfg(unix)]
     pub fn script(&self, name: &str, body: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt as _;
@@ -87,21 +87,21 @@ impl World {
         path
     }
 
-    /// Reads a file back; relative paths start at the working folder.
+    /// Reads a file. A relative path starts at the working folder.
     pub fn read(&self, path: impl AsRef<Path>) -> String {
         let path = self.current_dir().join(path);
         let text = fs::read_to_string(&path);
         self.normal(&text.unwrap_or_else(|error| format!("cannot read {}: {error}", path.display())))
     }
 
-    /// Sets a variable for all runs from now on.
+    /// Sets an environment variable for all following runs.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.variables.insert(name.into(), value.into());
         self
     }
 
-    /// All files below the world's folders, by path, for tests of what a run leaves behind.
+    /// The paths of all files in this environment, for tests of leftover files.
     pub fn files(&self) -> Vec<String> {
         let mut files = Vec::new();
         let mut folders = vec![self.root.path().to_owned()];
@@ -117,7 +117,7 @@ impl World {
         files
     }
 
-    /// The command, ready to run, for tests with streams of their own.
+    /// Creates the command without running it, for tests that need their own streams.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
         let mut command = Command::new(&self.binary);
         command
@@ -127,27 +127,27 @@ impl World {
             .env("HOME", self.home())
             .env("PATH", self.bin())
             .envs(&self.variables);
-        // A Windows process cannot even look up a host without it.
+        // On Windows, a process needs this variable to resolve host names.
         if let Some(root) = option_env!("SystemRoot") {
             command.env("SystemRoot", root);
         }
         command
     }
 
-    /// Runs it with nothing on stdin.
+    /// Runs the binary with empty standard input.
     pub fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Outcome {
         self.finish(self.command(arguments), b"")
     }
 
-    /// Runs it with these words.
+    /// Runs the binary with arguments split at whitespace.
     pub fn run_line(&self, line: &str) -> Outcome {
         self.run(line.split_whitespace())
     }
 
-    /// The same; it must succeed.
+    /// Runs the binary like [`World::run_line`] and expects success.
     ///
     /// # Panics
-    /// When it does not.
+    /// Panics if the run fails.
     #[track_caller]
     pub fn done(&self, line: &str) -> Outcome {
         let run = self.run_line(line);
@@ -155,10 +155,10 @@ impl World {
         run
     }
 
-    /// The same; it must fail and have no result. Gives what it says.
+    /// Runs the binary like [`World::run_line`] and expects failure without output. Returns standard error.
     ///
     /// # Panics
-    /// When it does not.
+    /// Panics if the status is not 1 or standard output is not empty.
     #[track_caller]
     pub fn refused(&self, line: &str) -> String {
         let run = self.run_line(line);
@@ -166,7 +166,7 @@ impl World {
         run.stderr
     }
 
-    /// Runs it with this on stdin.
+    /// Runs the binary with this standard input.
     pub fn run_with_stdin<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
@@ -175,7 +175,7 @@ impl World {
         self.finish(self.command(arguments), stdin.as_ref())
     }
 
-    /// Runs it called by another name.
+    /// Runs the binary under another program name.
     #[cfg(unix)]
     pub fn run_as<A: AsRef<OsStr>>(&self, name: &str, arguments: impl IntoIterator<Item = A>) -> Outcome {
         use std::os::unix::process::CommandExt as _;
@@ -184,7 +184,7 @@ impl World {
         self.finish(command, b"")
     }
 
-    /// Runs it with so much memory for what it writes to, and no more; what needs more is ended by a signal.
+    /// Runs the binary with a limit on writable memory. A signal kills a run that exceeds the limit.
     #[cfg(target_os = "linux")]
     pub fn run_in_memory(&self, line: &str, mebibytes: usize) -> Outcome {
         let command = self.command(line.split_whitespace());
@@ -199,11 +199,11 @@ impl World {
         self.finish(limited, b"")
     }
 
-    /// Pastes a suggested command into a shell of this world, where every command of ours only prints its help, and
-    /// `kubectl` only its arguments.
+    /// Runs a suggested command in a shell of this environment. Commands of capstan only print their help, and
+    /// `kubectl` only prints its arguments.
     ///
     /// # Panics
-    /// When there is no shell.
+    /// Panics if there is no shell.
     #[cfg(unix)]
     pub fn paste(&self, command: &str) -> Outcome {
         for name in ["capstan", "clusterctl"] {
@@ -237,12 +237,12 @@ impl World {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary under test can be started");
-        // A run that ends without reading closes the pipe, which is its right.
+        // A run may exit without reading its input, which closes the pipe.
         let _ = child.stdin.take().expect("stdin is piped").write_all(stdin);
         self.outcome(&child.wait_with_output().expect("the binary under test can be waited for"))
     }
 
-    /// The outcome of a command that was started by itself.
+    /// Converts the output of a command that was started separately.
     pub fn outcome(&self, output: &Output) -> Outcome {
         Outcome {
             status: code(output.status),
@@ -251,7 +251,7 @@ impl World {
         }
     }
 
-    /// Paths of this world become names.
+    /// Replaces paths of this environment by names.
     fn normal(&self, text: &str) -> String {
         let named = self.named_paths();
         named
@@ -259,7 +259,7 @@ impl World {
             .fold(text.to_owned(), |text, (path, name)| text.replace(&path.display().to_string(), name))
     }
 
-    /// The names become paths again.
+    /// Replaces names by paths of this environment.
     fn paths_in(&self, text: &str) -> String {
         let named = self.named_paths();
         named
@@ -273,7 +273,7 @@ impl World {
 }
 
 impl Outcome {
-    /// The commands that both streams suggest: between backticks, or in a line of their own.
+    /// The suggested commands in both streams, enclosed in backticks or on a separate line.
     pub fn suggested_commands(&self) -> Vec<String> {
         let is_command = |text: &str| {
             let program = text.split_once(' ').map(|(program, _)| program);

@@ -1,7 +1,7 @@
-//! Two networks of their own with a cable between them: a lab, and a site that reaches the lab and nobody else.
+//! Two isolated networks with a link between them: a lab, and a site that can reach only the lab.
 //!
-//! What the site sends to any other address goes to a device that leads nowhere, where it is counted. Linux, root, `ip`
-//! and `nsenter` are needed.
+//! Packets from the site to any other address are sent to a device without a peer network and counted there. Requires
+//! Linux, root, `ip` and `nsenter`.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use std::{
 
 use tempfile::TempDir;
 
-/// The two networks. They end with this value, and so must what runs in them.
+/// The two networks. Dropping the value removes both; stop all programs inside before.
 #[derive(Debug)]
 pub struct ClosedSite {
     lab: Network,
@@ -21,7 +21,7 @@ pub struct ClosedSite {
     scripts: TempDir,
 }
 
-/// A network, as long as somebody is in it.
+/// A network namespace, kept alive by a process.
 #[derive(Debug)]
 struct Network {
     holder: Child,
@@ -29,10 +29,10 @@ struct Network {
 
 const NSENTER: &str = "/usr/bin/nsenter";
 
-/// Stays in a new network until its standard input ends.
+/// The command that keeps a new network alive until its standard input closes.
 const HOLD: &str = "ip link set lo up && echo up && exec cat";
 
-/// Runs in the lab. Nothing here speaks by itself: no addresses by IPv6, and no neighbour is asked for on the way out.
+/// The setup script, run in the lab. It disables automatic traffic: no IPv6 addresses, no neighbour discovery on exit.
 const CABLES: &str = "
 set -e
 site() { $NSENTER --net=/proc/$SITE/ns/net ip $*; }
@@ -55,12 +55,12 @@ impl ClosedSite {
     /// The address of the lab.
     pub const LAB: &str = "10.77.0.1";
 
-    /// Makes both networks.
+    /// Creates both networks.
     /// # Errors
-    /// Why this machine cannot have them.
+    /// The reason why this machine cannot create the networks.
     ///
     /// # Panics
-    /// When there is no room for temporary files.
+    /// Panics if there is no space for temporary files.
     pub fn build() -> Result<Self, String> {
         if !Path::new(NSENTER).exists() {
             return Err(format!("there is no `{NSENTER}`"));
@@ -77,25 +77,25 @@ impl ClosedSite {
         Ok(Self { lab, site, scripts })
     }
 
-    /// A program that does in the site what this one does.
+    /// A script that runs a program in the site.
     pub fn program(&self, program: &Path) -> PathBuf {
         self.script(&self.site, "site", program)
     }
 
-    /// A program that does in the lab what this one does.
+    /// A script that runs a program in the lab.
     pub fn lab_program(&self, program: &Path) -> PathBuf {
         self.script(&self.lab, "lab", program)
     }
 
-    /// So many packets went from the site to the lab.
+    /// The number of packets from the site to the lab.
     pub fn sent_to_lab(&self) -> u64 {
         self.site.sent("lab")
     }
 
-    /// So many packets went from the site to any other address, or would have, had there been a way.
+    /// The number of packets from the site to any other address, including packets without a route.
     ///
     /// # Panics
-    /// When the kernel has other counters than it says.
+    /// Panics if the kernel's counters cannot be parsed.
     pub fn sent_elsewhere(&self) -> u64 {
         let of_ipv6 = self.site.counters("snmp6");
         let without_route = of_ipv6.lines().find_map(|line| line.strip_prefix("Ip6OutNoRoutes"));
@@ -144,7 +144,7 @@ impl Network {
         fs::read_to_string(path).expect("the kernel counts packets")
     }
 
-    /// Packets that left by a device: the tenth word behind its name.
+    /// The number of packets sent by a device: the tenth column after its name.
     fn sent(&self, device: &str) -> u64 {
         let all = self.counters("dev");
         let words = all.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'));
@@ -155,7 +155,7 @@ impl Network {
 
 impl Drop for Network {
     fn drop(&mut self) {
-        // It waits for nothing but this.
+        // The process waits only for the end of its standard input.
         drop(self.holder.stdin.take());
         let _ = self.holder.wait();
     }

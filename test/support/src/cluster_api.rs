@@ -1,8 +1,8 @@
-//! Cluster API objects as the controllers leave them, without the controllers: whole owner chains, and definitions of
-//! their kinds. They are the real kinds of Cluster API v1.14: core, kubeadm, docker.
+//! Cluster API objects in the state that controllers leave them in, without running controllers. Includes complete
+//! owner chains and the definitions of the kinds, which are those of Cluster API v1.14: core, kubeadm, docker.
 //!
 //! Source for owner references and finalizers: `test/framework/ownerreference_helpers.go` and `finalizers_helpers.go`
-//! there, which assert them on real clusters.
+//! of Cluster API, which assert them on real clusters.
 
 mod cluster;
 mod definitions;
@@ -22,32 +22,32 @@ pub use self::{
 };
 use crate::kind::Kind;
 
-/// The Kubernetes version of everything.
+/// The Kubernetes version of all objects.
 const VERSION: &str = "v1.36.0";
-/// When everything came to be what it is.
+/// The timestamp of all conditions.
 const TIME: &str = "2026-01-02T03:04:05Z";
 
-/// `namespace/name`.
+/// An object in the same namespace, as `namespace/name`.
 fn beside(place: &str, name: &str) -> String {
     format!("{}/{name}", split(place).0)
 }
 
-/// Namespace and name; no namespace for what is of the whole cluster.
+/// Splits into namespace and name. The namespace is empty for cluster-scoped objects.
 pub(crate) fn split(place: &str) -> (&str, &str) {
     place.rsplit_once('/').unwrap_or(("", place))
 }
 
-/// What is to be said of how machines become nodes; it may not be nothing.
+/// The smallest valid kubeadm configuration. It must not be empty.
 fn kubeadm() -> Value {
     json!({"format": "cloud-config"})
 }
 
-/// A reference as contract v1beta2 has them: without a version.
+/// A reference in the form of contract v1beta2, without a version.
 fn reference(kind: Kind, name: &str) -> Value {
     json!({"apiGroup": kind.group, "kind": kind.kind, "name": name})
 }
 
-/// These conditions hold. `Paused` is left out: there may be no controller that would change it.
+/// Conditions with status true. `Paused` is excluded, because there may be no controller to change it.
 fn conditions(kinds: &[&str]) -> Value {
     let condition = |kind: &str, status: &str, reason: &str| {
         json!({

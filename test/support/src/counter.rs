@@ -1,58 +1,58 @@
-//! Counts requests, for tests of how much something asks of a server.
+//! Counts requests, for tests of server load.
 
 use std::{collections::BTreeMap, fmt};
 
 use sandbox::{Sandbox, audit::Request};
 
-/// In this order they are shown.
+/// Verbs in display order.
 const VERBS: [&str; 8] = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
-/// Where the verbs that change something start.
+/// The index of the first verb that writes.
 const FIRST_WRITE: usize = 3;
 
-/// The requests a sandbox has answered since a point in time.
+/// Counts the requests that a sandbox has answered since a point in time.
 #[derive(Clone, Debug)]
 pub struct Counter {
     sandbox: Sandbox,
     since: u64,
 }
 
-/// Requests, counted by verb and resource.
+/// Request counts by verb and resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The place of the verb in their order, and what was asked of what.
+    /// Counts by verb index and description.
     counts: BTreeMap<(usize, String), usize>,
 }
 
 impl Counter {
-    /// Counts from here.
+    /// Starts counting.
     pub fn start(sandbox: &Sandbox) -> Self {
         Self { sandbox: sandbox.clone(), since: sandbox.audit().answered() }
     }
 
-    /// Forgets what was counted.
+    /// Resets the count.
     pub fn restart(&mut self) {
         self.since = self.sandbox.audit().answered();
     }
 
-    /// All requests, those for discovery and other addresses among them.
+    /// All requests, including discovery and other paths.
     pub fn all(&self) -> Tally {
         Tally::of(&self.requests())
     }
 
-    /// Those that get, list and watch objects.
+    /// Requests that get, list or watch objects.
     pub fn reads(&self) -> Tally {
         self.of_verbs(&VERBS[..FIRST_WRITE])
     }
 
-    /// Those that write objects, or would have.
+    /// Requests that write objects, including dry runs and refused requests.
     pub fn writes(&self) -> Tally {
         self.of_verbs(&VERBS[FIRST_WRITE..])
     }
 
-    /// The requests themselves, in the order they were answered.
+    /// The requests, in the order of their responses.
     ///
     /// # Panics
-    /// When the sandbox has forgotten some: it keeps as many as its options say.
+    /// Panics if the sandbox has dropped requests. The options of the sandbox limit the number of kept requests.
     pub fn requests(&self) -> Vec<Request> {
         let (answered, kept) = (self.sandbox.audit().answered(), self.sandbox.audit().since(self.since));
         let expected = usize::try_from(answered - self.since).unwrap_or(usize::MAX);
@@ -68,7 +68,7 @@ impl Counter {
 }
 
 impl Tally {
-    /// Counts these.
+    /// Counts requests.
     pub fn of(requests: &[Request]) -> Self {
         let mut tally = Self::default();
         for request in requests {
@@ -78,13 +78,13 @@ impl Tally {
         tally
     }
 
-    /// How many there are.
+    /// The total number of requests.
     pub fn total(&self) -> usize {
         self.counts.values().sum()
     }
 }
 
-/// `get configmaps`, or `get /version` for other addresses; what became of it when it was no success.
+/// A description such as `get configmaps`, or `get /version` for other paths. Adds the outcome unless it is success.
 fn text(request: &Request) -> String {
     let path = request.path.split('?').next().unwrap_or_default();
     let what = if request.resource.is_empty() { path } else { &request.resource };
@@ -97,7 +97,7 @@ fn text(request: &Request) -> String {
     format!("{} {what}{dry_run}{outcome}", request.verb)
 }
 
-/// `12 get secrets, 3 patch configmaps`: verbs from get to delete, resources by name.
+/// Renders `12 get secrets, 3 patch configmaps`: verbs from get to delete, resources by name.
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.counts.is_empty() {

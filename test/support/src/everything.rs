@@ -1,4 +1,4 @@
-//! All objects of a server, for tests of what is left behind.
+//! All objects of a server, for tests of leftover objects.
 
 use std::{collections::BTreeMap, fmt, path::Path, time::Duration};
 
@@ -8,7 +8,7 @@ use kube::{
 };
 use serde_json::Value;
 
-/// Kinds whose objects come and go by themselves.
+/// Kinds whose objects are created and deleted automatically.
 const BY_ITSELF: [&str; 9] = [
     "APIService",
     "ControllerRevision",
@@ -24,14 +24,14 @@ const BY_ITSELF: [&str; 9] = [
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Every object of a server but for those that controllers make by themselves, by kind and place.
+/// All objects of a server by kind and location, except objects that controllers create automatically.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Everything(BTreeMap<String, Value>);
 
-/// A client for a kubeconfig with one context.
+/// Creates a client from a kubeconfig with one context.
 ///
 /// # Panics
-/// When the file cannot be used.
+/// Panics if the file cannot be used.
 pub async fn client_of(kubeconfig: &Path) -> Client {
     let config = Kubeconfig::read_from(kubeconfig).expect("the kubeconfig of a test can be read");
     let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
@@ -39,10 +39,10 @@ pub async fn client_of(kubeconfig: &Path) -> Client {
 }
 
 impl Everything {
-    /// Looks at everything.
+    /// Lists all objects.
     ///
     /// # Panics
-    /// When the server does not answer.
+    /// Panics if the server does not respond.
     pub async fn of(client: &Client) -> Self {
         let mut all = Self::default();
         for kind in kinds(client).await {
@@ -51,10 +51,11 @@ impl Everything {
         all
     }
 
-    /// Looks at everything in a namespace: the definitions of real providers alone take seconds.
+    /// Lists all objects in a namespace. Faster than listing everything: the definitions of real providers alone take
+    /// seconds.
     ///
     /// # Panics
-    /// When the server does not answer.
+    /// Panics if the server does not respond.
     pub async fn within(client: &Client, namespace: &str) -> Self {
         let mut all = Self::default();
         for kind in kinds(client).await.iter().filter(|kind| kind.is_namespaced) {
@@ -71,7 +72,7 @@ impl Everything {
                 Some(namespace) => format!("{namespace}/{}", text(&metadata["name"])),
                 None => text(&metadata["name"]).to_owned(),
             };
-            // Every namespace has them.
+            // Every namespace has these objects.
             let in_each = place.ends_with("/kube-root-ca.crt")
                 || kind == "ServiceAccount" && place.ends_with("/default");
             if !in_each {
@@ -80,10 +81,10 @@ impl Everything {
         }
     }
 
-    /// Looks at everything once nothing is on its way out any more.
+    /// Lists all objects once no object is being deleted.
     ///
     /// # Panics
-    /// When something is still there after a minute.
+    /// Panics if an object is still being deleted after a minute.
     pub async fn settled(client: &Client) -> Self {
         let mut leaving = Vec::new();
         for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
@@ -99,32 +100,32 @@ impl Everything {
         panic!("these do not go: {leaving:?}")
     }
 
-    /// An object by kind and place, as `Deployment ns/name`.
+    /// The object with a kind and location, such as `Deployment ns/name`.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
 
-    /// What is here and was not there.
+    /// The objects that do not exist in `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let new = self.0.iter().filter(|(name, _)| !before.0.contains_key(*name));
         Self(new.map(|(name, object)| (name.clone(), object.clone())).collect())
     }
 
-    /// Leaves objects out by kind and place.
+    /// Removes objects selected by kind and location.
     #[must_use]
     pub fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
         self.0.retain(|name, _| !is_left_out(name));
         self
     }
 
-    /// By kind and place.
+    /// All objects, by kind and location.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, object)| (name.as_str(), object))
     }
 }
 
-/// A line for each object: kind, place, labels.
+/// Renders one line per object: kind, location, labels.
 impl fmt::Display for Everything {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, object) in &self.0 {
@@ -138,16 +139,16 @@ impl fmt::Display for Everything {
     }
 }
 
-/// A kind that can be listed.
+/// A listable kind.
 struct Listable {
-    /// The path it is under.
+    /// The API path of the group and version.
     path: String,
     plural: String,
     name: String,
     is_namespaced: bool,
 }
 
-/// The listable kinds of every group in its preferred version, but for those whose objects come and go by themselves.
+/// The listable kinds of every group in its preferred version, except kinds whose objects are created automatically.
 async fn kinds(client: &Client) -> Vec<Listable> {
     let mut paths = vec!["/api/v1".to_owned()];
     let groups = get(client, "/apis").await;

@@ -1,6 +1,6 @@
-//! A sandbox for a test: in process for clients, on TLS with a kubeconfig for binaries.
+//! A sandbox for a test: in process for clients, or on TLS with a kubeconfig for binaries.
 //!
-//! What cannot be done is a panic that says what and why: a test has nothing better to do with it.
+//! Failures panic with a description, because a test cannot handle them.
 
 mod request;
 
@@ -17,10 +17,10 @@ use tokio::sync::OnceCell;
 
 use crate::{cluster_api::Object, kind::Kind};
 
-/// Controllers of the sandbox that have more to do after this time never settle.
+/// The time after which controllers of the sandbox that still have work count as stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A running sandbox. It ends with the value.
+/// A running sandbox. Dropping the value stops the sandbox.
 #[derive(Debug)]
 pub struct Fixture {
     sandbox: Sandbox,
@@ -29,14 +29,14 @@ pub struct Fixture {
     listening: OnceCell<Listening>,
 }
 
-/// How a sandbox is started.
+/// The options of a sandbox.
 #[derive(Debug)]
 pub struct Builder {
     options: Options,
     clock: Clock,
 }
 
-/// A sandbox on a port, and the file that says where.
+/// A sandbox on a port, and its kubeconfig.
 #[derive(Debug)]
 struct Listening {
     kubeconfig: PathBuf,
@@ -45,46 +45,46 @@ struct Listening {
 }
 
 impl Fixture {
-    /// Starts a sandbox that collects garbage and ends namespaces, and has no other controllers.
+    /// Starts a sandbox that runs garbage collection and namespace deletion, and no other controllers.
     pub async fn start() -> Self {
         Self::builder().start().await
     }
 
-    /// The same, with a choice.
+    /// Creates a builder with the same defaults as [`Fixture::start`].
     pub fn builder() -> Builder {
         let controllers = Switches { garbage: true, ..Switches::none() };
         Builder { options: Options { controllers, ..Options::default() }, clock: Clock::default() }
     }
 
-    /// The sandbox itself: its faults, its audit log, its revision.
+    /// The sandbox, for access to its faults, audit log and revision.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
     }
 
-    /// A client without a wire.
+    /// A client that calls the sandbox in process.
     pub fn client(&self) -> kube::Client {
         self.client.0.clone()
     }
 
-    /// The path of a kubeconfig for binaries. The sandbox listens from the first call on.
+    /// The path of a kubeconfig for binaries. The sandbox starts listening on the first call.
     pub async fn kubeconfig(&self) -> &Path {
         &self.listening.get_or_init(|| listen(&self.sandbox)).await.kubeconfig
     }
 
-    /// Moves a fixed clock on.
+    /// Moves a fixed clock forward.
     pub fn advance(&self, by: Duration) {
         self.clock.advance(SignedDuration::try_from(by).expect("no test waits for an age"));
     }
 
-    /// Sets a fixed clock back.
+    /// Moves a fixed clock back.
     pub fn set_back(&self, by: Duration) {
         self.clock.advance(-SignedDuration::try_from(by).expect("no test waits for an age"));
     }
 
-    /// Waits until the controllers have nothing left to do.
+    /// Waits until the controllers have no work left.
     ///
     /// # Panics
-    /// When one of them still tries after half a minute.
+    /// Panics if a controller still has work after 30 seconds.
     pub async fn settled(&self) {
         let settled = tokio::time::timeout(PATIENCE, self.sandbox.settle()).await;
         assert!(
@@ -94,8 +94,8 @@ impl Fixture {
         );
     }
 
-    /// Applies all documents of a YAML text in their order, server-side and by force, under the field manager `test`.
-    /// What names no namespace goes to `default`.
+    /// Applies all documents of a YAML text in order, server-side and forced, with the field manager `test`. The
+    /// default namespace is `default`.
     pub async fn apply(&self, yaml: &str) {
         self.client.apply_all(yaml).await;
     }
@@ -107,13 +107,12 @@ impl Fixture {
         self.apply(&text.unwrap_or_else(|error| panic!("{}: {error}", path.display()))).await;
     }
 
-    /// Creates objects in their order: their namespaces when they are missing, references to their owners with the
-    /// uids these have, and what they say about their status.
+    /// Creates objects in order, with missing namespaces, owner references with the uids of the owners, and statuses.
     pub async fn create(&self, objects: impl IntoIterator<Item = Object>) {
         self.client.create_all(objects).await;
     }
 
-    /// The object at `namespace/name`, or at `name` for those of the whole cluster.
+    /// The object at `namespace/name`, or at `name` for cluster-scoped objects.
     pub async fn get(&self, kind: Kind, place: &str) -> Option<Value> {
         self.client.get(kind, place).await
     }
@@ -123,43 +122,43 @@ impl Fixture {
         self.client.list(kind, "").await
     }
 
-    /// Changes an object by a merge patch.
+    /// Changes an object with a merge patch.
     pub async fn merge(&self, kind: Kind, place: &str, patch: &Value) {
         self.client.merge(kind, place, patch).await;
     }
 
-    /// Changes the status of an object by a merge patch, as a controller would.
+    /// Changes the status of an object with a merge patch, as a controller would.
     pub async fn merge_status(&self, kind: Kind, place: &str, patch: &Value) {
         self.client.merge_status(kind, place, patch).await;
     }
 
-    /// Deletes an object, in the background.
+    /// Deletes an object with background propagation.
     pub async fn delete(&self, kind: Kind, place: &str) {
         self.client.delete(kind, place).await;
     }
 }
 
-/// Applies all documents of a YAML text as `Fixture::apply` does, to the server of a client.
+/// Applies all documents of a YAML text like [`Fixture::apply`], to the server of a client.
 ///
 /// # Panics
-/// When one of them is refused.
+/// Panics if the server rejects a document.
 pub async fn apply(client: &kube::Client, yaml: &str) {
     request::Objects(client.clone()).apply_all(yaml).await;
 }
 
-/// Creates objects as `Fixture::create` does, on the server of a client.
+/// Creates objects like [`Fixture::create`], on the server of a client.
 ///
 /// # Panics
-/// When one of them is refused.
+/// Panics if the server rejects an object.
 pub async fn create(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
     request::Objects(client.clone()).create_all(objects).await;
 }
 
-/// Does what controllers do where a user has created some of the objects: creates what is missing, and gives the others
-/// owners, labels and finalizers, a status, and the fields of their spec that they lack.
+/// Completes objects that a user has created partially, as controllers would. Creates missing objects, and adds owners,
+/// labels, finalizers, status and missing spec fields to existing ones.
 ///
 /// # Panics
-/// When one of them is refused.
+/// Panics if the server rejects a request.
 pub async fn reconcile(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
     let client = request::Objects(client.clone());
     for object in objects {
@@ -167,10 +166,10 @@ pub async fn reconcile(client: &kube::Client, objects: impl IntoIterator<Item = 
     }
 }
 
-/// Writes the statuses of objects that are there.
+/// Writes the statuses of existing objects.
 ///
 /// # Panics
-/// When one of them is refused.
+/// Panics if the server rejects a request.
 pub async fn write_statuses(client: &kube::Client, objects: impl IntoIterator<Item = Object>) {
     let client = request::Objects(client.clone());
     for object in objects {
@@ -178,43 +177,43 @@ pub async fn write_statuses(client: &kube::Client, objects: impl IntoIterator<It
     }
 }
 
-/// All objects of a kind in a namespace, or in all for the empty one.
+/// All objects of a kind in a namespace, or in all namespaces if `namespace` is empty.
 ///
 /// # Panics
-/// When the server does not answer.
+/// Panics if the server does not respond.
 pub async fn list(client: &kube::Client, kind: Kind, namespace: &str) -> Vec<Value> {
     request::Objects(client.clone()).list(kind, namespace).await
 }
 
-/// Whether objects of a kind can be asked for by now.
+/// True if objects of a kind can be listed.
 pub(crate) async fn is_served(client: &kube::Client, kind: Kind) -> bool {
     request::Objects(client.clone()).is_served(kind).await
 }
 
-/// Changes an object on the server of a client by a merge patch.
+/// Changes an object on the server of a client with a merge patch.
 ///
 /// # Panics
-/// When it is refused.
+/// Panics if the server rejects the patch.
 pub async fn merge(client: &kube::Client, kind: Kind, place: &str, patch: &Value) {
     request::Objects(client.clone()).merge(kind, place, patch).await;
 }
 
 impl Builder {
-    /// Plays these controllers.
+    /// Runs these controllers.
     #[must_use]
     pub fn controllers(mut self, controllers: Switches) -> Self {
         self.options.controllers = controllers;
         self
     }
 
-    /// Has this trouble from the start, in the form of the command line: `409,verb=create,times=1`.
+    /// Injects a fault from the start, in the syntax of the command line: `409,verb=create,times=1`.
     #[must_use]
     pub fn fault(mut self, fault: &str) -> Self {
         self.options.faults.push(Fault::parse(fault).unwrap_or_else(|why| panic!("`{fault}`: {why}")));
         self
     }
 
-    /// Lets the clock stand at this time, such as `2026-01-02T03:04:05Z`, until it is moved.
+    /// Fixes the clock at this time, such as `2026-01-02T03:04:05Z`.
     #[must_use]
     pub fn clock_at(mut self, time: &str) -> Self {
         let time: Timestamp = time.parse().unwrap_or_else(|error| panic!("`{time}`: {error}"));
@@ -222,14 +221,14 @@ impl Builder {
         self
     }
 
-    /// Changes whatever else a sandbox can be started with.
+    /// Changes any other option of the sandbox.
     #[must_use]
     pub fn options(mut self, change: impl FnOnce(&mut Options)) -> Self {
         change(&mut self.options);
         self
     }
 
-    /// Starts it.
+    /// Starts the sandbox.
     pub async fn start(self) -> Fixture {
         let sandbox = Sandbox::start_at(self.options, self.clock.clone()).await;
         let sandbox = sandbox.unwrap_or_else(|error| panic!("the sandbox does not start: {error}"));

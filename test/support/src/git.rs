@@ -1,4 +1,4 @@
-//! Git repositories made for tests, and a host that serves them by `git http-backend` over TLS.
+//! Git repositories for tests, and a host that serves them with `git http-backend` over TLS.
 
 mod serve;
 
@@ -14,27 +14,27 @@ use tempfile::TempDir;
 
 use crate::{host::tls, listener::Listener};
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitRequest {
-    /// Method, path and query.
+    /// The method, path and query.
     pub line: String,
     /// The `Authorization` header.
     pub authorization: Option<String>,
 }
 
-/// Repositories on disk that tests commit to.
+/// Local repositories for test commits.
 #[derive(Debug)]
 pub struct GitForge {
     folder: TempDir,
-    /// One for all hosts: two authorities of one name would be taken for each other.
+    /// Shared by all hosts, because two authorities with the same name would be confused.
     tls: tls::Tls,
 }
 
-/// A user and a password.
+/// A user name and a password.
 pub type Login = (&'static str, &'static str);
 
-/// A forge behind TLS, with a certificate for `localhost`. It ends with this value.
+/// A forge behind TLS, with a certificate for `localhost`. Dropping the value stops the host.
 #[derive(Debug)]
 pub struct GitHost {
     ca_file: PathBuf,
@@ -49,18 +49,18 @@ impl Default for GitForge {
 }
 
 impl GitForge {
-    /// A forge without repositories.
+    /// Creates a forge without repositories.
     ///
     /// # Panics
-    /// When no folder can be made.
+    /// Panics if no folder can be created.
     pub fn new() -> Self {
         Self::with_manner(tls::Manner::Good)
     }
 
-    /// The same, and its hosts are for clients alone that show [`GitForge::client_identity`].
+    /// Creates a forge whose hosts accept only clients with [`GitForge::client_identity`].
     ///
     /// # Panics
-    /// When no folder can be made.
+    /// Panics if no folder can be created.
     pub fn for_known_clients() -> Self {
         Self::with_manner(tls::Manner::ForKnownClients)
     }
@@ -73,7 +73,7 @@ impl GitForge {
         Self { folder, tls }
     }
 
-    /// A repository of this name, made when it is not there, and where it is.
+    /// The folder of a repository. Creates the repository if it does not exist.
     pub fn repository(&self, name: &str) -> PathBuf {
         let folder = self.root().join(name);
         if !folder.exists() {
@@ -84,7 +84,7 @@ impl GitForge {
         folder
     }
 
-    /// Commits files on the branch that is checked out; gives the hash.
+    /// Commits files on the current branch. Returns the hash.
     pub fn commit(&self, name: &str, files: &[(&str, &str)]) -> String {
         let folder = self.repository(name);
         for (path, content) in files {
@@ -97,10 +97,10 @@ impl GitForge {
         self.git(name, &["rev-parse", "HEAD"])
     }
 
-    /// Runs Git in a repository; gives what it prints.
+    /// Runs Git in a repository. Returns its output.
     ///
     /// # Panics
-    /// When it fails.
+    /// Panics if Git fails.
     pub fn git(&self, name: &str, arguments: &[&str]) -> String {
         let mut command = Command::new("git");
         command
@@ -113,7 +113,7 @@ impl GitForge {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// The variables of a user who has configured nothing.
+    /// The environment variables of a user without any Git configuration.
     pub fn variables(&self) -> Vec<(OsString, OsString)> {
         let home = self.folder.path().join("home").into_os_string();
         let name = |kind: &str, what: &str, value: &str| (format!("GIT_{kind}_{what}").into(), value.into());
@@ -130,12 +130,12 @@ impl GitForge {
         ]
     }
 
-    /// The home of that user.
+    /// The home folder of that user.
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
-    /// A certificate of the same authority for a client.
+    /// A client certificate issued by the same authority.
     pub fn client_identity(&self) -> &tls::Identity {
         &self.tls.client
     }
@@ -144,10 +144,10 @@ impl GitForge {
         self.folder.path().join("repositories")
     }
 
-    /// Serves all repositories, to everybody or to who has the login.
+    /// Serves all repositories, to everyone or only with the login.
     ///
     /// # Panics
-    /// When loopback cannot be listened on.
+    /// Panics if listening on loopback fails.
     pub fn serve(&self, login: Option<Login>) -> GitHost {
         let (acceptor, ca_file) = (self.tls.acceptor.clone(), self.folder.path().join("ca.pem"));
         let log = Arc::new(Mutex::new(Vec::new()));
@@ -160,17 +160,17 @@ impl GitForge {
 }
 
 impl GitHost {
-    /// The address of a repository. A name of `moved/HOST:PORT/NAME` is redirected there.
+    /// The url of a repository. The name `moved/HOST:PORT/NAME` redirects to that host.
     pub fn url(&self, name: &str) -> String {
         format!("https://localhost:{}/{name}", self.listener.address().port())
     }
 
-    /// Host and port, as urls have it.
+    /// Host and port, as in urls.
     pub fn authority(&self) -> String {
         format!("localhost:{}", self.listener.address().port())
     }
 
-    /// The certificate that its own is signed with.
+    /// The certificate of the authority that issued the host's certificate.
     pub fn ca_file(&self) -> &Path {
         &self.ca_file
     }
@@ -180,10 +180,10 @@ impl GitHost {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How often a client has begun to fetch, a clone among it.
+    /// The number of fetches and clones that clients have started.
     pub fn fetches(&self) -> usize {
         let is_first = |request: &GitRequest| request.line.contains("/info/refs?");
-        // What is refused is asked again with a credential.
+        // A rejected request is repeated with a credential.
         self.requests().iter().filter(|request| is_first(request) && !request.line.starts_with("401")).count()
     }
 }

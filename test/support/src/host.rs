@@ -1,8 +1,11 @@
-//! A scripted host on loopback that answers as GitHub, a Go module proxy or GitLab would.
+//! A scripted host on loopback that responds like GitHub, a Go module proxy or GitLab.
 //!
-//! One port serves TLS, plain HTTP and, as a proxy, `CONNECT`: a client reaches it under the real host names either by
-//! name resolution handed in, or with `HTTPS_PROXY` set to [`FakeHost::proxy_url`] and `SSL_CERT_FILE` to a file with
-//! [`FakeHost::ca_pem`]. What is not scripted is answered with 404.
+//! One port serves TLS, plain HTTP and `CONNECT` as a proxy. A client can reach the host under real host names in two
+//! ways:
+//! - with custom name resolution, or
+//! - with `HTTPS_PROXY` set to [`FakeHost::proxy_url`] and `SSL_CERT_FILE` to a file with [`FakeHost::ca_pem`].
+//!
+//! The host returns 404 for unscripted addresses.
 
 mod reply;
 pub(crate) mod serve;
@@ -22,36 +25,36 @@ use tls::Manner;
 
 use crate::listener::Listener;
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Received {
-    /// `GET`, or `CONNECT` where the host served as a proxy; the target is empty then.
+    /// The method: `GET`, or `CONNECT` if the host served as a proxy, with an empty target.
     pub method: String,
-    /// Host name the client asked for, without a port; for plain requests to the port itself, its address.
+    /// The requested host name without port. For plain requests to the port itself, its address.
     pub host: String,
-    /// Path and query.
+    /// The path and query.
     pub target: String,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// What was sent along.
+    /// The body.
     pub body: Vec<u8>,
-    /// Whether it came over TLS.
+    /// True if the request used TLS.
     pub tls: bool,
 }
 
 impl Received {
-    /// The value of a header, by its name in lower case.
+    /// The value of a header, by lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Host and target in one, as they are scripted.
+    /// Host and target, in the form used for scripting.
     pub fn address(&self) -> String {
         format!("{}{}", self.host, self.target)
     }
 }
 
-/// What the host answers, and what it was asked.
+/// The scripted replies and the received requests.
 #[derive(Debug, Default)]
 struct Script {
     replies: HashMap<String, VecDeque<Reply>>,
@@ -59,7 +62,7 @@ struct Script {
     connections: usize,
 }
 
-/// The host. It ends with this value.
+/// A scripted host. Dropping the value stops the host.
 #[derive(Debug)]
 pub struct FakeHost {
     ca_pem: String,
@@ -81,34 +84,34 @@ impl FakeHost {
         "files.example.org",
     ];
 
-    /// Starts a host whose certificate is good for these names.
+    /// Starts a host with a certificate that is valid for these names.
     ///
     /// # Panics
-    /// When loopback cannot be listened on.
+    /// Panics if listening on loopback fails.
     pub fn start(names: &[&str]) -> Self {
         Self::with_manner(names, Manner::Good)
     }
 
-    /// The same with a certificate that expired on the last day of 2020.
+    /// Starts a host with a certificate that expired on the last day of 2020.
     ///
     /// # Panics
-    /// When loopback cannot be listened on.
+    /// Panics if listening on loopback fails.
     pub fn expired(names: &[&str]) -> Self {
         Self::with_manner(names, Manner::Expired)
     }
 
-    /// The same with a certificate that is signed by itself.
+    /// Starts a host with a self-signed certificate.
     ///
     /// # Panics
-    /// When loopback cannot be listened on.
+    /// Panics if listening on loopback fails.
     pub fn own_signed(names: &[&str]) -> Self {
         Self::with_manner(names, Manner::OwnSigned)
     }
 
-    /// The same for clients alone that show [`FakeHost::client_identity`].
+    /// Starts a host that accepts only clients with [`FakeHost::client_identity`].
     ///
     /// # Panics
-    /// When loopback cannot be listened on.
+    /// Panics if listening on loopback fails.
     pub fn for_known_clients(names: &[&str]) -> Self {
         Self::with_manner(names, Manner::ForKnownClients)
     }
@@ -124,43 +127,43 @@ impl FakeHost {
         Self { ca_pem, client, script, listener }
     }
 
-    /// Starts a host that is `github.com`, its API and storage, the public Go module proxy and a GitLab in one.
+    /// Starts a host that acts as `github.com`, its API and storage, the public Go module proxy, and a GitLab.
     pub fn internet() -> Self {
         Self::start(&Self::INTERNET)
     }
 
-    /// Where it listens.
+    /// The address of the host.
     pub fn address(&self) -> SocketAddr {
         self.listener.address()
     }
 
-    /// The certificate that its own is signed with.
+    /// The certificate of the authority that issued the host's certificate.
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
     }
 
-    /// A certificate of the same authority for a client.
+    /// A client certificate issued by the same authority.
     pub fn client_identity(&self) -> &Identity {
         &self.client
     }
 
-    /// Its address as a plain HTTP server or as a proxy.
+    /// The url of the host as a plain HTTP server or as a proxy.
     pub fn proxy_url(&self) -> String {
         format!("http://{}", self.address())
     }
 
-    /// Answers `host/path?query` with this from now on.
+    /// Sets the reply for `host/path?query`.
     pub fn on(&self, address: impl Into<String>, reply: Reply) -> &Self {
         self.on_each(address, [reply])
     }
 
-    /// Answers `host/path?query` with one reply after the other; the last one stays.
+    /// Sets a sequence of replies for `host/path?query`. The last reply repeats.
     pub fn on_each(&self, address: impl Into<String>, replies: impl IntoIterator<Item = Reply>) -> &Self {
         self.script().replies.insert(address.into(), replies.into_iter().collect());
         self
     }
 
-    /// The body that is answered to `host/path?query` next; empty where nothing is scripted.
+    /// The body of the next reply to `host/path?query`. Empty for unscripted addresses.
     pub fn body(&self, address: &str) -> Vec<u8> {
         let script = self.script();
         let reply = script.replies.get(address).and_then(VecDeque::front);
@@ -172,12 +175,12 @@ impl FakeHost {
         self.script().received.clone()
     }
 
-    /// How many connections were opened so far, whatever came over them.
+    /// The number of connections so far, including connections without requests.
     pub fn connections(&self) -> usize {
         self.script().connections
     }
 
-    /// Host and target of all requests so far, but for those to open a tunnel.
+    /// Host and target of all requests so far, except `CONNECT` requests.
     pub fn addresses(&self) -> Vec<String> {
         let requests = self.received().into_iter().filter(|request| request.method != "CONNECT");
         requests.map(|request| request.address()).collect()

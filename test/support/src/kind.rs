@@ -1,22 +1,22 @@
-//! The kinds that tests name.
+//! The kinds used in tests.
 
-/// A kind as the server serves it.
+/// A kind as served by the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Empty for core.
+    /// The group. Empty for the core group.
     pub group: &'static str,
-    /// Such as `v1beta2`.
+    /// The version, such as `v1beta2`.
     pub version: &'static str,
-    /// Such as `Machine`.
+    /// The kind, such as `Machine`.
     pub kind: &'static str,
-    /// Such as `machines`.
+    /// The plural, such as `machines`.
     pub plural: &'static str,
-    /// Whether its objects live in namespaces.
+    /// True if objects of the kind are namespaced.
     pub namespaced: bool,
 }
 
 impl Kind {
-    /// A kind whose objects live in namespaces.
+    /// A namespaced kind.
     pub const fn new(
         group: &'static str,
         version: &'static str,
@@ -26,13 +26,13 @@ impl Kind {
         Self { group, version, kind, plural, namespaced: true }
     }
 
-    /// The same, for objects of the whole cluster.
+    /// Makes the kind cluster-scoped.
     #[must_use]
     pub const fn of_the_cluster(self) -> Self {
         Self { namespaced: false, ..self }
     }
 
-    /// As objects name it, such as `cluster.x-k8s.io/v1beta2`.
+    /// The `apiVersion` of objects, such as `cluster.x-k8s.io/v1beta2`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.to_owned()
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// The path of its objects in one namespace; in all for the empty one.
+    /// The API path of objects in one namespace, or in all namespaces if `namespace` is empty.
     pub fn path(&self, namespace: &str) -> String {
         let root = if self.group.is_empty() { "/api" } else { "/apis" };
         let within = if namespace.is_empty() { String::new() } else { format!("namespaces/{namespace}/") };
@@ -74,7 +74,7 @@ pub const CONFIG_MAP: Kind = core("ConfigMap", "configmaps");
 pub const NAMESPACE: Kind = core("Namespace", "namespaces").of_the_cluster();
 /// A Secret.
 pub const SECRET: Kind = core("Secret", "secrets");
-/// The definition of a custom resource.
+/// A CustomResourceDefinition.
 pub const CUSTOM_RESOURCE_DEFINITION: Kind =
     Kind::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions")
         .of_the_cluster();
@@ -95,27 +95,27 @@ pub const MACHINE_POOL: Kind = cluster_api("MachinePool", "machinepools");
 pub const MACHINE_HEALTH_CHECK: Kind = cluster_api("MachineHealthCheck", "machinehealthchecks");
 /// A ClusterResourceSet.
 pub const CLUSTER_RESOURCE_SET: Kind = addons("ClusterResourceSet", "clusterresourcesets");
-/// What ClusterResourceSets did to one Cluster.
+/// A ClusterResourceSetBinding.
 pub const CLUSTER_RESOURCE_SET_BINDING: Kind =
     addons("ClusterResourceSetBinding", "clusterresourcesetbindings");
-/// A bootstrap config.
+/// A KubeadmConfig.
 pub const KUBEADM_CONFIG: Kind = bootstrap("KubeadmConfig", "kubeadmconfigs");
-/// What bootstrap configs are made from.
+/// A KubeadmConfigTemplate.
 pub const KUBEADM_CONFIG_TEMPLATE: Kind = bootstrap("KubeadmConfigTemplate", "kubeadmconfigtemplates");
-/// A control plane.
+/// A KubeadmControlPlane.
 pub const KUBEADM_CONTROL_PLANE: Kind = control_plane("KubeadmControlPlane", "kubeadmcontrolplanes");
-/// What control planes of a class are made from.
+/// A KubeadmControlPlaneTemplate.
 pub const KUBEADM_CONTROL_PLANE_TEMPLATE: Kind =
     control_plane("KubeadmControlPlaneTemplate", "kubeadmcontrolplanetemplates");
-/// The infrastructure of a Cluster.
+/// A DockerCluster.
 pub const DOCKER_CLUSTER: Kind = infrastructure("DockerCluster", "dockerclusters");
-/// What the infrastructure of Clusters of a class is made from.
+/// A DockerClusterTemplate.
 pub const DOCKER_CLUSTER_TEMPLATE: Kind = infrastructure("DockerClusterTemplate", "dockerclustertemplates");
-/// The infrastructure of a Machine.
+/// A DockerMachine.
 pub const DOCKER_MACHINE: Kind = infrastructure("DockerMachine", "dockermachines");
-/// What the infrastructure of Machines is made from.
+/// A DockerMachineTemplate.
 pub const DOCKER_MACHINE_TEMPLATE: Kind = infrastructure("DockerMachineTemplate", "dockermachinetemplates");
-/// A global identity: credentials that Clusters of all namespaces share.
+/// An AWSClusterStaticIdentity: credentials shared by Clusters of all namespaces.
 pub const AWS_CLUSTER_STATIC_IDENTITY: Kind =
     infrastructure("AWSClusterStaticIdentity", "awsclusterstaticidentities").of_the_cluster();
 /// An entry of the provider inventory.

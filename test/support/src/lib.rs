@@ -1,4 +1,4 @@
-//! What tests share: fake hosts, the binary in a scrubbed world, a sandbox with Cluster API objects in it.
+//! Shared test helpers: fake hosts, the binary in an isolated environment, a sandbox with Cluster API objects.
 //!
 //! ```
 //! use support::{cluster_api::{self, cluster}, counter::Counter, fixture::Fixture, kind};

@@ -1,4 +1,4 @@
-//! A server on loopback: a thread of its own, and a task for each connection.
+//! A server on loopback with a separate thread, and a task per connection.
 
 use std::{io, net::SocketAddr, thread};
 
@@ -7,7 +7,7 @@ use tokio::{
     sync::oneshot,
 };
 
-/// It ends with this value.
+/// A listening server. Dropping the value stops the server.
 #[derive(Debug)]
 pub(crate) struct Listener {
     address: SocketAddr,
@@ -16,10 +16,10 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Listens on a free port, and has `serve` speak over each connection.
+    /// Listens on a free port and runs `serve` for each connection.
     ///
     /// # Panics
-    /// When loopback cannot be listened on.
+    /// Panics if listening on loopback fails.
     pub(crate) fn start<F>(serve: impl Fn(TcpStream) -> F + Send + 'static) -> Self
     where
         F: Future<Output = io::Result<()>> + Send + 'static,
@@ -35,7 +35,7 @@ impl Listener {
         Self { address, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Where it listens.
+    /// The address of the server.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
@@ -44,7 +44,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // It may have ended by a panic of its own; then the join says so.
+            // The thread may have panicked already; joining it reports the panic.
             let _ = stop.send(());
         }
         if let Some(thread) = self.thread.take() {
@@ -67,7 +67,7 @@ async fn accept<F>(
             socket = listener.accept() => socket,
         };
         let Ok((socket, _)) = socket else { continue };
-        // A client that hangs up, or does not trust the certificate, is part of many tests.
+        // Many tests use clients that close the connection or reject the certificate.
         tokio::spawn(serve(socket));
     }
 }

@@ -1,4 +1,4 @@
-//! A proxy on loopback that takes connections on: HTTP `CONNECT` and SOCKS5 on one port, with or without a password.
+//! A proxy on loopback: HTTP `CONNECT` and SOCKS5 on one port, with or without a password.
 
 use std::{
     collections::BTreeMap,
@@ -15,24 +15,24 @@ use tokio::{
 
 use crate::listener::Listener;
 
-/// The first byte of every SOCKS5 message, and the first of its answer about a password.
+/// The first byte of every SOCKS5 message, and the first byte of a reply to a password.
 const SOCKS5: u8 = 5;
 const PASSWORD_ANSWER: u8 = 1;
-/// The two ways to say who one is.
+/// The two authentication methods of SOCKS5.
 const NO_PASSWORD: u8 = 0;
 const PASSWORD: u8 = 2;
 
-/// Who may pass, and where names lead.
+/// The routes and the credentials of a proxy.
 #[derive(Debug)]
 struct Rules {
-    /// `host:port` as it is asked for, and where that is.
+    /// Requested `host:port` and its actual address.
     routes: BTreeMap<String, SocketAddr>,
-    /// `user:password`, which must be shown.
+    /// The required `user:password`.
     password: Option<&'static str>,
     asked: Mutex<Vec<String>>,
 }
 
-/// The proxy. It ends with this value.
+/// A running proxy. Dropping the value stops the proxy.
 #[derive(Debug)]
 pub struct FakeProxy {
     rules: Arc<Rules>,
@@ -40,18 +40,18 @@ pub struct FakeProxy {
 }
 
 impl FakeProxy {
-    /// Starts a proxy that knows the ways to these `host:port`, and lets everybody pass.
+    /// Starts a proxy with routes for these `host:port`, open to everyone.
     ///
     /// # Panics
-    /// When loopback cannot be listened on.
+    /// Panics if listening on loopback fails.
     pub fn start<'r>(routes: impl IntoIterator<Item = (&'r str, SocketAddr)>) -> Self {
         Self::with_password(routes, None)
     }
 
-    /// The same for those who show `user:password`.
+    /// Starts a proxy that requires `user:password`.
     ///
     /// # Panics
-    /// When loopback cannot be listened on.
+    /// Panics if listening on loopback fails.
     pub fn with_password<'r>(
         routes: impl IntoIterator<Item = (&'r str, SocketAddr)>,
         password: Option<&'static str>,
@@ -63,12 +63,12 @@ impl FakeProxy {
         Self { rules, listener }
     }
 
-    /// Where it listens.
+    /// The address of the proxy.
     pub fn address(&self) -> SocketAddr {
         self.listener.address()
     }
 
-    /// All `host:port` it was asked for, by those who may pass.
+    /// All `host:port` requested by authorized clients.
     pub fn asked(&self) -> Vec<String> {
         self.rules.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -92,7 +92,7 @@ impl Rules {
 
 async fn connect(socket: &mut TcpStream, rules: &Rules) -> io::Result<Option<TcpStream>> {
     let mut head = Vec::new();
-    // Byte by byte, so that nothing behind the head is taken away from the tunnel.
+    // Reads byte by byte, so that bytes after the head stay in the tunnel.
     while !head.ends_with(b"\r\n\r\n") {
         head.push(socket.read_u8().await?);
     }
@@ -114,7 +114,7 @@ async fn connect(socket: &mut TcpStream, rules: &Rules) -> io::Result<Option<Tcp
     Ok(there)
 }
 
-/// Source: RFC 1928, RFC 1929.
+/// Serves SOCKS5. Source: RFC 1928, RFC 1929.
 async fn socks(socket: &mut TcpStream, rules: &Rules) -> io::Result<Option<TcpStream>> {
     let [_, count] = take::<2>(socket).await?;
     let mut offered = vec![0; usize::from(count)];
@@ -152,7 +152,7 @@ async fn take<const BYTES: usize>(socket: &mut TcpStream) -> io::Result<[u8; BYT
     Ok(bytes)
 }
 
-/// A length and so many bytes.
+/// Reads a length and this many bytes.
 async fn text(socket: &mut TcpStream) -> io::Result<String> {
     let length = socket.read_u8().await?;
     let mut bytes = vec![0; usize::from(length)];

@@ -1,4 +1,4 @@
-//! A real registry on loopback: Debian's `docker-registry`, on a free port, with a folder of its own.
+//! A real registry on loopback: Debian's `docker-registry`, on a free port, with a temporary folder.
 
 use std::{
     fs,
@@ -14,61 +14,62 @@ use crate::{
     skip::Need,
 };
 
-/// How the registry is spoken to.
+/// The protocol of the registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// In the clear.
+    /// HTTP without TLS.
     Plain,
-    /// With a certificate of an authority nobody trusts yet.
+    /// HTTPS with a certificate of an unknown authority.
     Tls,
 }
 
-/// Who may pull and push.
+/// The users who may pull and push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guests {
-    /// Everybody.
+    /// Everyone.
     Anybody,
-    /// [`Registry::USER`] with [`Registry::PASSWORD`].
+    /// Only [`Registry::USER`] with [`Registry::PASSWORD`].
     Ann,
 }
 
-/// The registry. It ends with this value.
+/// A running registry. Dropping the value stops the registry.
 #[derive(Debug)]
 pub struct Registry {
     process: Child,
-    /// Host and port.
+    /// The host and port.
     host: String,
     ca_pem: String,
     _folder: TempDir,
 }
 
-/// The program, found on the PATH.
+/// The program, found on `PATH`.
 pub const PROGRAM: &str = "docker-registry";
 
-/// Of the password below, by `htpasswd -B`.
+/// The hash of [`Registry::PASSWORD`], created with `htpasswd -B`.
 const HTPASSWD: &str = "ann:$2y$04$8AkqsovR4pp.1t5WiEYPMu6OhDyBInDPuoqbjo1PfSNhObZzJRAE6\n";
 
 impl Registry {
-    /// The user it knows.
+    /// The only user.
     pub const USER: &str = "ann";
     /// The password of that user.
     pub const PASSWORD: &str = "hunter2";
 
-    /// Starts a registry and waits until it listens; where the program is not installed, the running test is skipped.
+    /// Starts a registry and waits until it listens. If the program is not installed, marks the running test as
+    /// skipped.
     ///
     /// # Panics
-    /// When the program is there and does not come up.
+    /// Panics if the program is installed but does not start.
     pub fn start(transport: Transport, guests: Guests) -> Option<Self> {
         let mut registry = Self::start_at("127.0.0.1", Path::new(PROGRAM), transport, guests)?;
         registry.host = registry.host.replace("127.0.0.1", "localhost");
         Some(registry)
     }
 
-    /// The same on this address, where one of version 6 stands in brackets; it may be that of another network that
-    /// `program` runs in.
+    /// Starts a registry on this address, with IPv6 addresses in brackets. The address may belong to another network,
+    /// in which `program` runs.
     ///
     /// # Panics
-    /// When the program is there and does not come up.
+    /// Panics if the program is installed but does not start.
     pub fn start_at(address: &str, program: &Path, transport: Transport, guests: Guests) -> Option<Self> {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let file = |name: &str, content: &str| {
@@ -110,23 +111,23 @@ http:
         };
         let mut log = BufReader::new(process.stderr.take().expect("its standard error is a pipe"));
         let host = format!("{address}:{}", port_in(&mut log, address));
-        // Whoever stops reading a pipe stops the writer.
+        // If the pipe is not read, the registry blocks.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         Some(Self { process, host, ca_pem, _folder: folder })
     }
 
-    /// Host and port, as they stand in references.
+    /// Host and port, as in references.
     pub fn host(&self) -> String {
         self.host.clone()
     }
 
-    /// The certificate that its own is signed with.
+    /// The certificate of the authority that issued the registry's certificate.
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
     }
 }
 
-/// Reads until the registry says where it listens.
+/// Reads the log until the registry prints its address.
 fn port_in(log: &mut impl std::io::BufRead, address: &str) -> String {
     let listening = format!("listening on {address}:");
     let mut told = String::new();
@@ -143,7 +144,7 @@ fn port_in(log: &mut impl std::io::BufRead, address: &str) -> String {
 
 impl Drop for Registry {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

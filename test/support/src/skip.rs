@@ -1,4 +1,4 @@
-//! Tests that this machine cannot run.
+//! Tests that cannot run on this machine.
 
 use std::{
     fs::OpenOptions,
@@ -7,34 +7,35 @@ use std::{
     thread,
 };
 
-/// Names the file that [`Need::skip`] appends to; `cargo xtask test` sets it and counts the lines.
+/// The variable with the file that [`Need::skip`] appends to. `cargo xtask test` sets the variable and counts the
+/// lines.
 pub const RECORD_VARIABLE: &str = "CAPSTAN_TEST_SKIPPED";
 
-/// Something a test needs and a machine may lack.
+/// A requirement of a test that a machine may not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// A real Kubernetes API server.
     ApiServer,
-    /// Networks without a way out.
+    /// Networks without a route to the outside.
     ClosedNetworks,
-    /// The loopback address of IPv6.
+    /// The IPv6 loopback address.
     Ipv6,
-    /// A program on the PATH.
+    /// A program on `PATH`.
     Program(&'static str),
     /// Releases of real providers, and the kustomizations of the reference corpus.
     Corpus,
-    /// Output that clusterctl and Go printed.
+    /// Recorded output of clusterctl and Go.
     Golden,
-    /// A clusterctl to take turns with.
+    /// A clusterctl binary to alternate with.
     Clusterctl,
 }
 
 impl Need {
-    /// Records that the running test is skipped because this is missing. Without a record it says so, past the capture of the
-    /// test runner.
+    /// Records that the running test is skipped because of this requirement. Without a record file, prints a message
+    /// that the test runner does not capture.
     ///
     /// # Panics
-    /// When the record cannot be written.
+    /// Panics if the record cannot be written.
     #[expect(clippy::disallowed_methods, reason = "the runner of the tests says where the record is")]
     pub fn skip(self) {
         let thread = thread::current();
@@ -42,12 +43,12 @@ impl Need {
         let (name, remedy) = self.described();
         let reference = if self.is_reference() { "reference" } else { "machine" };
         let Some(record) = std::env::var_os(RECORD_VARIABLE) else {
-            // Nobody has to read it.
+            // The message is optional; a write error is ignored.
             let _ = writeln!(std::io::stderr(), "skipped: {test} needs {name} ({remedy})");
             return;
         };
         let file = OpenOptions::new().create(true).append(true).open(record);
-        // One write, because test binaries run side by side.
+        // A single write, because test binaries run concurrently.
         let line = format!("{reference}\t{name}\t{remedy}\t{test}\n");
         file.and_then(|mut file| file.write_all(line.as_bytes())).expect("the record can be written");
     }
@@ -57,7 +58,7 @@ impl Need {
         matches!(self, Self::Corpus | Self::Golden | Self::Clusterctl)
     }
 
-    /// The name, and a way to have it.
+    /// The name of the requirement, and a way to meet it.
     fn described(self) -> (&'static str, &'static str) {
         match self {
             Self::ApiServer => ("a Kubernetes API server", "cargo xtask apiserver"),
@@ -73,17 +74,17 @@ impl Need {
     }
 }
 
-/// The reference corpus: `CAPSTAN_CORPUS`, else `../shared/corpus`. Where it is missing, the running test is skipped.
+/// The reference corpus: `CAPSTAN_CORPUS`, else `../shared/corpus`. If missing, marks the running test as skipped.
 pub fn corpus() -> Option<PathBuf> {
     folder("CAPSTAN_CORPUS", "corpus", Need::Corpus)
 }
 
-/// The golden output: `CAPSTAN_GOLDEN`, else `../shared/golden`. Where it is missing, the running test is skipped.
+/// The golden output: `CAPSTAN_GOLDEN`, else `../shared/golden`. If missing, marks the running test as skipped.
 pub fn golden() -> Option<PathBuf> {
     folder("CAPSTAN_GOLDEN", "golden", Need::Golden)
 }
 
-/// The path of a program on the PATH. Where it is missing, the running test is skipped.
+/// The path of a program on `PATH`. If missing, marks the running test as skipped.
 #[expect(clippy::disallowed_methods, reason = "a test runs programs of this machine")]
 pub fn program(name: &'static str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

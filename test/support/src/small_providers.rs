@@ -1,4 +1,4 @@
-//! Providers that are small enough to read, as texts of YAML.
+//! Small, readable providers as YAML text.
 
 use api::{Metadata, ProviderId, ProviderType};
 use manifest::{Limits, Object, read_stream};
@@ -13,27 +13,27 @@ pub fn core() -> ProviderId {
     ProviderId::new(ProviderType::Core, "cluster-api")
 }
 
-/// Bootstrap by kubeadm.
+/// The kubeadm bootstrap provider.
 pub fn bootstrap() -> ProviderId {
     ProviderId::new(ProviderType::Bootstrap, "kubeadm")
 }
 
-/// Control planes by kubeadm.
+/// The kubeadm control-plane provider.
 pub fn control_plane() -> ProviderId {
     ProviderId::new(ProviderType::ControlPlane, "kubeadm")
 }
 
-/// Infrastructure of docker.
+/// The docker infrastructure provider.
 pub fn docker() -> ProviderId {
     ProviderId::new(ProviderType::Infrastructure, "docker")
 }
 
-/// The namespace [`components`] puts a provider into.
+/// The namespace of a provider from [`components`].
 pub fn namespace_of(id: &ProviderId) -> String {
     format!("{}-system", id.label())
 }
 
-/// Metadata with the series of one version.
+/// Metadata with the release series of one version.
 pub fn metadata(version: &str, contract: &str) -> String {
     let numbers: Vec<&str> = version.trim_start_matches('v').split('.').collect();
     format!(
@@ -44,8 +44,8 @@ pub fn metadata(version: &str, contract: &str) -> String {
     )
 }
 
-/// The components of a provider in little: a definition, RBAC, a Service, a controller and a certificate.
-/// The core provider defines Cluster.
+/// The components of a small provider: a definition, RBAC, a Service, a controller and a certificate. The core provider
+/// defines Cluster.
 pub fn components(id: &ProviderId, version: &str) -> String {
     let group = match id.provider_type {
         ProviderType::Core => "cluster.x-k8s.io",
@@ -68,7 +68,7 @@ pub fn components(id: &ProviderId, version: &str) -> String {
         .replace("VERSION", version)
 }
 
-/// cert-manager in little: the kinds providers use, and its three Deployments.
+/// A small cert-manager: the kinds that providers use, and its three Deployments.
 pub fn cert_manager(version: &str) -> String {
     let mut text = "apiVersion: v1\nkind: Namespace\nmetadata: {name: cert-manager}\n".to_owned();
     for (kind, plural, scope) in [
@@ -90,7 +90,7 @@ pub fn cert_manager(version: &str) -> String {
     text
 }
 
-/// The objects of a YAML text.
+/// Parses the objects of a YAML text.
 pub fn objects(yaml: &str) -> Vec<Object> {
     read_stream(yaml.as_bytes(), &Limits::default()).expect("the manifest can be read").objects
 }

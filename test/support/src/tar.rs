@@ -1,4 +1,4 @@
-//! Tar archives whose headers say whatever a test wants them to.
+//! Tar archives with arbitrary headers.
 
 use std::io::{Read as _, Write as _};
 
@@ -6,33 +6,33 @@ use flate2::{Compress, Compression, FlushCompress, bufread::GzDecoder, write::Gz
 
 const BLOCK: usize = 512;
 
-/// One entry.
+/// An archive entry.
 #[derive(Clone, Debug)]
 pub struct TarEntry {
-    /// The name; a header has room for 100 bytes.
+    /// The name, up to 100 bytes.
     pub name: String,
-    /// The type: `0` is a file, `1` a hard link, `2` a symbolic link, `3` a device, `5` a folder, `x` an extended header.
+    /// The type: `0` file, `1` hard link, `2` symbolic link, `3` device, `5` folder, `x` extended header.
     pub kind: u8,
     /// The target of a link.
     pub link: String,
-    /// The size that the header claims, in place of the length of the content.
+    /// The size in the header, if different from the length of the content.
     pub size: Option<u64>,
     /// The content.
     pub content: Vec<u8>,
 }
 
 impl TarEntry {
-    /// Makes a file.
+    /// Creates a file.
     pub fn file(name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
         Self { name: name.into(), kind: b'0', link: String::new(), size: None, content: content.into() }
     }
 
-    /// Makes a link or a device.
+    /// Creates a link or a device.
     pub fn special(name: impl Into<String>, kind: u8, link: &str) -> Self {
         Self { kind, link: link.to_owned(), ..Self::file(name, "") }
     }
 
-    /// Claims another size.
+    /// Sets another size in the header.
     #[must_use]
     pub fn of_size(self, size: u64) -> Self {
         Self { size: Some(size), ..self }
@@ -57,7 +57,7 @@ impl TarEntry {
     }
 }
 
-/// Packs entries, without the end of an archive.
+/// Packs entries without the end-of-archive marker.
 pub fn tar_entries(entries: &[TarEntry]) -> Vec<u8> {
     let mut out = Vec::new();
     for entry in entries {
@@ -76,7 +76,7 @@ pub fn tar(entries: &[TarEntry]) -> Vec<u8> {
 /// Unpacks the files of an archive.
 ///
 /// # Panics
-/// When it is no archive of files.
+/// Panics if the bytes are not an archive of files.
 pub fn untar(archive: &[u8]) -> Vec<TarEntry> {
     let text = |field: &[u8]| {
         let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
@@ -95,36 +95,36 @@ pub fn untar(archive: &[u8]) -> Vec<TarEntry> {
     entries
 }
 
-/// Compresses.
+/// Compresses bytes with gzip.
 ///
 /// # Panics
-/// Never: memory takes what is written to it.
+/// Never panics, because writing to memory does not fail.
 pub fn gzip(plain: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(plain).expect("memory takes it");
     encoder.finish().expect("memory takes it")
 }
 
-/// Decompresses.
+/// Decompresses bytes with gzip.
 ///
 /// # Panics
-/// When it is not compressed.
+/// Panics if the bytes are not compressed.
 pub fn gunzip(compressed: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     GzDecoder::new(compressed).read_to_end(&mut plain).expect("it was compressed");
     plain
 }
 
-/// Compresses some bytes and, behind them, so many times a piece. A few kilobytes hold gigabytes of it; the sum at the end is
-/// missing.
+/// Compresses some bytes, followed by many repetitions of a piece. A few kilobytes can contain gigabytes. The checksum
+/// at the end is missing.
 ///
 /// # Panics
-/// Never: memory takes what is written to it.
+/// Never panics, because writing to memory does not fail.
 pub fn gzip_bomb(start: &[u8], piece: &[u8], times: usize) -> Vec<u8> {
     let deflate = |plain: &[u8]| {
         let mut out = Vec::with_capacity(plain.len() + 1024);
         let mut compress = Compress::new(Compression::best(), false);
-        // After a full flush the next block needs nothing that came before.
+        // After a full flush, the next block is independent of earlier blocks.
         compress.compress_vec(plain, &mut out, FlushCompress::Full).expect("memory takes it");
         out
     };

@@ -13,7 +13,7 @@ use rustix::{
     termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize},
 };
 
-/// A terminal, from the side of the person that looks at it.
+/// A terminal, from the user's side.
 #[derive(Debug)]
 pub struct Terminal {
     screen: File,
@@ -28,10 +28,10 @@ pub struct OnTerminal<'t> {
 }
 
 impl Terminal {
-    /// Opens a terminal of so many columns and 24 lines.
+    /// Opens a terminal with this many columns and 24 lines.
     ///
     /// # Panics
-    /// When the system has none.
+    /// Panics if the system has no terminals.
     pub fn of_columns(columns: u16) -> Self {
         let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("the system has terminals");
         grantpt(&screen).and_then(|()| unlockpt(&screen)).expect("an own terminal can be opened");
@@ -43,36 +43,36 @@ impl Terminal {
         Self { screen: screen.into(), program: program.into() }
     }
 
-    /// Starts a command with all its streams on the terminal.
+    /// Starts a command with all streams on the terminal.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// Panics if the command cannot be started.
     pub fn spawn(&self, mut command: Command) -> OnTerminal<'_> {
         let stream = || Stdio::from(self.program.try_clone().expect("a file can be shared"));
         command.stdin(stream()).stdout(stream()).stderr(stream()).env("TERM", "xterm");
         OnTerminal { terminal: self, process: command.spawn().expect("the binary under test can be started") }
     }
 
-    /// Runs a command to its end. Returns its status and all that it shows, without carriage returns and colours.
+    /// Runs a command until it exits. Returns its status and its output, without carriage returns and colours.
     ///
     /// # Panics
-    /// When it cannot be run.
+    /// Panics if the command cannot be run.
     pub fn run(&self, command: Command) -> (Option<i32>, String) {
         const END: &str = "\u{4}the end\u{4}";
         std::thread::scope(|scope| {
             let shown = scope.spawn(|| self.read_to(END));
             let status = self.spawn(command).process.wait().expect("a process can be waited for").code();
-            // What a terminal holds has no end of its own.
+            // A terminal has no end of file, so a marker ends the output.
             (&self.program).write_all(END.as_bytes()).expect("a terminal takes text");
             let shown = shown.join().expect("reading does not fail");
             (status, shown.trim_end_matches(END).to_owned())
         })
     }
 
-    /// True if the terminal shows what is typed and passes on whole lines, as shells leave it.
+    /// True if the terminal echoes input and passes on complete lines, as shells expect.
     ///
     /// # Panics
-    /// When it is gone.
+    /// Panics if the terminal is closed.
     pub fn is_as_shells_leave_it(&self) -> bool {
         let modes = tcgetattr(&self.program).expect("a terminal has modes").local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO)
@@ -81,15 +81,15 @@ impl Terminal {
     /// Types these keys.
     ///
     /// # Panics
-    /// When the terminal is gone.
+    /// Panics if the terminal is closed.
     pub fn press(&self, keys: &str) {
         (&self.screen).write_all(keys.as_bytes()).expect("a terminal takes keys");
     }
 
-    /// Reads what is shown up to a text.
+    /// Reads the output up to a text.
     ///
     /// # Panics
-    /// When the terminal is gone.
+    /// Panics if the terminal is closed.
     pub fn read_to(&self, text: &str) -> String {
         let (mut shown, mut piece) = (Vec::new(), [0; 4096]);
         loop {
@@ -107,15 +107,15 @@ impl OnTerminal<'_> {
     /// Sends a signal.
     ///
     /// # Panics
-    /// When the process has ended.
+    /// Panics if the process has exited.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).expect("the process is there");
     }
 
-    /// Stops the process as Ctrl-Z does, and waits until it is stopped.
+    /// Stops the process like Ctrl-Z, and waits until it is stopped.
     ///
     /// # Panics
-    /// When it ends instead.
+    /// Panics if the process exits instead.
     pub fn suspend(&self) {
         self.signal(Signal::TSTP);
         let (_, status) = waitpid(Some(self.pid()), WaitOptions::UNTRACED)
@@ -124,15 +124,15 @@ impl OnTerminal<'_> {
         assert!(status.stopped(), "it ended: {status:?}");
     }
 
-    /// Lets a stopped process go on.
+    /// Resumes a stopped process.
     pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
 
-    /// Ends with the process: its status, and whether the terminal is as shells leave it.
+    /// Waits until the process exits. Returns its status, and true if the terminal is in the state that shells expect.
     ///
     /// # Panics
-    /// When it cannot be waited for.
+    /// Panics if waiting fails.
     pub fn end(mut self) -> (Option<i32>, bool) {
         let status = self.process.wait().expect("a process can be waited for");
         (status.code(), self.terminal.is_as_shells_leave_it())

@@ -1,4 +1,4 @@
-//! A way to a sandbox that breaks, or on which requests are refused, when a test says so.
+//! A client connection to a sandbox that breaks or rejects requests at chosen points.
 
 use std::{
     future::{Future, pending},
@@ -25,42 +25,42 @@ type Cut = <Sandbox as Service<Request<Body>>>::Error;
 type IsMoment = Arc<dyn Fn(&Asked<'_>) -> bool + Send + Sync>;
 type Answer = Response<UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>>;
 
-/// A request that is about to be sent.
+/// A request before it is sent.
 #[derive(Debug)]
 pub struct Asked<'a> {
-    /// Its place among all of this wire, from 1.
+    /// The number of the request on this connection, from 1.
     pub number: u64,
-    /// `GET`, `PATCH` and so on.
+    /// The method, such as `GET` or `PATCH`.
     pub method: &'a str,
     /// The path without the query.
     pub path: &'a str,
-    /// The query; empty where there is none.
+    /// The query. Empty if there is none.
     pub query: &'a str,
 }
 
-/// What becomes of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is answered.
+    /// The request is answered.
     Answered,
-    /// It is the last one that has an effect; nobody hears of it.
+    /// The request takes effect, but the client receives no answer. All later requests are lost.
     Last,
-    /// The process that sends it is stopped: it and all that come after it are on their way until the process continues.
+    /// The sending process is stopped. This request and all later ones are in flight until the process resumes.
     Stopped,
-    /// It is refused, with status, reason and message.
+    /// The request is rejected with status, reason and message.
     Refused(u16, &'static str, &'static str),
 }
 
-/// When a request arrives that was on its way as its process was stopped.
+/// The arrival time of a request that was in flight when its process was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// At once; nobody hears of it before the process continues.
+    /// Immediately. The process receives the answer after it resumes.
     AtOnce,
-    /// When the process continues, as after a partition.
+    /// After the process resumes, as after a network partition.
     Late,
 }
 
-/// A moment of a run, before one of its requests, at which a test does something.
+/// A point in a run, before a chosen request, at which a test makes a change.
 #[derive(Clone, Default)]
 pub struct Moment {
     has_come: Arc<AtomicBool>,
@@ -68,7 +68,7 @@ pub struct Moment {
     over: Arc<Notify>,
 }
 
-/// A way to a sandbox on which requests meet a fate.
+/// A connection to a sandbox that determines the outcome of each request.
 #[derive(Clone)]
 pub struct Wire {
     sandbox: Sandbox,
@@ -81,19 +81,19 @@ pub struct Wire {
 }
 
 impl Asked<'_> {
-    /// Whether it changes something.
+    /// True if the request changes objects.
     pub fn writes(&self) -> bool {
         self.method != "GET" && !self.path.ends_with("reviews") && !self.query.contains("dryRun=All")
     }
 
-    /// True if it acquires, renews or releases the lease of the cluster.
+    /// True if the request acquires, renews or releases the lease of the cluster.
     pub fn is_of_lease(&self) -> bool {
         self.path.contains("/leases")
     }
 }
 
 impl Wire {
-    /// A wire on which a function decides the fate of each request.
+    /// Creates a connection on which a function decides the outcome of each request.
     pub fn new(fixture: &Fixture, fate: impl Fn(&Asked<'_>) -> Fate + Send + Sync + 'static) -> Self {
         let (dead, stopped) = (watch::Sender::new(false), watch::Sender::new(false));
         Self {
@@ -107,12 +107,13 @@ impl Wire {
         }
     }
 
-    /// A wire whose process is stopped at one of its writes, those of the lease not counted.
+    /// Creates a connection whose process is stopped at the given write. Writes to the lease are not counted.
     pub fn stopping_at_write(fixture: &Fixture, number: u64, arrival: Arrival) -> Self {
         Self::stopping(fixture, number, &Arc::default(), arrival)
     }
 
-    /// The wires of one process to two servers, which is stopped at one of its writes to either.
+    /// Creates the connections of one process to two servers. The process is stopped at the given write to either
+    /// server.
     pub fn stopping_pair(fixtures: [&Fixture; 2], number: u64) -> (Self, Self) {
         let writes = Arc::default();
         let [one, other] = fixtures.map(|fixture| Self::stopping(fixture, number, &writes, Arrival::AtOnce));
@@ -134,16 +135,16 @@ impl Wire {
 
     /// Waits until the process is stopped.
     pub async fn stopped(&self) {
-        // The sender lives as long as this.
+        // The sender lives as long as this value.
         let _ = self.stopped.subscribe().wait_for(|stopped| *stopped).await;
     }
 
-    /// Continues the process: what was on its way arrives.
+    /// Resumes the process. Requests in flight arrive.
     pub fn resume(&self) {
         self.stopped.send_replace(false);
     }
 
-    /// A wire on which the first request of some waits for the end of a moment.
+    /// Creates a connection on which the first matching request waits for the end of a moment.
     pub fn waiting(
         fixture: &Fixture,
         moment: &Moment,
@@ -153,22 +154,22 @@ impl Wire {
         Self { moment: Some((moment.clone(), Arc::new(is_moment))), ..wire }
     }
 
-    /// A wire that breaks after so many requests.
+    /// Creates a connection that breaks after this many requests.
     pub fn breaking_after(fixture: &Fixture, requests: u64) -> Self {
         Self::new(fixture, move |asked| if asked.number < requests { Fate::Answered } else { Fate::Last })
     }
 
-    /// The client at its end.
+    /// A client that uses the connection.
     pub fn client(&self) -> kube::Client {
         kube::Client::new(self.clone(), "default")
     }
 
-    /// Breaks the wire: nothing is answered any more.
+    /// Breaks the connection. Further requests receive no answer.
     pub fn break_now(&self) {
         self.dead.send_replace(true);
     }
 
-    /// Waits for the end of something, or until the wire is broken.
+    /// Runs a future until it completes or the connection breaks. `None` if the connection broke.
     pub async fn until_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let mut dead = self.dead.subscribe();
         tokio::select! {
@@ -180,7 +181,7 @@ impl Wire {
 }
 
 impl Wire {
-    /// A request that arrives whether or not anybody still waits for the answer.
+    /// Sends a request that reaches the server even if the client no longer waits for the answer.
     async fn on_its_way(
         &self,
         request: Request<Body>,
@@ -201,7 +202,7 @@ impl Wire {
 }
 
 impl Moment {
-    /// Works until the moment comes, makes a change, and works to the end.
+    /// Runs the future until the moment, makes a change, and completes the future.
     pub async fn during<T>(&self, work: impl Future<Output = T>, change: impl Future<Output = ()>) -> T {
         let mut work = pin!(work);
         tokio::select! {
@@ -280,7 +281,7 @@ fn refusal(code: u16, reason: &str, message: &str) -> Answer {
     response.body(body.boxed_unsync()).expect("the answer can be made")
 }
 
-/// Has trouble from now on.
+/// Injects a fault from now on.
 pub fn strike(fixture: &Fixture, fault: &str) {
     fixture.sandbox().faults().add(Fault::parse(fault).expect("a fault that can be read"));
 }

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use super::{ApiServer, Process};
 
-/// Good for a server that nobody but this machine reaches, for as long as a test takes.
+/// Sufficient for a server that only this machine can reach, for the duration of a test.
 const TOKEN: &str = "token-of-a-test";
 
 pub(super) fn start(assets: &Path, flags: &[String]) -> io::Result<ApiServer> {
@@ -73,7 +73,7 @@ fn spawn(command: &mut Command) -> io::Result<Process> {
     Ok(Process { child, _stdin: None })
 }
 
-/// A port that was free a moment ago; both binaries want to be told one.
+/// A port that was free a moment ago. Both binaries require an explicit port.
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }

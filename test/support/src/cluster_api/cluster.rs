@@ -1,4 +1,4 @@
-//! A Cluster and everything below it.
+//! A Cluster with all objects below it.
 
 mod infrastructure;
 mod machines;
@@ -13,7 +13,7 @@ use crate::kind::{self, Kind};
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
 const TOPOLOGY_OWNED: &str = "topology.cluster.x-k8s.io/owned";
 
-/// A provisioned Cluster to create: its objects, owners before owned.
+/// A provisioned Cluster to create. Iterates over its objects, owners first.
 #[derive(Clone, Debug)]
 pub struct ClusterBuilder {
     place: String,
@@ -24,8 +24,8 @@ pub struct ClusterBuilder {
     infrastructure: Infrastructure,
 }
 
-/// A provisioned Cluster at `namespace/name`, with infrastructure and without machines. It has brought its own authority:
-/// a Secret that nobody owns, found by its name.
+/// A provisioned Cluster at `namespace/name`, with infrastructure and without machines. Its certificate authority is a
+/// user-provided Secret without owner, found by name.
 pub fn cluster(place: &str) -> ClusterBuilder {
     let place = place.to_owned();
     ClusterBuilder {
@@ -39,37 +39,37 @@ pub fn cluster(place: &str) -> ClusterBuilder {
 }
 
 impl ClusterBuilder {
-    /// Has a control plane `CLUSTER-control-plane` of so many machines, `CLUSTER-control-plane-0` and on. It made the
-    /// Secrets.
+    /// Adds a control plane `CLUSTER-control-plane` with machines `CLUSTER-control-plane-0` and so on. The control
+    /// plane owns the Secrets.
     #[must_use]
     pub fn control_plane(mut self, machines: usize) -> Self {
         self.control_plane = Some(machines);
         self
     }
 
-    /// Has so many machines that nothing controls: `CLUSTER-machine-0` and on.
+    /// Adds standalone machines `CLUSTER-machine-0` and so on, without a controller.
     #[must_use]
     pub fn machines(mut self, machines: usize) -> Self {
         self.machines = machines;
         self
     }
 
-    /// Has a MachineDeployment `CLUSTER-NAME` with one MachineSet `CLUSTER-NAME-1` of so many machines,
-    /// `CLUSTER-NAME-1-0` and on.
+    /// Adds a MachineDeployment `CLUSTER-NAME` with one MachineSet `CLUSTER-NAME-1` and machines `CLUSTER-NAME-1-0` and
+    /// so on.
     #[must_use]
     pub fn machine_deployment(mut self, name: &str, machines: usize) -> Self {
         self.deployments.push((name.to_owned(), machines));
         self
     }
 
-    /// Is a managed topology of this ClusterClass, at `name` or `namespace/name`.
+    /// Makes the Cluster a managed topology of this ClusterClass, given as `name` or `namespace/name`.
     #[must_use]
     pub fn of_class(mut self, class: &str) -> Self {
         self.class = Some(class.to_owned());
         self
     }
 
-    /// Is made of these kinds instead of those of docker and kubeadm.
+    /// Uses these kinds instead of those of docker and kubeadm.
     #[must_use]
     pub fn made_of(mut self, infrastructure: Infrastructure) -> Self {
         self.infrastructure = infrastructure;
@@ -118,13 +118,13 @@ impl ClusterBuilder {
         topology
     }
 
-    /// A part of the Cluster, made by its topology if there is one.
+    /// A part of the Cluster. Labelled as owned by the topology, if there is one.
     fn part(&self, kind: Kind, name: &str) -> Object {
         let part = object(kind, &beside(&self.place, name)).label(CLUSTER_NAME, self.name());
         if self.class.is_some() { part.label(TOPOLOGY_OWNED, "") } else { part }
     }
 
-    /// A part the Cluster refers to: a topology makes it the controller.
+    /// A part to which the Cluster refers. In a topology, the Cluster is its controller.
     fn direct_part(&self, kind: Kind, name: &str) -> Object {
         self.part(kind, name).owned(kind::CLUSTER, self.name(), self.class.is_some())
     }
@@ -179,7 +179,7 @@ impl ClusterBuilder {
         objects
     }
 
-    /// Without a control plane, the authority is the user's and the kubeconfig the Cluster's.
+    /// Without a control plane, the user owns the certificate authority, and the Cluster owns the kubeconfig.
     fn secrets(&self) -> Vec<Object> {
         let secret = |purpose: &str, data: Value| {
             object(kind::SECRET, &format!("{}-{purpose}", self.place))
@@ -240,7 +240,7 @@ impl IntoIterator for ClusterBuilder {
     }
 }
 
-/// A status with the counts of something that has all its machines.
+/// Adds replica counts to a status, with all machines ready.
 fn replicated(machines: usize, mut status: Value) -> Value {
     for count in ["replicas", "readyReplicas", "availableReplicas", "upToDateReplicas"] {
         status[count] = json!(machines);

@@ -1,4 +1,4 @@
-//! Definitions of the kinds: names, versions and labels of the real ones over a schema that takes everything.
+//! Definitions of the kinds. Names, versions and labels are the real ones; the schema accepts everything.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Everything the builders make, in the order in which it is told about.
+/// All kinds that the builders create, in output order.
 pub(super) const KINDS: [Kind; 17] = [
     kind::CLUSTER_CLASS,
     kind::CLUSTER,
@@ -34,24 +34,24 @@ pub(super) const KINDS: [Kind; 17] = [
     kind::PROVIDER,
 ];
 
-/// Defines all kinds that the builders make.
+/// Creates the definitions of all kinds that the builders create.
 pub async fn install(lab: &Fixture) {
     lab.create(definitions()).await;
 }
 
-/// The same on any server, which may need a moment to serve them.
+/// Creates the definitions on any server, and waits until the server serves them.
 ///
 /// # Panics
-/// When one of them is not served after a minute.
+/// Panics if a kind is not served after a minute.
 pub async fn define(client: &kube::Client) {
     create(client, definitions()).await;
     wait_until_served(client, KINDS).await;
 }
 
-/// Waits until objects of all these kinds can be asked for.
+/// Waits until objects of all these kinds can be listed.
 ///
 /// # Panics
-/// When they cannot after a minute.
+/// Panics if a kind is not served after a minute.
 pub async fn wait_until_served(client: &kube::Client, kinds: impl IntoIterator<Item = Kind>) {
     let served = async {
         for kind in kinds {
@@ -67,11 +67,11 @@ fn definitions() -> [Object; 17] {
     KINDS.map(definition)
 }
 
-/// All objects in a namespace of the kinds that the builders make, Secrets and ConfigMaps, by kind and name. What every
-/// namespace has is not among them.
+/// All objects in a namespace by kind and name: the kinds of the builders, Secrets and ConfigMaps. Default objects of
+/// every namespace are excluded.
 ///
 /// # Panics
-/// When the server does not answer.
+/// Panics if the server does not respond.
 pub async fn objects_in(client: &kube::Client, namespace: &str) -> BTreeMap<String, Value> {
     let mut objects = BTreeMap::new();
     let kinds = KINDS.iter().chain(&[kind::CONFIG_MAP, kind::SECRET]).filter(|kind| kind.namespaced);
@@ -86,7 +86,7 @@ pub async fn objects_in(client: &kube::Client, namespace: &str) -> BTreeMap<Stri
     objects
 }
 
-/// The definition of a kind, with the labels that clusterctl and the contracts ask for.
+/// The definition of a kind, with the labels required by clusterctl and the contracts.
 pub fn definition(kind: Kind) -> Object {
     let version = json!({
         "name": kind.version,
@@ -105,7 +105,8 @@ pub fn definition(kind: Kind) -> Object {
     labels(kind).iter().fold(definition.field("spec", spec), |object, (key, value)| object.label(key, value))
 }
 
-/// Source: the components of the providers, Cluster API v1.14 and its provider for AWS v2.11.
+/// The labels of a definition. Source: the components of the providers, Cluster API v1.14 and its provider for AWS
+/// v2.11.
 fn labels(kind: Kind) -> Vec<(&'static str, &'static str)> {
     let provider = match kind.group.split('.').next() {
         Some("bootstrap") => "bootstrap-kubeadm",
@@ -125,7 +126,7 @@ fn labels(kind: Kind) -> Vec<(&'static str, &'static str)> {
     labels
 }
 
-/// Source: the same components. A template of machines tells there what its machines can do.
+/// True if a kind has a status. Source: the same components. A template of machines reports machine capacity there.
 fn has_status(kind: Kind) -> bool {
     let is_template = kind.kind.ends_with("Template") && kind != kind::DOCKER_MACHINE_TEMPLATE;
     !is_template && ![kind::CLUSTER_RESOURCE_SET_BINDING, kind::PROVIDER].contains(&kind)

@@ -1,22 +1,22 @@
-//! One object that is to be created.
+//! An object to create.
 
 use serde_json::{Value, json};
 
 use super::split;
 use crate::kind::Kind;
 
-/// An object to create. Its owners are named; they get their uids when it is created.
+/// An object to create. Owners are given by name; their uids are resolved on creation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     pub(crate) kind: Kind,
-    /// Without a status.
+    /// The object without status.
     pub(crate) value: Value,
     pub(crate) owners: Vec<Owner>,
-    /// Null when there is none.
+    /// The status. Null if there is none.
     pub(crate) status: Value,
 }
 
-/// An owner in the same namespace, or of the whole cluster.
+/// An owner in the same namespace, or a cluster-scoped owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) kind: Kind,
@@ -24,7 +24,7 @@ pub(crate) struct Owner {
     pub(crate) is_controller: bool,
 }
 
-/// An object at `namespace/name`, or at `name` for those of the whole cluster, with nothing in it.
+/// An empty object at `namespace/name`, or at `name` for cluster-scoped kinds.
 pub fn object(kind: Kind, place: &str) -> Object {
     let (namespace, name) = split(place);
     assert_eq!(kind.namespaced, !namespace.is_empty(), "`{place}` is no place for a {}", kind.kind);
@@ -36,12 +36,12 @@ pub fn object(kind: Kind, place: &str) -> Object {
 }
 
 impl Object {
-    /// Its kind.
+    /// The kind.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Where it is: `namespace/name`, or `name` for objects of the whole cluster.
+    /// The location: `namespace/name`, or `name` for cluster-scoped objects.
     pub fn place(&self) -> String {
         let text = |field: &str| self.value["metadata"][field].as_str().unwrap_or_default();
         if self.kind.namespaced {
@@ -72,27 +72,27 @@ impl Object {
         self
     }
 
-    /// Sets a field at the top: `spec`, `stringData`, `type`.
+    /// Sets a top-level field, such as `spec`, `stringData` or `type`.
     #[must_use]
     pub fn field(mut self, name: &str, value: Value) -> Self {
         self.value[name] = value;
         self
     }
 
-    /// Has this status, written as a controller would.
+    /// Sets the status, written as a controller would.
     #[must_use]
     pub fn status(mut self, status: Value) -> Self {
         self.status = status;
         self
     }
 
-    /// Is owned by an object of its namespace or of the whole cluster, which must be there before it.
+    /// Adds an owner in the same namespace, or a cluster-scoped owner. The owner must exist first.
     #[must_use]
     pub fn owned_by(self, kind: Kind, name: &str) -> Self {
         self.owned(kind, name, false)
     }
 
-    /// Is owned and controlled by it.
+    /// Adds an owner that is also the controller.
     #[must_use]
     pub fn controlled_by(self, kind: Kind, name: &str) -> Self {
         self.owned(kind, name, true)
@@ -103,7 +103,7 @@ impl Object {
         self
     }
 
-    /// What to send, with the uids of its owners in their order.
+    /// The object to send, with the uids of its owners in order.
     pub(crate) fn with_owners(mut self, uids: &[Value]) -> Value {
         for (owner, uid) in self.owners.iter().zip(uids) {
             let Owner { kind, name, is_controller } = owner;
@@ -119,7 +119,7 @@ impl Object {
     }
 }
 
-/// Adds to a list that may not be there yet.
+/// Appends to a list, and creates the list if it is missing.
 fn push(list: &mut Value, item: Value) {
     match list {
         Value::Array(items) => items.push(item),

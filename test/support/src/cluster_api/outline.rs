@@ -1,4 +1,4 @@
-//! What is in a namespace and who owns it, for snapshots.
+//! The objects of a namespace with their owners, for snapshots.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::definitions::KINDS;
 use crate::{fixture::Fixture, kind};
 
-/// A line for each object of a namespace, by kind and name, with its owners and the last part of each finalizer:
+/// Renders one line per object of a namespace: kind, name, owners, and the short name of each finalizer:
 ///
 /// ```text
 /// Machine a-0: controlled by MachineSet a [machine]
 /// ```
 ///
-/// Told are the kinds of the builders, Secrets and ConfigMaps but for `kube-root-ca.crt`, which every namespace has. An
-/// owner that is not there, or is another object of that name by now, is `missing`.
+/// Includes the kinds of the builders, Secrets, and ConfigMaps except `kube-root-ca.crt`, which exists in every
+/// namespace. An owner is `missing` if it does not exist or has another uid.
 pub async fn outline(lab: &Fixture, namespace: &str) -> String {
     let mut objects = Vec::new();
     for kind in KINDS.iter().chain(&[kind::CONFIG_MAP, kind::SECRET]) {
@@ -53,7 +53,7 @@ fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object[field].as_str().unwrap_or_default()
 }
 
-/// `machine.cluster.x-k8s.io` and `cluster.x-k8s.io/machine` are both `machine`.
+/// The short name: both `machine.cluster.x-k8s.io` and `cluster.x-k8s.io/machine` become `machine`.
 fn short(finalizer: &str) -> &str {
     match finalizer.split_once('/') {
         Some((_, name)) => name,

@@ -1,4 +1,4 @@
-//! What Clusters share, and what says which providers are installed.
+//! Objects shared by Clusters, and entries of the provider inventory.
 
 use api::ProviderId;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Object, TIME, beside, conditions, kubeadm, object, split};
 use crate::kind::{self, Kind};
 
-/// A ClusterClass at `namespace/name` with the templates it owns. It knows workers of the class `worker`.
+/// A ClusterClass at `namespace/name` with its templates. It defines the worker class `worker`.
 pub fn cluster_class(place: &str) -> [Object; 6] {
     let name = split(place).1;
     let (control_plane, worker) = (format!("{name}-control-plane"), format!("{name}-worker"));
@@ -37,8 +37,8 @@ pub fn cluster_class(place: &str) -> [Object; 6] {
     ]
 }
 
-/// A ClusterResourceSet at `namespace/name` with a ConfigMap and a Secret of its name, which it has applied to these
-/// Clusters: each has a binding.
+/// A ClusterResourceSet at `namespace/name` with a ConfigMap and a Secret of the same name. Each of these Clusters has
+/// a binding, as if the resources were applied.
 pub fn resource_set(place: &str, clusters: &[&str]) -> Vec<Object> {
     let name = split(place).1;
     let kinds = [kind::CONFIG_MAP, kind::SECRET];
@@ -70,7 +70,7 @@ pub fn resource_set(place: &str, clusters: &[&str]) -> Vec<Object> {
     [set, resource(kind::CONFIG_MAP), secret].into_iter().chain(clusters.iter().map(binding)).collect()
 }
 
-/// An entry of the provider inventory, in the provider's own namespace.
+/// An entry of the provider inventory, in the namespace of the provider.
 pub fn provider(id: &ProviderId, version: &str) -> Object {
     let label = id.label();
     object(kind::PROVIDER, &format!("{label}-system/{label}"))

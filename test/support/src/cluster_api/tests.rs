@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::{fixture::Fixture, kind};
 
-/// A sandbox with the definitions in it.
+/// A sandbox that contains the definitions.
 async fn lab() -> Fixture {
     let lab = Fixture::start().await;
     install(&lab).await;

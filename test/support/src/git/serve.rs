@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 and CGI as `git http-backend` needs.
+//! The subset of HTTP/1.1 and CGI that `git http-backend` needs.
 
 use std::{
     ffi::OsString,
@@ -99,7 +99,7 @@ fn plain(status: &str, headers: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\n{headers}connection: close\r\ncontent-length: 0\r\n\r\n").into_bytes()
 }
 
-/// What a client with a login sends.
+/// The `Authorization` header for a login.
 fn basic((user, password): Login) -> String {
     format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }

@@ -1,23 +1,23 @@
 use std::time::Duration;
 
-/// How an answer ends.
+/// The end of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// As it should.
+    /// A complete reply.
     Whole,
-    /// The connection is closed after this many bytes of the body.
+    /// Closes the connection after this many bytes of the body.
     CutAfter(usize),
-    /// As it should, but the length is not announced: the end of the connection is the end of the body.
+    /// A complete reply without a content length: the end of the connection ends the body.
     Unannounced,
-    /// Nothing comes any more after this many bytes of the body.
+    /// Sends nothing more after this many bytes of the body.
     StallAfter(usize),
-    /// The body comes byte by byte, with this time between them.
+    /// Sends the body byte by byte, with this delay.
     Trickle(Duration),
-    /// The connection is closed before any answer.
+    /// Closes the connection without a reply.
     Close,
 }
 
-/// One scripted answer.
+/// A scripted reply.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub(super) status: u16,
@@ -27,7 +27,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// An answer with a status and no body.
+    /// A reply with a status and no body.
     pub fn status(status: u16) -> Self {
         Self { status, headers: Vec::new(), body: Vec::new(), end: End::Whole }
     }
@@ -47,7 +47,7 @@ impl Reply {
         Self::status(status).header("content-type", "application/json; charset=utf-8").body(body)
     }
 
-    /// A web page, as a login or a captive portal gives it.
+    /// A web page, such as a login page or a captive portal.
     pub fn web_page() -> Self {
         let page = "<!DOCTYPE html>\n<html><body>Sign in</body></html>";
         Self::status(200).header("content-type", "text/html; charset=utf-8").body(page)
@@ -58,7 +58,7 @@ impl Reply {
         Self::status(302).header("location", to)
     }
 
-    /// What GitHub says when the requests of the hour are used up.
+    /// The reply of GitHub when the hourly request limit is exhausted.
     pub fn github_rate_limit(limit: u64, resets_at: u64) -> Self {
         Self::json(403, r#"{"message":"API rate limit exceeded for 203.0.113.7.","documentation_url":"https://docs.github.com/rest"}"#)
             .header("x-ratelimit-limit", &limit.to_string())
@@ -66,7 +66,7 @@ impl Reply {
             .header("x-ratelimit-reset", &resets_at.to_string())
     }
 
-    /// What GitHub says when too many requests come at once.
+    /// The reply of GitHub to too many concurrent requests.
     pub fn github_secondary_limit() -> Self {
         Self::json(
             403,
@@ -95,28 +95,28 @@ impl Reply {
         self
     }
 
-    /// Falls silent after some bytes of the body.
+    /// Stops sending after some bytes of the body.
     #[must_use]
     pub fn stall_after(mut self, bytes: usize) -> Self {
         self.end = End::StallAfter(bytes);
         self
     }
 
-    /// Sends the body byte by byte, with this time between them.
+    /// Sends the body byte by byte, with this delay.
     #[must_use]
     pub fn trickle(mut self, every: Duration) -> Self {
         self.end = End::Trickle(every);
         self
     }
 
-    /// Leaves the length of the body out.
+    /// Omits the content length.
     #[must_use]
     pub fn unannounced(mut self) -> Self {
         self.end = End::Unannounced;
         self
     }
 
-    /// Closes the connection without an answer.
+    /// Closes the connection without a reply.
     pub fn close() -> Self {
         Self { end: End::Close, ..Self::status(200) }
     }

@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a GET and a short POST need.
+//! The subset of HTTP/1.1 for GET requests and short POST requests.
 
 use std::{
     io,
@@ -43,7 +43,7 @@ async fn starts_with_tls(socket: &TcpStream) -> io::Result<bool> {
     Ok(socket.peek(&mut first).await? == 1 && first[0] == TLS_HANDSHAKE)
 }
 
-/// Answers requests until the client hangs up or a scripted fault ends the connection.
+/// Answers requests until the client closes the connection or a scripted fault ends it.
 async fn requests(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     first: Option<String>,
@@ -72,7 +72,7 @@ async fn requests(
 
 pub(crate) async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<String>> {
     let mut head = Vec::new();
-    // Byte by byte, so that nothing behind the head is taken away from who reads on.
+    // Reads byte by byte, so that bytes after the head stay in the stream for the next reader.
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
         if stream.read(&mut byte).await? == 0 {
@@ -93,7 +93,7 @@ fn received(head: &str, tls: bool) -> Received {
         .collect();
     let host =
         headers.iter().find(|(name, _)| name == "host").map(|(_, host)| host.clone()).unwrap_or_default();
-    // A request through a proxy names the whole address.
+    // A request through a proxy contains the full url.
     let target = target.strip_prefix(&format!("http://{host}")).unwrap_or(target);
     let target = if method == "CONNECT" { String::new() } else { target.to_owned() };
     let host = host.split(':').next().unwrap_or_default().to_owned();
@@ -112,7 +112,7 @@ fn answer(received: Received, script: &Mutex<Script>) -> Reply {
     .unwrap_or_else(|| Reply::json(404, r#"{"message":"Not Found"}"#))
 }
 
-/// Writes an answer, of which a HEAD gets the head; says whether the connection goes on.
+/// Writes a reply, or only its head for HEAD requests. True if the connection stays open.
 async fn write_reply(
     stream: &mut (impl AsyncWrite + AsyncRead + Unpin),
     reply: &Reply,
@@ -151,7 +151,7 @@ async fn write_reply(
         stream.shutdown().await?;
     }
     if let End::StallAfter(_) = reply.end {
-        // Silent until the client gives up.
+        // Sends nothing until the client gives up.
         let mut rest = [0; 64];
         while stream.read(&mut rest).await? > 0 {}
     }

@@ -1,4 +1,4 @@
-//! The answers of real hosts, built from what a test cares about.
+//! Realistic replies of real hosts, built from the parts that tests need.
 
 use super::{FakeHost, Reply};
 
@@ -13,9 +13,9 @@ pub struct GitHubRelease {
 }
 
 impl GitHubRelease {
-    /// A public release without files; `repository` is `owner/repo`.
+    /// A public release without files. `repository` is `owner/repo`.
     pub fn new(repository: &str, tag: &str) -> Self {
-        // Assets of two releases must not share their ids.
+        // Assets of different releases must have different ids.
         let id = tag.bytes().fold(7_u64, |id, byte| (id * 31 + u64::from(byte)) % 1_000_000) * 100;
         Self { repository: repository.to_owned(), tag: tag.to_owned(), files: Vec::new(), private: false, id }
     }
@@ -27,14 +27,14 @@ impl GitHubRelease {
         self
     }
 
-    /// Makes plain downloads answer 404, as those of a private repository do.
+    /// Makes plain downloads return 404, as in private repositories.
     #[must_use]
     pub fn private(mut self) -> Self {
         self.private = true;
         self
     }
 
-    /// The release as the REST API describes it.
+    /// The release in the format of the REST API.
     pub fn json(&self) -> String {
         let Self { repository, tag, id, .. } = self;
         let assets: Vec<String> = self
@@ -55,7 +55,7 @@ impl GitHubRelease {
         )
     }
 
-    /// Scripts all of it.
+    /// Scripts all addresses of the release on a host.
     pub fn publish(&self, host: &FakeHost) {
         let Self { repository, tag, id, .. } = self;
         let api = format!("api.github.com/repos/{repository}/releases");
@@ -72,7 +72,7 @@ impl GitHubRelease {
     }
 }
 
-/// One page of the list of releases, with a link to the next page if there is one.
+/// One page of the list of releases, with a link to the next page, if any.
 pub fn github_releases_page(repository: &str, tags: &[&str], next: Option<&str>) -> Reply {
     let releases: Vec<String> = tags.iter().map(|tag| GitHubRelease::new(repository, tag).json()).collect();
     let page = Reply::json(200, format!("[{}]", releases.join(",")));

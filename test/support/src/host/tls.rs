@@ -9,35 +9,35 @@ use rustls::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// What a host shows, and what it wants to be shown.
+/// The certificate of a host, and its requirement for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// A good certificate of its authority.
+    /// A valid certificate, issued by the authority.
     Good,
-    /// One whose time was over at the end of 2020.
+    /// A certificate that expired at the end of 2020.
     Expired,
-    /// One that is signed by itself.
+    /// A self-signed certificate.
     OwnSigned,
-    /// A good one; it wants to be shown one of its authority.
+    /// A valid certificate. Clients must present a certificate of the same authority.
     ForKnownClients,
 }
 
-/// A certificate and its key, both PEM.
+/// A certificate and its key, in PEM.
 #[derive(Clone, Debug)]
 pub struct Identity {
     /// The certificate.
     pub certificate_pem: String,
-    /// Its private key.
+    /// The private key.
     pub key_pem: String,
 }
 
-/// How a host proves itself.
+/// The TLS setup of a host.
 pub(crate) struct Tls {
     pub(crate) acceptor: TlsAcceptor,
     pub(crate) ca_pem: String,
-    /// What the host shows.
+    /// The certificate of the host.
     pub(crate) own: Identity,
-    /// What it may be shown.
+    /// The certificate for clients.
     pub(crate) client: Identity,
 }
 
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Tls {
     }
 }
 
-/// Makes an authority nobody trusts yet and a certificate of it for the names, `localhost` and loopback.
+/// Creates an authority, trusted by no one, and a certificate for the names, `localhost` and loopback.
 pub(crate) fn make(names: &[&str], manner: Manner) -> Tls {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

@@ -1,4 +1,4 @@
-//! What the infrastructure and the machines of a Cluster are made of.
+//! The infrastructure of a Cluster and of its machines.
 
 use serde_json::{Value, json};
 
@@ -7,33 +7,33 @@ use crate::{
     kind::{self, Kind},
 };
 
-/// Kinds of an infrastructure provider and of the bootstrap provider beside it, and what their objects have to say.
+/// The kinds of an infrastructure provider and its bootstrap provider, with the content of their objects.
 #[derive(Clone, Debug)]
 pub struct Infrastructure {
-    /// Of the Cluster, such as DockerCluster.
+    /// The kind for Clusters, such as DockerCluster.
     pub cluster: Kind,
-    /// What it says beside its endpoint.
+    /// The spec of the Cluster kind, without the endpoint.
     pub cluster_spec: Value,
-    /// Of a Machine.
+    /// The kind for Machines.
     pub machine: Kind,
-    /// What they are made from.
+    /// The template kind for Machines.
     pub machine_template: Kind,
-    /// What both say; a machine has its provider id besides.
+    /// The spec of both Machine kinds. Machines have a provider id in addition.
     pub machine_spec: Value,
-    /// The bootstrap config of a Machine.
+    /// The bootstrap config kind for Machines.
     pub config: Kind,
-    /// What they are made from.
+    /// The template kind for bootstrap configs.
     pub config_template: Kind,
-    /// What both say.
+    /// The spec of both bootstrap config kinds.
     pub config_spec: Value,
-    /// What Cluster and Machine report, as the contract has it that the provider follows.
+    /// The status of Cluster and Machine, in the form that the contract of the provider requires.
     pub status: Value,
-    /// What a config reports beside the name of its data.
+    /// The status of a bootstrap config, without the name of its data Secret.
     pub config_status: Value,
 }
 
 impl Infrastructure {
-    /// Docker and kubeadm.
+    /// Docker infrastructure with kubeadm.
     #[must_use]
     pub fn docker() -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Infrastructure {
     }
 }
 
-/// The finalizer that the controller of a kind puts on its objects.
+/// The finalizer that the controller of a kind adds to its objects.
 pub(super) fn finalizer(kind: Kind) -> String {
     format!("{}.{}", kind.kind.to_lowercase(), kind.group)
 }

@@ -1,4 +1,4 @@
-//! MachineDeployments, and Machines with what is behind them.
+//! MachineDeployments, and Machines with their bootstrap config and infrastructure.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::{
 const DEPLOYMENT_NAME: &str = "cluster.x-k8s.io/deployment-name";
 
 impl ClusterBuilder {
-    /// A MachineDeployment with its templates, its MachineSet and their machines.
+    /// A MachineDeployment with its templates, MachineSet and Machines.
     pub(super) fn deployment(&self, topology_name: &str, machines: usize) -> Vec<Object> {
         let name = &*format!("{}-{topology_name}", self.name());
         let set = &*format!("{name}-1");
@@ -28,7 +28,7 @@ impl ClusterBuilder {
                 "infrastructureRef": reference(of.machine_template, name),
             }},
         });
-        // A topology gives both finalizers, else there is the second one alone.
+        // Objects of a topology have both finalizers; other objects have only the second.
         let part = |kind: Kind, name: &str, labels: &[(&str, &str)], finalizers: [&str; 2]| {
             let ready = conditions(&["MachinesReady", "MachinesUpToDate"]);
             let part = self.labelled(kind, name, labels).field("spec", spec.clone());
@@ -58,7 +58,7 @@ impl ClusterBuilder {
         objects
     }
 
-    /// Machines `NAME-0` and on. The owner: kind, name, whether it controls them.
+    /// Machines `NAME-0` and so on. `owner` is kind, name, and true if the owner is the controller.
     pub(super) fn machines_of(
         &self,
         name: &str,
@@ -69,7 +69,7 @@ impl ClusterBuilder {
         (0..machines).flat_map(|number| self.machine(&format!("{name}-{number}"), owner, labels)).collect()
     }
 
-    /// A running Machine, its bootstrap config and infrastructure, and the bootstrap data.
+    /// A running Machine with its bootstrap config, infrastructure and bootstrap data.
     fn machine(&self, name: &str, owner: (Kind, &str, bool), labels: &[(&str, &str)]) -> [Object; 4] {
         let of = &self.infrastructure;
         let provider_id = format!("docker:////{name}");
@@ -110,7 +110,7 @@ impl ClusterBuilder {
         ]
     }
 
-    /// An object of the Cluster with these labels beside the Cluster's name.
+    /// An object of the Cluster with the cluster name label and these labels.
     fn labelled(&self, kind: Kind, name: &str, labels: &[(&str, &str)]) -> Object {
         let object = object(kind, &beside(&self.place, name)).label(CLUSTER_NAME, self.name());
         labels.iter().fold(object, |object, (key, value)| object.label(key, value))
