@@ -1,12 +1,12 @@
-//! Cases of the Kubernetes API, written once and asked of any server.
+//! Test cases for the Kubernetes API that run against any server.
 //!
 //! ```text
-//! api/*.md ─► page (cases, steps) ─► run (requests, watches) ─► normal (what differs every time gets a name) ─► text
+//! api/*.md ─► page (cases, steps) ─► run (requests, watches) ─► normal (varying values become names) ─► text
 //!                                      │                                                                     │
 //!                                    server (HTTPS or in process)                    compared with the page, or recorded in it
 //! ```
 //!
-//! A page is Markdown: prose, and fenced blocks that are the steps. `api/README.md` tells how to write one.
+//! A page is Markdown: prose, and fenced blocks for the steps. `api/README.md` describes the format.
 
 pub mod departures;
 mod normal;

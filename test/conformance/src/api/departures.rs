@@ -1,11 +1,12 @@
-//! Where a server differs on purpose: a list of `page.md#heading: reason`, and the page that tells readers.
+//! Intended differences of a server: a list of `page.md#heading: reason`, and the user documentation that must name
+//! them.
 
 use std::collections::BTreeMap;
 
-/// The reasons by `page.md#heading`. Empty lines and lines that start with `# ` are skipped.
+/// Parses the reasons by `page.md#heading`. Empty lines and lines that start with `# ` are skipped.
 ///
 /// # Errors
-/// A line without a reason.
+/// Fails on a line without a reason.
 pub fn read(text: &str) -> Result<BTreeMap<String, String>, String> {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
     lines
@@ -16,7 +17,7 @@ pub fn read(text: &str) -> Result<BTreeMap<String, String>, String> {
         .collect()
 }
 
-/// The departures that a page for readers does not name by their heading.
+/// The differences whose heading does not appear in the user documentation.
 pub fn unnamed<'d>(departures: &'d BTreeMap<String, String>, readers: &str) -> Vec<&'d str> {
     let is_named = |case: &str| case.split_once('#').is_some_and(|(_, heading)| readers.contains(heading));
     departures.keys().map(String::as_str).filter(|case| !is_named(case)).collect()

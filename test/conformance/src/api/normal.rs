@@ -1,4 +1,4 @@
-//! Gives names to what differs from run to run, so that answers can be compared and equality stays visible.
+//! Replaces values that differ between runs by names, so that answers can be compared and equal values stay visible.
 
 use std::{collections::HashMap, fmt::Write as _, sync::LazyLock};
 
@@ -6,13 +6,13 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 static UID: LazyLock<Regex> = LazyLock::new(|| pattern(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"));
-/// Pages write times of the past, servers write the present.
+/// Current times only. Pages contain times in the past, servers return the present.
 static TIME: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"20(2[5-9]|[3-9]\d)-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"));
 static CLUSTER_IP: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b10\.0\.0\.\d{1,3}\b"));
 static LOOPBACK: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b127\.0\.0\.1:\d+\b"));
 static AGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+[smhd])+$"));
-/// Revisions inside of messages: of preconditions, and of objects printed as JSON.
+/// Revisions in messages: in preconditions, and in objects printed as JSON.
 static REVISION: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"(?<before>(?:precondition|record) \(|resourceVersion\\*":\\*")(?<rv>\d+)"#));
 static NEWEST_REVISION: LazyLock<Regex> = LazyLock::new(|| pattern(r"(resource version: \d+) \(\d+\)"));
@@ -21,17 +21,17 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("our own pattern is valid")
 }
 
-/// Runs of one character longer than this are written as `{a*64}`.
+/// Repetitions of one character longer than this are written as `{a*64}`.
 const LONG_RUN: usize = 40;
 
-/// Servers add this many characters to a `generateName`, and cut it to the length below before.
+/// Servers append this many characters to a `generateName`, after truncating it to the following length.
 const SUFFIX: usize = 5;
 const LONGEST_STEM: usize = 58;
 
-/// The names given so far; one for each case.
+/// The names assigned so far. Each case has its own.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// What is replaced wherever it stands: the namespace, the id, generated names.
+    /// Texts that are replaced everywhere: the namespace, the id, generated names.
     texts: Vec<(String, String)>,
     uids: HashMap<String, usize>,
     revisions: HashMap<String, usize>,
@@ -40,13 +40,13 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Replaces a text wherever it stands.
+    /// Replaces a text everywhere.
     pub(super) fn add(&mut self, text: &str, name: &str) {
         self.texts.push((text.to_owned(), name.to_owned()));
     }
 
-    /// Looks at a whole body or event, before parts of it are cut away: which names were generated, and which revision
-    /// is that of the whole server, where other cases write too.
+    /// Inspects a full body or event before parts are removed. Finds generated names. Replaces the revision of the
+    /// entire server, which other cases also change.
     pub(super) fn look_at(&mut self, value: &mut Value) {
         self.find_generated(value);
         let is_list = value["kind"].as_str().is_some_and(|kind| kind.ends_with("List") || kind == "Table");
@@ -60,7 +60,7 @@ impl Names {
         }
     }
 
-    /// Names everything in what is left of a body or an event.
+    /// Replaces all values in the remaining parts of a body or an event.
     pub(super) fn normalise(&mut self, value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| self.normalise(item)),
@@ -76,7 +76,7 @@ impl Names {
         }
     }
 
-    /// Names everything in a text.
+    /// Replaces all values in a text.
     pub(super) fn text(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         for (found, name) in &self.texts {
@@ -115,7 +115,7 @@ impl Names {
         }
     }
 
-    /// Remembers the names that servers made from a `generateName`, before anything is replaced.
+    /// Records names that servers generated from a `generateName`, before any replacement.
     fn find_generated(&mut self, value: &Value) {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.find_generated(item)),
@@ -127,7 +127,7 @@ impl Names {
                     && !self.texts.iter().any(|(found, _)| found == name)
                 {
                     self.generated += 1;
-                    // Ahead of the namespace and the id, which may be part of it.
+                    // Inserted before the namespace and the id, because the name may contain them.
                     let stem = self.text(stem);
                     self.texts.insert(0, (name.to_owned(), format!("{stem}<random {}>", self.generated)));
                 }
@@ -148,7 +148,7 @@ fn replace(pattern: &Regex, text: &str, mut name: impl FnMut(&str) -> String) ->
     pattern.replace_all(text, |found: &Captures<'_>| name(&found[0])).into_owned()
 }
 
-/// The cells of a row that are an age.
+/// Replaces the ages in the cells of a row.
 fn hide_ages(cells: &mut Value) {
     for cell in cells.as_array_mut().into_iter().flatten() {
         if cell.as_str().is_some_and(|text| AGE.is_match(text)) {

@@ -1,4 +1,4 @@
-//! From a Markdown page to its cases.
+//! Parses Markdown pages into cases.
 
 use std::{fs, io, ops::Range, path::Path};
 
@@ -9,104 +9,96 @@ use super::Cut;
 /// A page of cases.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Its file name, such as `create.md`.
+    /// The file name, such as `create.md`.
     pub name: String,
-    /// Its lines as they are in the file.
+    /// The lines of the file.
     pub lines: Vec<String>,
-    /// What is done before each case: the steps above the first heading.
+    /// The steps above the first heading, which run before each case.
     pub fixture: Vec<Step>,
-    /// The cases in the order of the page.
+    /// The cases, in page order.
     pub cases: Vec<Case>,
 }
 
-/// One thing a user relies on.
+/// A test case for one behaviour.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The sentence.
+    /// The sentence that describes the behaviour.
     pub heading: String,
     /// The line of the heading, from 1.
     pub line: usize,
-    /// What is done and seen.
+    /// The steps of the case.
     pub steps: Vec<Step>,
-    /// Whether garbage collection and namespace deletion must be at work: the text says `needs: controllers`.
+    /// True if the case needs garbage collection and namespace deletion: the text contains `needs: controllers`.
     pub needs_controllers: bool,
 }
 
 /// A step of a case.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The line of its block, from 1.
+    /// The line of the block, from 1.
     pub line: usize,
-    /// What is done.
+    /// The action.
     pub action: Action,
-    /// What is shown of the answer.
+    /// The parts of the answer to show.
     pub cut: Cut,
-    /// Where the answer stands in the page, lines from 0; empty where one will be put.
+    /// The lines of the answer in the page, from 0. Empty at the position of a future answer.
     pub place: Range<usize>,
-    /// What was recorded; none for steps that show nothing, and where nothing was recorded yet.
+    /// The recorded answer. `None` for steps without an answer and for unrecorded answers.
     pub recorded: Option<String>,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Sends a request that must succeed and is not shown.
+    /// Sends a request that must succeed, without showing the answer.
     Given(Ask),
     /// Sends a request and shows the answer.
     Http(Ask),
-    /// Opens a watch under a name; it must be accepted.
+    /// Opens a named watch, which must succeed.
     Watch(Ask),
-    /// Shows the next events of a watch; all until the server ends it when there is no count.
+    /// Shows the next events of a watch. Without a count, shows all events until the server ends the watch.
     Events {
         /// The name of the watch.
         watch: String,
-        /// How many.
+        /// The number of events.
         count: Option<usize>,
     },
-    /// Sends a request again and again until the answer is as wanted.
+    /// Repeats a request until the answer meets a condition.
     Wait(Ask, Until),
 }
 
-/// A request as the page has it.
+/// A request as written in the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The name later steps refer to it by; empty for none.
+    /// The name for references in later steps. Empty if there is none.
     pub name: String,
-    /// The text of the request, before names are filled in.
+    /// The text of the request, before substitution.
     pub text: String,
-    /// Whether the body is sent byte by byte.
+    /// True if the body is sent as written.
     pub raw: bool,
 }
 
-/// What a wait is for.
+/// The condition of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// This status code.
+    /// The answer has this status code.
     Status(u16),
-    /// A field that is there.
+    /// The field exists.
     Present(String),
-    /// A field that is not there.
+    /// The field does not exist.
     Absent(String),
-    /// A field with this text; a list has its length for a text.
+    /// The field has this text. The text of a list is its length.
     Equal(String, String),
 }
 
-/// Why a page cannot be used.
+/// The reason why a page cannot be used.
 #[derive(Debug, Error)]
+#[allow(missing_docs)]
 pub enum PageError {
-    /// The file cannot be read.
     #[error("cannot read {0}")]
     File(String, #[source] io::Error),
-    /// A line makes no sense.
     #[error("{page}:{line}: {problem}")]
-    Line {
-        /// The name of the page.
-        page: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        problem: String,
-    },
+    Line { page: String, line: usize, problem: String },
 }
 
 /// A fenced block: its info string and the lines inside, from 0.
@@ -117,7 +109,7 @@ struct Block<'l> {
 }
 
 impl Page {
-    /// Reads a page from its file.
+    /// Reads a page from a file.
     pub fn load(path: &Path) -> Result<Self, PageError> {
         let text =
             fs::read_to_string(path).map_err(|error| PageError::File(path.display().to_string(), error))?;
@@ -125,7 +117,7 @@ impl Page {
         Self::read(&name, &text)
     }
 
-    /// Reads a page from its text.
+    /// Parses a page from text.
     pub fn read(name: &str, text: &str) -> Result<Self, PageError> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let mut page =
@@ -160,7 +152,7 @@ impl Page {
         Ok(page)
     }
 
-    /// The text with answers put in their places; `answers` in the order of the page, each with its place and text.
+    /// Renders the page with answers. Each answer has its position and text.
     pub fn with_answers(&self, mut answers: Vec<(Range<usize>, String)>) -> String {
         answers.sort_by_key(|(place, _)| place.start);
         let mut lines: Vec<&str> = Vec::new();
@@ -168,7 +160,7 @@ impl Page {
         for (place, text) in &answers {
             let kept = &self.lines[at..place.start];
             lines.extend(kept.iter().map(String::as_str));
-            // A place after a request whose answer is not there yet has no block around it.
+            // The position of a new answer has no fenced block yet.
             let is_new = kept.last().is_some_and(|line| line == "```") && place.is_empty();
             if is_new {
                 lines.extend(["", "```answer"]);
@@ -232,14 +224,14 @@ fn add_block(steps: &mut Vec<Step>, block: &Block<'_>, lines: &[String]) -> Resu
     Ok(())
 }
 
-/// `METHOD target until …` in the first line.
+/// Parses `METHOD target until …` in the first line.
 fn wait(mut ask: Ask) -> Result<Action, String> {
     let (first, rest) = ask.text.split_once('\n').unwrap_or((&ask.text, ""));
     let (request, until) = first.split_once(" until ").ok_or("a wait has no `until`")?;
     let until = match (until.parse::<u16>(), until.strip_prefix('!')) {
         (Ok(status), _) => Until::Status(status),
         (_, Some(path)) => Until::Absent(path.to_owned()),
-        // The last `=` outside of brackets: `conditions[type=Ready].status=True`.
+        // Splits at the last `=` outside brackets: `conditions[type=Ready].status=True`.
         _ => match until.rsplit_once('=').filter(|(_, text)| !text.contains(']')) {
             Some((path, text)) => Until::Equal(path.to_owned(), text.to_owned()),
             None => Until::Present(until.to_owned()),

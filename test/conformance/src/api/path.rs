@@ -1,25 +1,25 @@
-//! Places inside a JSON value: `status.conditions[type=Ready].status`, `items.metadata.name`, `items.0.metadata.name`.
+//! Paths in a JSON value: `status.conditions[type=Ready].status`, `items.metadata.name`, `items.0.metadata.name`.
 //!
-//! A segment is a field name; on an array it is applied to each item, or picks one item when it is a number. A name may
-//! be followed by `[path=text]`, which keeps the items of an array that have that text there.
+//! A segment is a field name. On an array, a name applies to each item, and a number selects one item. A suffix
+//! `[path=text]` keeps the items of an array that have this text at the path.
 
 use serde_json::{Map, Value};
 
-/// Which parts of a body a page shows.
+/// The parts of a body that a page shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// Only these, when there are any.
+    /// If not empty, show only these paths.
     pub only: Vec<String>,
-    /// All but these.
+    /// Hide these paths.
     pub omit: Vec<String>,
-    /// Whether managed fields are shown; they are left out otherwise, wherever they are.
+    /// True if managed fields are shown. Otherwise they are removed everywhere.
     pub managed: bool,
-    /// Whether the causes of an error are sorted: the server walks a map, and each time in another order.
+    /// True if the causes of an error are sorted, because the server returns them in random map order.
     pub unordered: bool,
 }
 
 impl Cut {
-    /// Removes from a body what the page does not show.
+    /// Removes the parts of a body that the page does not show.
     pub(super) fn apply(&self, value: &mut Value) {
         if !self.managed {
             remove_managed_fields(value);
@@ -88,7 +88,7 @@ fn is_text(value: Option<&Value>, text: &str) -> bool {
     }
 }
 
-/// A copy with nothing but what the paths reach. An empty path reaches all.
+/// Copies only the values at the paths. An empty path selects the entire value.
 fn keep(value: &Value, paths: &[&[Segment<'_>]]) -> Value {
     if paths.iter().any(|path| path.is_empty()) {
         return value.clone();
@@ -109,7 +109,7 @@ fn keep(value: &Value, paths: &[&[Segment<'_>]]) -> Value {
     }
 }
 
-/// The same for a field: the first segment of each path is the field's own.
+/// Copies the values of a field. The first segment of each path is the field itself.
 fn keep_filtered(value: &Value, paths: &[&[Segment<'_>]]) -> Value {
     let plain: Vec<_> = paths.iter().map(|path| &path[1..]).collect();
     let filters: Vec<_> = paths.iter().filter_map(|path| path[0].filter).collect();
@@ -138,7 +138,7 @@ fn remove(value: &mut Value, path: &[Segment<'_>]) {
     }
 }
 
-/// Sorts the causes of a `Status`, and its message where that is the list of them.
+/// Sorts the causes of a `Status`, and its message if the message lists the causes.
 fn sort_causes(status: &mut Value) {
     let Some(causes) = status.pointer_mut("/details/causes").and_then(Value::as_array_mut) else { return };
     let text = |cause: &Value, key: &str| cause[key].as_str().unwrap_or_default().to_owned();

@@ -1,16 +1,16 @@
-//! From the text of a step to the request that is sent.
+//! Converts the text of a step to a request.
 
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::Full;
 use manifest::{Limits, yaml};
 
-/// A request as it stands in a page: the first line, header lines, an empty line, the body.
+/// Parses a request of a page: the first line, header lines, an empty line, the body.
 ///
-/// The body is YAML and is sent as JSON, unless `raw` says that it is sent byte by byte.
+/// The body is YAML and is sent as JSON. If `raw` is true, the body is sent as written.
 ///
 /// # Errors
-/// Says what is wrong with the text.
+/// A description of the syntax error.
 pub(super) fn read(text: &str, raw: bool) -> Result<Request<Full<Bytes>>, String> {
     let (head, body) = text.split_once("\n\n").unwrap_or((text.trim_end(), ""));
     let mut lines = head.lines();

@@ -1,4 +1,4 @@
-//! Asks a server what the pages ask.
+//! Runs the cases of pages against a server.
 
 mod watch;
 mod world;
@@ -15,10 +15,10 @@ use similar::TextDiff;
 use super::{Case, Page, Server, Step};
 use world::World;
 
-/// How many cases run at a time.
+/// The number of cases that run concurrently.
 const PARALLEL_CASES: usize = 8;
 
-/// A step whose answer is not the recorded one, or that could not be done.
+/// A step that failed, or whose answer differs from the recorded answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The name of the page.
@@ -27,31 +27,31 @@ pub struct Difference {
     pub heading: String,
     /// The line of the step.
     pub line: usize,
-    /// A unified diff, or what went wrong.
+    /// A unified diff, or the failure.
     pub text: String,
 }
 
-/// What became of the cases.
+/// The result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// How many cases were asked.
+    /// The number of cases that ran.
     pub asked: usize,
-    /// How many were left out since the server has no controllers.
+    /// The number of cases skipped because the server has no controllers.
     pub left_out: usize,
-    /// In the order of the pages.
+    /// The differences, in page order.
     pub differences: Vec<Difference>,
 }
 
-/// Why a case could not be run to its end.
+/// The failure that ended a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// The line of the step.
     pub line: usize,
-    /// What went wrong.
+    /// The problem.
     pub problem: String,
 }
 
-/// The answers of a case up to where it broke, if it did.
+/// The answers of a case, and the failure that ended it, if any.
 struct Answers<'p> {
     steps: Vec<(&'p Step, String)>,
     broken: Option<Broken>,
@@ -64,7 +64,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Runs the cases that `wanted` picks, and compares the answers with the recorded ones.
+/// Runs the selected cases and compares the answers with the recorded answers.
 pub async fn compare(
     pages: &[Page],
     server: &dyn Server,
@@ -87,7 +87,7 @@ pub async fn compare(
     report
 }
 
-/// Runs the cases that `wanted` picks and gives the pages with the answers of this server in them, and what could not be
+/// Runs the selected cases. Returns the pages with the answers of this server, and the cases that could not be
 /// recorded.
 pub async fn record(
     pages: &[Page],

@@ -1,4 +1,4 @@
-//! The server that is asked: anything with a kubeconfig, or a service in this process.
+//! The server under test: any server with a kubeconfig, or a service in this process.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -17,19 +17,19 @@ use rustls::{
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// Whatever went wrong before an answer was there.
+/// Any error before an answer arrives.
 pub type ServerError = Box<dyn std::error::Error + Send + Sync>;
 
-/// An answer; its body comes as the server sends it.
+/// An answer with a streaming body.
 pub type Reply = Response<UnsyncBoxBody<Bytes, ServerError>>;
 
-/// Something that answers requests.
+/// A server under test.
 pub trait Server: Send + Sync {
-    /// Sends a request whose URI is path and query.
+    /// Sends a request. Its URI is path and query.
     fn send(&self, request: Request<Full<Bytes>>) -> BoxFuture<'_, Result<Reply, ServerError>>;
 }
 
-/// A server on the network: a connection a request, HTTP/1.1 over TLS, a bearer token.
+/// A server on the network, with one connection per request, HTTP/1.1 over TLS, and a bearer token.
 #[derive(Debug)]
 pub struct Https {
     host: String,
@@ -39,7 +39,7 @@ pub struct Https {
 }
 
 impl Https {
-    /// Reads the first cluster and the first user of a kubeconfig; the user has a token.
+    /// Uses the first cluster and the first user of a kubeconfig. The user must have a token.
     pub fn from_kubeconfig(path: &Path) -> Result<Self, ServerError> {
         let config = yaml::read_value(&fs::read_to_string(path)?, &Limits::default())?;
         let text = |pointer: &str| config.pointer(pointer).and_then(Value::as_str);
@@ -73,7 +73,7 @@ impl Https {
         let name = ServerName::try_from(self.host.clone())?;
         let stream = TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream).await?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        // It ends when the answer is read or dropped; its errors reach the reader of the body.
+        // The task ends when the answer is read or dropped. Its errors reach the reader of the body.
         tokio::spawn(connection);
         let headers = request.headers_mut();
         headers.insert(header::HOST, HeaderValue::from_str(&format!("{}:{}", self.host, self.port))?);

@@ -1,4 +1,4 @@
-//! A watch that is open: events one by one.
+//! An open watch that returns events one by one.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use tokio::time::timeout;
 
 use crate::api::ServerError;
 
-/// How long an event may take before the case is given up.
+/// The maximum wait for an event. A case fails after this time.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// A stream of events, a JSON text each.
+/// A stream of JSON events.
 #[derive(Debug)]
 pub(super) struct Watch {
     body: UnsyncBoxBody<Bytes, ServerError>,
@@ -24,7 +24,7 @@ impl Watch {
         Self { body, read: Vec::new() }
     }
 
-    /// The next event; none when the server ended the watch.
+    /// Returns the next event. `None` if the server has ended the watch.
     pub(super) async fn next(&mut self) -> Result<Option<Value>, String> {
         loop {
             if let Some(end) = self.read.iter().position(|&byte| byte == b'\n') {

@@ -1,4 +1,4 @@
-//! What one case has for itself: names, answers to refer to, open watches.
+//! The state of one case: names, earlier answers, open watches.
 
 use std::{collections::HashMap, fmt::Write as _, sync::LazyLock, time::Duration};
 
@@ -19,13 +19,13 @@ use crate::api::{
     request,
 };
 
-/// How often and how many times a wait asks: half a minute in all.
+/// The interval and the number of attempts of a wait: 30 seconds in total.
 const WAIT_STEP: Duration = Duration::from_millis(25);
 const WAIT_STEPS: usize = 1_200;
-/// How long an answer may take before the case is given up.
+/// The maximum wait for an answer. A case fails after this time.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Headers shown in answers, when they are there.
+/// Headers to show in answers, if present.
 const SHOWN_HEADERS: [header::HeaderName; 3] = [header::WARNING, header::RETRY_AFTER, header::ALLOW];
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
@@ -42,7 +42,7 @@ pub(super) struct World<'s> {
     names: Names,
     answers: HashMap<String, Value>,
     watches: HashMap<String, Watch>,
-    /// Paths of what was made outside of the namespace.
+    /// Paths of objects created outside the namespace.
     made: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ struct Answer {
 
 impl<'s> World<'s> {
     pub(super) fn new(server: &'s dyn Server, number: usize) -> Self {
-        // Several runs may ask one server; all names of a run have one length.
+        // Several runs may use one server. All names of a run have the same length.
         let run = std::process::id();
         let mut world = Self {
             server,
@@ -70,7 +70,7 @@ impl<'s> World<'s> {
         world
     }
 
-    /// Makes the namespace when the case speaks of one.
+    /// Creates the namespace if the case uses it.
     pub(super) async fn prepare(&mut self, page: &Page, case: &Case) -> Result<(), String> {
         let mut steps = page.fixture.iter().chain(&case.steps);
         if !steps.any(|step| step.action.ask().is_some_and(|ask| ask.text.contains("{ns}"))) {
@@ -81,7 +81,7 @@ impl<'s> World<'s> {
         succeeded(&answer)
     }
 
-    /// Does a step; gives the text to compare when it has one.
+    /// Runs a step. Returns the text to compare, if any.
     pub(super) async fn take(&mut self, step: &Step) -> Result<Option<String>, String> {
         match &step.action {
             Action::Given(ask) => succeeded(&self.ask(ask).await?).map(|()| None),
@@ -102,10 +102,10 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Deletes what was made outside of the namespace, newest first, so that servers stay small.
+    /// Deletes the objects created outside the namespace, newest first, to keep servers small.
     pub(super) async fn clean(mut self) {
         for path in std::mem::take(&mut self.made).into_iter().rev() {
-            // It may be gone already.
+            // The object may be deleted already.
             let _ = self.send(&format!("DELETE {path}\n"), false).await;
         }
     }
@@ -150,7 +150,7 @@ impl<'s> World<'s> {
         Err(format!("{until:?} does not come; the last answer: {last}"))
     }
 
-    /// Asks and remembers: what the answer can be referred to by, and what it made.
+    /// Sends a request. Stores the answer for references, and the objects that the request created.
     async fn ask(&mut self, ask: &Ask) -> Result<Answer, String> {
         let (request, reply) = self.send(&ask.text, ask.raw).await?;
         let answer = read(reply).await?;
@@ -185,7 +185,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Puts in the namespace, the id, parts of earlier answers and long texts.
+    /// Substitutes the namespace, the id, parts of earlier answers and repeated characters.
     fn filled(&self, text: &str) -> Result<String, String> {
         let text = text.replace("{ns}", &self.namespace).replace("{id}", &self.id);
         let mut problem = None;
@@ -234,7 +234,7 @@ impl<'s> World<'s> {
 }
 
 impl Answer {
-    /// The body as a value; text is none.
+    /// The body as a value. `None` for plain text.
     fn value(&self) -> Option<Value> {
         let is_yaml = self.headers.get(header::CONTENT_TYPE).is_some_and(|found| found == "application/yaml");
         if is_yaml {
@@ -246,7 +246,7 @@ impl Answer {
 }
 
 impl Action {
-    /// The request a step sends.
+    /// The request of a step.
     pub(super) fn ask(&self) -> Option<&Ask> {
         match self {
             Self::Given(ask) | Self::Http(ask) | Self::Watch(ask) | Self::Wait(ask, _) => Some(ask),
@@ -269,7 +269,7 @@ fn succeeded(answer: &Answer) -> Result<(), String> {
     Err(format!("this must succeed: {} {}", answer.status, String::from_utf8_lossy(&answer.body)))
 }
 
-/// The text of a value as it is put in requests and compared in waits.
+/// The text of a value for substitution and for comparison in waits.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
