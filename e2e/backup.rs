@@ -1,10 +1,10 @@
-//! The drill of the guide: back up, lose the management cluster, restore.
+//! The disaster recovery drill of the guide: back up, lose the management cluster, restore.
 
 use support::binary::{Outcome, World};
 
 use crate::{project, world};
 
-/// The commands of the guide in a world of their own, whose sandboxes are deleted with it.
+/// The commands of the guide in an isolated environment. Dropping the value deletes the sandboxes.
 struct Guide {
     world: World,
     text: String,

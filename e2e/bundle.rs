@@ -1,4 +1,4 @@
-//! From the internet to a closed site: the commands of the guide are the script.
+//! From the internet to a closed site. The commands of the guide are the test script.
 
 #[cfg(target_os = "linux")]
 mod closed;
@@ -20,7 +20,7 @@ const CORE: [&str; 2] = ["v1.13.2", "v1.14.0"];
 const AWS: [&str; 2] = ["v2.10.0", "v2.11.1"];
 const CERT_MANAGER: &str = "v1.21.1";
 
-/// Names and labels of the files on the page of Cluster API.
+/// Labels and components files in the releases of Cluster API.
 const CORE_FILES: [(&str, &str); 3] = [
     ("cluster-api", "core-components.yaml"),
     ("bootstrap-kubeadm", "bootstrap-components.yaml"),
@@ -40,7 +40,7 @@ releaseSeries: [{series}]
     )
 }
 
-/// The small providers under the names of real ones, and a registry with their images.
+/// A host with the small providers under the names of real ones, and a registry with their images.
 fn internet() -> FakeHost {
     let host = FakeHost::start(&HOSTS);
     let core = metadata("{major: 1, minor: 13, contract: v1beta2}, {major: 1, minor: 14, contract: v1beta2}");
@@ -76,7 +76,7 @@ fn internet() -> FakeHost {
     host
 }
 
-/// An image of two platforms, whose layers begin with their names.
+/// An image for two platforms. Its layers start with the platform names.
 fn image(host: &FakeHost, name: &str, tag: &str, layer: &str) {
     let repository = format!("registry.example.com/v2/fixtures/{name}");
     let mut manifests = Vec::new();
@@ -107,7 +107,7 @@ fn image(host: &FakeHost, name: &str, tag: &str, layer: &str) {
     host.on(format!("{repository}/manifests/{tag}"), Reply::file(index).header("content-type", media_type));
 }
 
-/// Commands where there is a connection.
+/// Commands to run with a connection.
 const CONNECTED: [&str; 3] = [
     "capstan bundle create --core cluster-api:v1.13.2 --bootstrap kubeadm:v1.13.2 --control-plane kubeadm:v1.13.2 \
      --infrastructure aws:v2.10.0 --with-images --platform linux/amd64 --file lab.tar",
@@ -116,7 +116,7 @@ const CONNECTED: [&str; 3] = [
     "capstan bundle create --from-lock --file newer.tar",
 ];
 
-/// Commands at the site.
+/// Commands to run at the site.
 const AT_THE_SITE: [&str; 9] = [
     "capstan bundle verify lab.tar",
     "capstan bundle inspect lab.tar",
@@ -130,7 +130,7 @@ const AT_THE_SITE: [&str; 9] = [
     "capstan upgrade apply --contract v1beta2 --config /srv/capi/clusterctl.yaml --offline",
 ];
 
-/// Runs a command line as it stands there, with other places for some words.
+/// Runs a command line with replacements for some paths.
 fn run(world: &World, line: &str, places: &[(&str, &str)]) -> Outcome {
     let line = places.iter().fold(line.to_owned(), |line, (from, to)| line.replace(from, to));
     let (line, file) =
@@ -152,7 +152,7 @@ fn connected(host: &FakeHost) -> World {
     variables.into_iter().fold(world, |world, name| world.env(name, "x"))
 }
 
-/// A site whose way to the host is there, to see that it is not taken.
+/// A site that could connect to the host, to check that no connection is made.
 struct Site(World);
 
 impl Site {
@@ -210,7 +210,7 @@ fn bundles_go_from_the_internet_to_a_closed_site() {
         let mirror = format!("{}/capi/registry.example.com/fixtures/", registry.host());
         assert!(image.starts_with(&mirror), "{image}");
     }
-    // Now both have the same lock.
+    // Both environments have the same lock from here on.
     let render = |world: &World, config: &[&str]| {
         let run = world.run(["render", "--infrastructure", "aws"].iter().chain(config));
         assert_eq!(run.status, 0, "{run}");

@@ -1,4 +1,4 @@
-//! What is kept between runs: the binary talks to a fake internet, then does without it.
+//! The cache between runs: the binary uses a fake internet, then runs without a connection.
 
 use std::{
     fs,
@@ -135,7 +135,7 @@ fn a_full_disk_is_told_once_and_stops_nothing() {
     let world = connected(&host);
     let plain = world.run(GENERATE);
     fs::remove_dir_all(cache(&world)).unwrap();
-    // No file may grow beyond nothing; without the signal a write fails as it does on a full disk.
+    // Files cannot grow. Without the signal, a write fails as on a full disk.
     let mut full = std::process::Command::new("/bin/sh");
     let command = world.command(GENERATE);
     full.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]).arg(command.get_program());

@@ -1,4 +1,4 @@
-//! Real providers.
+//! Tests with real providers.
 
 use support::{binary::World, skip::corpus};
 
@@ -33,7 +33,7 @@ pub(super) fn config(root: &std::path::Path) -> String {
     .concat()
 }
 
-/// The same for a cluster without Pods: nobody answers for the webhooks of cert-manager there.
+/// Configures a cluster without Pods, where the webhooks of cert-manager cannot be served.
 pub(super) fn config_without_webhooks(root: &std::path::Path, world: &World) -> String {
     let file = "cert-manager/v1.21.1/cert-manager.yaml";
     let path = root.join("providers").join(file);
@@ -70,7 +70,7 @@ fn the_images_of_a_real_installation_are_listed() {
     world.configure(config(&root));
     let run = world.run(["init", "list-images", "--infrastructure", "docker,aws"]);
     assert_eq!(run.status, 0, "{run}");
-    // No container runs it: cert-manager starts it by an argument.
+    // No container runs this image: cert-manager gets it as an argument.
     assert!(run.stderr.contains("cert-manager-acmesolver:v1.21.1"), "{run}");
     let images: Vec<&str> = run.stdout.lines().collect();
     assert!(images.len() >= 8 && images.is_sorted(), "{run}");

@@ -1,10 +1,10 @@
-//! A newcomer with nothing but a clone: from the providers that ship with the project to a cluster.
+//! A new user with a clone of the project creates a cluster from the providers in the repository.
 
 use support::binary::World;
 
 use crate::{project, world};
 
-/// As it is typed at the root of the project.
+/// The path as typed at the root of the project.
 const CONFIG: &str = "e2e/fixtures/clusterctl.yaml";
 
 fn fixtures() -> String {
@@ -33,7 +33,7 @@ fn kinds(yaml: &str) -> Vec<&str> {
     yaml.lines().filter_map(|line| line.strip_prefix("kind: ")).collect()
 }
 
-/// A world with the two sandboxes of the tour, which go with it.
+/// An environment with the two sandboxes of the tour. Dropping the value removes them.
 struct Tour(World);
 
 impl Drop for Tour {
@@ -54,9 +54,9 @@ fn the_first_command_of_the_readme_shows_everything_once() {
     let run = tour.0.run(["quickstart"]);
     assert_eq!(run.status, 0, "{run}");
     let shown = text.split_once("```console,ignore\n# ").unwrap().1.split_once("```").unwrap().0;
-    // What takes no time is not waited for: such a line ends with `…`.
+    // Lines that end with `…` are printed only during a wait, so a fast run may omit them.
     for line in shown.lines().filter(|line| !line.ends_with('…')) {
-        // The time is another one in each run.
+        // The elapsed time differs between runs.
         let line = line.strip_prefix("done in 1s").unwrap_or(line);
         assert!(run.stdout.contains(line) || run.stderr.contains(line), "the tour does not print `{line}`");
     }

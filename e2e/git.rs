@@ -1,4 +1,4 @@
-//! Providers in Git repositories, through the binary.
+//! Providers in Git repositories.
 
 use support::git::GitForge;
 

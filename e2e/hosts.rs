@@ -1,4 +1,4 @@
-//! Releases on hosts: the binary talks to a fake internet through `HTTPS_PROXY`, under the real names.
+//! Releases on hosts: the binary uses a fake internet through `HTTPS_PROXY`, under the real host names.
 
 use support::{
     binary::World,
@@ -7,7 +7,7 @@ use support::{
 
 use crate::{COMPONENTS, METADATA, REPOSITORY, project, world};
 
-/// A world whose only way out is the host.
+/// An environment that can connect only to the host.
 pub(super) fn connected(host: &FakeHost) -> World {
     let world = world();
     let ca = world.write("ca.pem", host.ca_pem());
@@ -200,7 +200,7 @@ fn the_kind_of_a_host_makes_github_enterprise_gitlab_and_folders_of_any_name() {
         assert_eq!(run.status, 0, "{run}");
         let of_kind = host.received();
         let last = of_kind.last().unwrap();
-        // A download of GitHub needs no token.
+        // Downloads from GitHub need no token.
         let expected = (kind != "github").then_some("Bearer lab-secret");
         assert_eq!(last.header("authorization"), expected, "{kind}");
     }

@@ -1,4 +1,4 @@
-//! Kustomizations that name what is elsewhere: repositories and files on hosts, with a connection and without.
+//! Kustomizations that refer to repositories and files on hosts, with and without a connection.
 
 use support::{
     binary::{Outcome, World},
@@ -14,7 +14,7 @@ fn map(name: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n")
 }
 
-/// A world in which Git is found.
+/// An environment with Git on `PATH`.
 fn with_git(forge: &GitForge) -> World {
     let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
     world().env("PATH", path)

@@ -1,4 +1,4 @@
-//! Ways to servers that can be cut in the middle of a request.
+//! Connections to servers that can be cut in the middle of a request.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -11,22 +11,22 @@ use std::{
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-/// What a program has sent to all servers together, and when it is killed or stopped.
+/// Counts the bytes that a program sends to all servers, and kills or stops the program at a given count.
 #[derive(Clone, Default)]
 pub(crate) struct Meter(Arc<Mutex<Metered>>);
 
 #[derive(Default)]
 struct Metered {
     bytes: u64,
-    /// The program that is struck when it is about to send the last of so many bytes.
+    /// The byte count, the program, and the action to take before the last byte is sent.
     victim: Option<(u64, Child, Strike)>,
 }
 
-/// Strikes a program. True if its bytes still pass.
+/// Kills or stops a program. True if the current bytes are still forwarded.
 type Strike = fn(&mut Child) -> bool;
 
 impl Meter {
-    /// Forgets what was sent. From now on nobody is killed.
+    /// Resets the count and removes the victim.
     pub(crate) fn restart(&self) {
         *self.0.lock().unwrap() = Metered::default();
     }
@@ -35,7 +35,7 @@ impl Meter {
         self.0.lock().unwrap().bytes
     }
 
-    /// Kills a program as soon as it is about to send the last of so many bytes.
+    /// Kills a program before it sends the last of this many bytes.
     pub(crate) fn kill_at(&self, bytes: u64, victim: Child) {
         let kill: Strike = |victim| {
             victim.kill().unwrap();
@@ -44,8 +44,8 @@ impl Meter {
         self.0.lock().unwrap().victim = Some((bytes, victim, kill));
     }
 
-    /// Stops a program by a signal when it is about to send the last of so many bytes; these still arrive. Waits until it
-    /// is stopped or has ended.
+    /// Stops a program with a signal at the last of this many bytes, which are still forwarded. Waits until the program
+    /// is stopped or has exited.
     #[cfg(unix)]
     pub(crate) fn stop_at(&self, bytes: u64, victim: Child) -> Child {
         let pid = Pid::from_child(&victim);
@@ -60,13 +60,13 @@ impl Meter {
         victim
     }
 
-    /// Waits for a program that was to be killed; whether it was.
+    /// Waits for the program from [`Meter::kill_at`]. True if the program was killed.
     pub(crate) fn wait(&self) -> bool {
         let (_, mut victim, _) = self.0.lock().unwrap().victim.take().unwrap();
         !victim.wait().unwrap().success()
     }
 
-    /// Whether so many more bytes may pass.
+    /// Counts bytes. True if they may be forwarded.
     fn lets_pass(&self, more: usize) -> bool {
         let mut metered = self.0.lock().unwrap();
         metered.bytes += more as u64;
@@ -77,7 +77,7 @@ impl Meter {
         }
     }
 
-    /// Opens a way to an address; the address at its near end.
+    /// Opens a forwarding connection to an address. Returns the local address.
     pub(crate) fn open(&self, to: String) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -96,7 +96,7 @@ impl Meter {
         far.set_nodelay(true)?;
         let (mut answers, mut asker) = (far.try_clone()?, near.try_clone()?);
         thread::spawn(move || {
-            // A way ends when either end does.
+            // A connection ends when either side closes it.
             let _ = io::copy(&mut answers, &mut asker);
             let _ = asker.shutdown(Shutdown::Both);
         });
@@ -120,7 +120,7 @@ impl Meter {
     }
 }
 
-/// Continues a program that a signal stopped, and waits for its end; its exit status.
+/// Resumes a stopped program, waits until it exits, and returns its exit status.
 #[cfg(unix)]
 pub(crate) fn resume(mut stopped: Child) -> Option<i32> {
     kill_process(Pid::from_child(&stopped), Signal::CONT).unwrap();

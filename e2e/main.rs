@@ -1,4 +1,4 @@
-//! Journeys of a user through the built binary.
+//! User journeys with the built binary.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod backup;
@@ -20,9 +20,9 @@ use std::path::PathBuf;
 
 use support::binary::World;
 
-/// Where a provider has its releases.
+/// The repository of a provider.
 const REPOSITORY: &str = "kubernetes-sigs/cluster-api-provider-aws";
-/// The least that its releases are made of.
+/// The smallest valid metadata and components.
 const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
 kind: Metadata
 releaseSeries: [{major: 2, minor: 0, contract: v1beta1}, {major: 2, minor: 1, contract: v1beta2}]
@@ -36,7 +36,7 @@ fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_capstan"))
 }
 
-/// A path from the root of the project.
+/// Resolves a path from the root of the project.
 fn project(path: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
 }

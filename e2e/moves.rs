@@ -1,4 +1,4 @@
-//! Clusters moved between two management clusters, with garbage collection at work on both.
+//! Clusters moved between two management clusters with garbage collection.
 
 #[cfg(unix)]
 mod abandoned;
@@ -26,7 +26,7 @@ async fn three_clusters_are_on_the_other_server_as_they_were_and_no_longer_on_th
     before.moving().without_statuses().assert_same(&come, "come");
     before.staying().assert_same(&left, "left");
 
-    // What was moved without its status has to be looked at by its controllers before it is moved again.
+    // An object moved without status must be reconciled before it is moved again.
     let refused = pair.run(pair.back(), &[]);
     assert_eq!(refused.status, 1, "{refused}");
     assert!(refused.stderr.contains("not provisioned yet: Cluster team/a"), "{refused}");

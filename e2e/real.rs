@@ -1,5 +1,5 @@
-//! The main job with real providers on real API servers: Clusters of their templates go to another management cluster, and
-//! come back from files.
+//! The main use case with real providers on real API servers. Clusters from provider templates are moved to another
+//! management cluster and restored from files.
 
 mod clusters;
 mod lab;
@@ -11,11 +11,11 @@ use lab::{Lab, Side};
 
 /// Both namespaces of the Clusters.
 const BOTH: [&str; 4] = ["-n", "web", "-n", "money"];
-/// Kinds whose status tells what the controllers have found out.
+/// Kinds whose statuses are written by controllers.
 const STATUSES: &str = "cluster,clusterclass,machine,machinedeployment,machineset,kubeadmcontrolplane,kubeadmconfig,\
                         devcluster,devmachine,awsmanagedcluster,awsmanagedcontrolplane,awsmachine,eksconfig";
 
-/// Moves to the other server, is killed while it creates, and moves again.
+/// Moves to the other server, is killed while it creates objects, and moves again.
 fn move_with_a_break(lab: &Lab) {
     let words = [&["move"][..], &lab.there.target(), &BOTH].concat();
     lab.kill_after(5, lab.here.cluster(), &[&words[..], &["--progress", "json"]].concat());
@@ -61,7 +61,7 @@ async fn clusters_of_real_providers_go_to_another_server_and_come_back_from_file
     lab.capstan(lab.here.cluster(), &[&["backup", "both.tar.gz"][..], &BOTH].concat());
     let elsewhere = ["--map-namespace", "web=web-2", "--map-namespace", "money=money-2"];
     let restore = ["restore", "both.tar.gz", "--include-status", STATUSES];
-    // A copy runs beside the Clusters of before, which have to rest for that.
+    // The restored copy exists beside the original Clusters, which must be paused for this.
     lab.there.pause_clusters().await;
     lab.capstan(lab.there.cluster(), &[&restore[..], &elsewhere].concat());
     assert_there(&lab.there, "-2", &before, "restored from a backup").await;

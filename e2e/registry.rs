@@ -1,4 +1,4 @@
-//! Providers in a real registry: published, read back, pinned, guarded by a password.
+//! Providers in a real registry: publishing, reading, pinning, and password protection.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use support::{
 
 use crate::{project, world};
 
-/// A world that trusts the registry.
+/// An environment that trusts the registry.
 fn lab(registry: &Registry) -> World {
     let world = world();
     let ca = world.write("ca.pem", registry.ca_pem());
@@ -129,7 +129,7 @@ fn a_password_is_found_where_docker_keeps_it_or_under_hosts_and_a_second_run_nee
     let nobody = publish(&lab(&registry), &registry, "v1.0.0", "v1.0.0");
     assert!(nobody.status == 1 && nobody.stderr.contains("docker login"), "{nobody}");
 
-    // `ann:hunter2` as `docker login` writes it.
+    // The credentials `ann:hunter2`, as written by `docker login`.
     let auths = format!("{{\"auths\": {{\"{}\": {{\"auth\": \"YW5uOmh1bnRlcjI=\"}}}}}}", registry.host());
     let world = lab(&registry);
     let folder = world.write("docker/config.json", auths).parent().unwrap().to_owned();
@@ -166,7 +166,7 @@ fn the_digests_of_images_are_those_their_registry_has_and_are_locked() {
         Registry::PASSWORD,
         host = registry.host(),
     ));
-    // What stands in for the image is an artifact: a registry knows no difference.
+    // An artifact in place of an image, because the registry treats both alike.
     let image = format!("{}/fixtures/sandbox:v1.1.0", registry.host());
     let published =
         json(&world.run(["publish", &release("v1.1.0"), &format!("oci://{image}"), "-o", "json"]));

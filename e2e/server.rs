@@ -13,7 +13,7 @@ use support::{
 
 use crate::line::Meter;
 
-/// It ends with the value.
+/// A running server. Dropping the value stops the server.
 pub(crate) struct Server {
     kubeconfig: PathBuf,
     _process: Process,
@@ -26,7 +26,7 @@ enum Process {
 }
 
 impl Server {
-    /// None where this machine has no API server.
+    /// `None` if this machine has no API server.
     pub(crate) fn real() -> Option<Self> {
         Some(Self::over(ApiServer::of_this_machine()?))
     }
@@ -35,7 +35,7 @@ impl Server {
         Self { kubeconfig: server.kubeconfig().to_owned(), _process: Process::Real(server) }
     }
 
-    /// Collects garbage and ends namespaces, as the real one does here.
+    /// Starts a sandbox with garbage collection and namespace deletion, like the real server.
     pub(crate) async fn sandbox() -> Self {
         let fixture = Box::new(Fixture::start().await);
         Self { kubeconfig: fixture.kubeconfig().await.to_owned(), _process: Process::Sandbox(fixture) }
@@ -45,7 +45,7 @@ impl Server {
         &self.kubeconfig
     }
 
-    /// Its kubeconfig with an address that leads through a meter.
+    /// The kubeconfig with the address of a meter.
     pub(crate) fn through(&self, meter: &Meter) -> String {
         let kubeconfig = fs::read_to_string(&self.kubeconfig).unwrap();
         let start = kubeconfig.find("https://").unwrap() + "https://".len();
@@ -60,7 +60,7 @@ impl Server {
     }
 }
 
-/// The objects that are not in both, or not the same to the last revision, by kind and place.
+/// The objects that differ between two states, including revisions, by kind and location.
 pub(crate) fn differences(before: &Everything, after: &Everything) -> Vec<String> {
     let gone = before.since(after);
     let other = after.iter().filter(|(name, object)| before.get(name) != Some(*object));

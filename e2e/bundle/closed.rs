@@ -1,4 +1,4 @@
-//! A site with a cable to a lab and to nothing else: whatever it sends to another address is counted.
+//! A site with a link to a lab only. Packets to any other address are counted.
 
 use std::{path::Path, process::Stdio};
 
@@ -12,23 +12,23 @@ use support::{
 
 use super::{AT_THE_SITE, AWS, CONNECTED, carry, connected, internet, run};
 
-/// A real API server on its loopback, and both bundles.
+/// A real API server in the site, a registry in the lab, and both bundles.
 struct Site {
     world: World,
-    // Before the networks they run in.
+    // Dropped before the networks of the server and the registry.
     _server: ApiServer,
     registry: Registry,
     networks: ClosedSite,
-    /// What the template of the first bundle makes where there is a connection.
+    /// The rendered template of the first bundle, created with a connection.
     generated: String,
 }
 
 impl Site {
-    /// None where this machine cannot have one.
+    /// `None` if this machine cannot create the networks or lacks a program.
     fn build() -> Option<Self> {
         let Ok(networks) = ClosedSite::build() else { return skipped(Need::ClosedNetworks) };
         let Some(Source::Bundle(server)) = Source::find() else { return skipped(Need::ApiServer) };
-        // The script that starts it in the lab is always there.
+        // The wrapper script always exists, so the program itself is checked.
         program(PROGRAM)?;
         let program = networks.lab_program(Path::new(PROGRAM));
         let registry = Registry::start_at(ClosedSite::LAB, &program, Transport::Tls, Guests::Ann)?;
@@ -47,7 +47,7 @@ impl Site {
         carry(&outside, &world, "lab.tar");
         carry(&outside, &world, "newer.tar");
         let ca = world.write("ca.pem", registry.ca_pem());
-        // `ann:hunter2` as `docker login` writes it.
+        // The credentials `ann:hunter2`, as written by `docker login`.
         let auths = format!("{{\"auths\": {{\"{}\": {{\"auth\": \"YW5uOmh1bnRlcjI=\"}}}}}}", registry.host());
         let docker = world.write("docker/config.json", auths).parent().unwrap().to_owned();
         let world = world.env("SSL_CERT_FILE", ca).env("DOCKER_CONFIG", docker);
@@ -57,9 +57,9 @@ impl Site {
         Some(Self { world, _server: server, registry, networks, generated: generated.stdout })
     }
 
-    /// Runs what the guide does with a folder, from the first check to the upgrade, with other places for some words.
+    /// Runs the steps of the guide for a folder, from the first check to the upgrade, with replacements for some paths.
     fn follow_the_guide(&self, places: &[(&str, &str)]) {
-        // No kubelet, so nothing becomes ready. Nothing forbids connections but the network.
+        // The server has no kubelet, so nothing becomes ready. Only the network prevents connections, not `--offline`.
         let here = [
             ("capstan init ", "capstan init --no-wait "),
             ("apply ", "apply --no-wait "),
@@ -77,7 +77,7 @@ impl Site {
         assert!(status.stdout.contains(AWS[1]) && !status.stdout.contains(AWS[0]), "{status}");
     }
 
-    /// One word to somebody else is noticed: else the zeros of these tests would say nothing.
+    /// Checks that a packet to another address is counted. Otherwise the zero counts would prove nothing.
     fn speaks_to_somebody_else_and_is_noticed(&self) {
         let words = ["bundle", "load", "lab.tar", "--to-registry", "oci://192.0.2.1/capi"];
         let mut command = self.world.command(words);
@@ -114,7 +114,7 @@ fn from_a_registry_a_closed_site_sends_nothing_to_anybody_else() {
     site.follow_the_guide(&[
         ("--to-folder /srv/capi", &target),
         ("/srv/capi/clusterctl.yaml", "clusterctl.yaml"),
-        // The lock of a bundle goes to a folder.
+        // A lock is loaded only into a folder.
         (" --locked", ""),
     ]);
     assert_eq!(site.networks.sent_elsewhere(), 0);

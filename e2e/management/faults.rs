@@ -1,4 +1,4 @@
-//! The binary killed in the middle on a real API server, and the same command again.
+//! capstan is killed during a run on a real API server, and the same command is repeated.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -12,7 +12,7 @@ use support::{
 
 use super::peer::{FIRST, LAST, Management, SECOND, Tool, check, left};
 
-/// Kills capstan as soon as it has told so many lines of what it does, if it is not done by then.
+/// Kills capstan after this many lines of progress output, unless it has exited already.
 fn kill_after(cluster: &Management, arguments: &[&str], lines: usize) {
     let mut command = cluster.command(arguments);
     let mut child =

@@ -1,4 +1,4 @@
-//! What the guide shows, from an empty cluster to an empty cluster.
+//! The journey of the guide, from an empty cluster to an empty cluster.
 
 use sandbox::Switches;
 use support::{
@@ -11,10 +11,10 @@ use support::{
 use super::peer::{FIRST, FIRST_REAL, Management};
 use crate::corpus::{config, config_without_webhooks};
 
-/// What is done, and what is looked at after it.
+/// The commands of a journey, and the expected versions.
 struct Journey {
     first: &'static [&'static str],
-    /// The core provider before and after.
+    /// The versions of the core provider before and after the upgrade.
     versions: [&'static str; 2],
 }
 
@@ -34,7 +34,7 @@ async fn on_a_sandbox_nothing_is_left_but_what_was_there_before() {
 async fn on_a_real_api_server_nothing_is_left_but_what_was_there_before() {
     let Some(server) = ApiServer::of_this_machine() else { return };
     let cluster = Management::new(server.kubeconfig());
-    // No kubelet, so nothing becomes ready.
+    // The server has no kubelet, so nothing becomes ready.
     there_and_back(&cluster, &SHIPPED, &["--no-wait"]).await;
 }
 
@@ -78,7 +78,7 @@ async fn there_and_back(cluster: &Management, journey: &Journey, waiting: &[&str
 
     cluster.capstan(&["delete", "--all", "--include-crd", "--include-namespace"]);
     let left = Everything::settled(&client).await.since(&before);
-    // As with the peer, cert-manager and the definition of the inventory stay.
+    // As with clusterctl, cert-manager and the definition of the inventory stay.
     let stays =
         |name: &str| name.contains("cert-manager") || name.ends_with("providers.clusterctl.cluster.x-k8s.io");
     assert_eq!(left.without(stays).to_string(), "");

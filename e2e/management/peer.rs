@@ -1,7 +1,7 @@
-//! The same cluster in turns with clusterctl.
+//! One cluster managed by capstan and clusterctl in turn.
 //!
-//! What clusterctl leaves behind is recorded in `e2e/fixtures/peer`. With `CAPSTAN_TEST_PEER` naming a clusterctl, its part
-//! is played by itself, and with `RECORD=1` the records are made anew; without, by requests like its own.
+//! The objects that clusterctl leaves are recorded in `e2e/fixtures/peer`. If `CAPSTAN_TEST_PEER` names a clusterctl,
+//! that binary runs, and `RECORD=1` updates the records. Otherwise, requests imitate clusterctl.
 
 mod imitation;
 
@@ -20,7 +20,7 @@ use support::{
 
 use crate::{project, world};
 
-/// The first installation of every journey.
+/// The first installation of every journey with the providers of this repository.
 pub(super) const FIRST: &[&str] = &[
     "init",
     "--core",
@@ -32,7 +32,7 @@ pub(super) const FIRST: &[&str] = &[
     "-i",
     "sandbox:v1.0.0",
 ];
-/// The same of real providers.
+/// The first installation of every journey with real providers.
 pub(super) const FIRST_REAL: &[&str] = &[
     "init",
     "--core",
@@ -47,13 +47,13 @@ pub(super) const FIRST_REAL: &[&str] = &[
 pub(super) const SECOND: &[&str] = &["upgrade", "apply", "--contract", "v1beta2"];
 pub(super) const LAST: &[&str] = &["delete", "--all", "--include-crd", "--include-namespace"];
 
-/// A cluster and the programs that work on it.
+/// A cluster, and the environment of the programs that manage it.
 pub(super) struct Management {
     world: World,
     kubeconfig: PathBuf,
 }
 
-/// Who does a part of the journey.
+/// The tool that runs a part of the journey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     Capstan,
@@ -61,24 +61,24 @@ pub(super) enum Tool {
 }
 
 impl Management {
-    /// Over the providers that ship with the project.
+    /// Uses the providers of this repository.
     pub(super) fn new(kubeconfig: &Path) -> Self {
         Self::over(shipped_providers(), kubeconfig)
     }
 
-    /// Over the providers of a configuration.
+    /// Uses the providers of a configuration.
     pub(super) fn over(config: String, kubeconfig: &Path) -> Self {
         let world = world();
         world.configure(config);
         Self { world, kubeconfig: kubeconfig.to_owned() }
     }
 
-    /// Takes another configuration.
+    /// Replaces the configuration.
     pub(super) fn configure(&self, config: &str) {
         self.world.configure(config);
     }
 
-    /// The world of the programs.
+    /// The environment of the programs.
     pub(super) fn world(&self) -> &World {
         &self.world
     }
@@ -87,7 +87,7 @@ impl Management {
         &self.kubeconfig
     }
 
-    /// Runs capstan; what it prints.
+    /// Runs capstan, which must succeed. Returns its output.
     pub(super) fn capstan(&self, arguments: &[&str]) -> String {
         let kubeconfig = self.kubeconfig.display().to_string();
         let run = self.world.run([arguments, &["--kubeconfig", &kubeconfig]].concat());
@@ -95,7 +95,7 @@ impl Management {
         run.stdout
     }
 
-    /// capstan, ready to be started.
+    /// Creates a capstan command without running it.
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let kubeconfig = self.kubeconfig.display().to_string();
         self.world.command([arguments, &["--kubeconfig", &kubeconfig]].concat())
@@ -109,10 +109,11 @@ impl Management {
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Plays a part; nothing becomes ready here, so nobody waits for it.
+    /// Runs a part of the journey without waiting, because nothing becomes ready here.
     async fn play(&self, tool: Tool, arguments: &[&str]) {
         match (tool, peer()) {
-            // It would stop half-way: it lists objects of kinds whose definitions it has just deleted.
+            // With all arguments clusterctl would fail: it lists objects of kinds whose definitions it has just
+            // deleted.
             (Clusterctl, Some(peer)) if arguments == LAST => self.clusterctl(&peer, &LAST[..2]),
             (Clusterctl, Some(peer)) => self.clusterctl(&peer, arguments),
             (Capstan, _) if arguments == LAST => drop(self.capstan(arguments)),
@@ -122,11 +123,11 @@ impl Management {
     }
 }
 
-/// The configuration with the providers that ship with the project.
+/// The configuration with the providers of this repository.
 pub(crate) fn shipped_providers() -> String {
     let shipped = fs::read_to_string(project("e2e/fixtures/clusterctl.yaml")).unwrap();
     let folder = project("e2e/fixtures").canonicalize().unwrap();
-    // clusterctl takes no relative paths.
+    // clusterctl rejects relative paths.
     shipped.replace("url: ./", &format!("url: {}/", folder.display()))
 }
 
@@ -135,7 +136,7 @@ pub(crate) fn peer() -> Option<PathBuf> {
     std::env::var_os("CAPSTAN_TEST_PEER").map(PathBuf::from)
 }
 
-/// The clusterctl of this machine; where there is none, the running test is skipped.
+/// The clusterctl of this machine. If there is none, marks the running test as skipped.
 pub(crate) fn peer_or_skip() -> Option<PathBuf> {
     let peer = peer();
     if peer.is_none() {
@@ -149,7 +150,7 @@ pub(crate) fn is_recording() -> bool {
     std::env::var_os("RECORD").is_some() && peer().is_some()
 }
 
-/// What a tool left that is to be equal: everything but what capstan keeps for itself.
+/// The objects that a tool left. Objects that only capstan creates are excluded.
 pub(super) async fn left(cluster: &Management, before: &Everything) -> String {
     let all = Everything::settled(&client_of(cluster.kubeconfig()).await).await;
     let is_ours = |name: &str| name.contains("/capstan.") || name.contains("/capstan-upgrade");
@@ -165,7 +166,7 @@ pub(super) fn check(record: &str, found: &str, tools: &[Tool]) {
     assert_eq!(found, recorded, "{record} by {tools:?}");
 }
 
-/// Without a clusterctl only its first part can be played: what it leaves is known, what it would do to ours is not.
+/// Without a clusterctl, only its first part can be imitated: the result is recorded, but later commands are unknown.
 async fn journey(tools: [Tool; 3]) {
     if tools[1..].contains(&Clusterctl) && peer_or_skip().is_none() {
         return;

@@ -1,4 +1,4 @@
-//! Plans of real providers as people read them, and what becomes of plans.
+//! Plans for real providers in text form, and comparison of plans with actual changes.
 
 use serde_json::Value;
 use support::{fixture::Fixture, skip::corpus};
@@ -45,7 +45,7 @@ async fn the_diff_of_a_real_upgrade_fits_300_lines() {
     assert!(full.lines().count() > 1_000 && full.contains("controller-gen.kubebuilder.io/version: v0.21.0"));
 }
 
-/// The steps of a report: the action, and the object by kind and place.
+/// The steps of a report: the action, and the object by kind and location.
 fn steps(report: &str) -> Vec<(String, String)> {
     let report: Value = serde_json::from_str(report).unwrap();
     let steps = |owner: &Value| owner["steps"].as_array().cloned().unwrap_or_default();
@@ -59,7 +59,7 @@ fn steps(report: &str) -> Vec<(String, String)> {
     steps(&report["certManager"]).into_iter().chain(providers).map(told).collect()
 }
 
-/// True for a record of the program itself.
+/// True for a record that capstan writes for itself.
 fn is_own(object: &str) -> bool {
     let (kind, place) = object.split_once(' ').unwrap();
     let name = place.rsplit('/').next().unwrap();
@@ -72,7 +72,7 @@ fn is_own(object: &str) -> bool {
 async fn changes_are_those_of_the_plan(server: Server) {
     let cluster = Management::new(server.kubeconfig());
     for verb in [FIRST, SECOND, ROLLBACK, SECOND, DELETE] {
-        // A definition that is still going is no longer served.
+        // A definition that is being deleted is no longer served.
         let wait: &[&str] = if verb == DELETE { &[] } else { &["--no-wait"] };
         let planned = steps(&cluster.capstan(&[verb, &["--dry-run", "-o", "json"]].concat()));
         let before = server.everything().await;

@@ -1,4 +1,4 @@
-//! An upgrade or an init that a signal stops, and other runs meanwhile.
+//! An upgrade or init that is stopped by a signal, while other runs start.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
@@ -14,18 +14,18 @@ use crate::{
     server::{Server, differences},
 };
 
-/// Evenly over all that a run sends. Each takes a quarter of a minute, in which the other run waits. Raise it to 50 for a long
-/// run.
+/// The number of stop points, evenly spaced over the bytes that a run sends. Each point takes 15 seconds, in which the
+/// other run waits. Raise to 50 for a thorough run.
 const POINTS: u64 = 4;
-/// No kubelet, so nothing becomes ready.
+/// The server has no kubelet, so nothing becomes ready.
 const NO_WAIT: &[&str] = &["--no-wait"];
 const ROLLBACK: &[&str] = &["upgrade", "rollback", "--no-wait"];
-/// No controller ends Namespaces on a server alone, so they stay.
+/// Namespaces stay, because a bare API server has no controller to delete them.
 const DELETE: &[&str] = &["delete", "--all", "--include-crd"];
 const TAKE_OVER: &[&str] = &["--take-over", "--yes"];
 const LAST_PROVIDER: &[&str] = &["init", "-i", "sandbox:v1.1.0", "--no-wait"];
 
-/// A cluster, and one run on it whose bytes were counted.
+/// A cluster, and a run whose size in bytes is known.
 struct Metered {
     server: Server,
     cluster: Management,
@@ -33,12 +33,12 @@ struct Metered {
     line: Management,
     meter: Meter,
     run: &'static [&'static str],
-    /// Bytes that the run sends.
+    /// The number of bytes that the run sends.
     bytes: u64,
 }
 
 impl Metered {
-    /// Brings a cluster to where the run can be made, counts the bytes of one, and undoes it.
+    /// Prepares a cluster for the run, counts the bytes of one run, and undoes that run.
     fn start(server: Server, before: &[&[&str]], run: &'static [&'static str], undo: &[&str]) -> Self {
         let cluster = Management::new(server.kubeconfig());
         let meter = Meter::default();
@@ -53,17 +53,17 @@ impl Metered {
         Self { server, cluster, line, meter, run, bytes }
     }
 
-    /// Providers that can be upgraded.
+    /// Prepares providers that can be upgraded.
     fn upgrades(server: Server, first: &[&str]) -> Self {
         Self::start(server, &[&[first, NO_WAIT].concat()], SECOND, ROLLBACK)
     }
 
-    /// No providers, but cert-manager, which stays when they are deleted.
+    /// Prepares a cluster without providers. cert-manager stays after their deletion.
     fn inits(server: Server) -> Self {
         Self::start(server, &[&[FIRST, NO_WAIT].concat(), DELETE], FIRST, DELETE)
     }
 
-    /// Starts the run and stops it when it is about to send the last of so many bytes.
+    /// Starts the run and stops it at the last of this many bytes.
     fn stop_at(&self, bytes: u64) -> Child {
         self.meter.restart();
         let mut command = self.line.command(&[self.run, NO_WAIT].concat());
@@ -76,12 +76,12 @@ impl Metered {
     }
 }
 
-/// Stops an upgrade, rolls it back, and continues it. Returns true if it was stopped before its end.
+/// Stops an upgrade, rolls it back, and resumes it. True if the upgrade was stopped before its end.
 async fn superseded(upgrades: &Metered, point: u64, installed: &Everything) -> bool {
     let upgrade = upgrades.stop_at(upgrades.bytes * point / (POINTS + 1));
     let is_unfinished = upgrades.status()["unfinishedUpgrade"].is_object();
     if !is_unfinished {
-        // Before its journal there is nothing to go back to, and after its end nobody is superseded.
+        // Before the journal exists, there is nothing to roll back. After its end, the upgrade cannot be superseded.
         resume(upgrade);
         upgrades.cluster.capstan(ROLLBACK);
         return false;
@@ -120,7 +120,7 @@ async fn superseded_upgrade_changes_nothing_on_a_real_api_server() {
     superseded_at_every_point(server).await;
 }
 
-/// Stops an init, which another init completes, and continues it. Returns true if it was stopped while it held the lease.
+/// Stops an init, completes it with another init, and resumes it. True if the first init held the lease when stopped.
 async fn superseded_init(inits: &Metered, point: u64) -> bool {
     let Metered { server, cluster, .. } = inits;
     let init = inits.stop_at(inits.bytes * point / (POINTS + 1));
@@ -162,9 +162,9 @@ async fn superseded_init_changes_nothing_on_a_real_api_server() {
     superseded_init_at_every_point(server).await;
 }
 
-/// Another run while an upgrade holds the lease: stopped, so that it holds it for as long as the test looks.
+/// Starts other runs while a stopped upgrade holds the lease.
 async fn others_wait(server: Server) {
-    // All but the provider that the other run installs.
+    // The arguments without the provider that the other run installs.
     let upgrades = Metered::upgrades(server, &FIRST[..7]);
     let upgrade = upgrades.stop_at(upgrades.bytes / 2);
     let lease = &upgrades.status()["lease"];

@@ -1,4 +1,4 @@
-//! Changes to providers while a move is unfinished.
+//! Changes to providers during an unfinished move.
 
 use std::{
     io::{BufRead as _, BufReader},

@@ -1,13 +1,14 @@
-//! A move that is killed, and the same command again.
+//! A move is killed, and the same command is repeated.
 
 use std::{io::Read as _, process::Stdio};
 
 use super::{pair::Pair, turns::Turns};
 
-/// Evenly over all that a move sends. `pkg/management` kills a move at every request, on sandboxes.
+/// The number of kill points, evenly spaced over the bytes that a move sends. Tests in `pkg/management` kill a move at
+/// every request on sandboxes.
 const POINTS: u64 = 10;
 
-/// Starts a move and kills it instead of sending the last of so many bytes; whether it came so far.
+/// Starts a move and kills it before it sends the last of this many bytes. True if the move was killed.
 fn kill_at(turns: &Turns, turn: u64, bytes: u64) -> bool {
     turns.meter.restart();
     let mut command = turns.command(turn);
@@ -15,7 +16,7 @@ fn kill_at(turns: &Turns, turn: u64, bytes: u64) -> bool {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut told = child.stderr.take().unwrap();
     turns.meter.kill_at(bytes, child);
-    // Its end is the end of what it tells.
+    // The end of the output is the end of the process.
     told.read_to_end(&mut Vec::new()).unwrap();
     turns.meter.wait()
 }

@@ -1,4 +1,4 @@
-//! Two management clusters, and three Clusters on the first.
+//! Two management clusters, with three Clusters on the first.
 
 use std::{path::Path, process::Command, thread};
 
@@ -17,9 +17,9 @@ use super::picture::Picture;
 use crate::{server::Server, world};
 
 pub(super) const NAMESPACE: &str = "team";
-/// The one object that belongs to no Cluster.
+/// The only object that belongs to no Cluster.
 pub(super) const UNRELATED: &str = "Secret unrelated";
-/// The flags that take along what the controllers have found out.
+/// The flags that include the statuses written by controllers.
 pub(super) const STATUSES: [&str; 2] = [
     "--include-status",
     "cluster,machine,kubeadmcontrolplane,machinedeployment,machineset,kubeadmconfig,dockercluster,dockermachine,\
@@ -33,12 +33,12 @@ pub(super) struct Pair {
     pub(super) there: Side,
 }
 
-/// One of them.
+/// One of the servers.
 pub(super) struct Side {
     pub(super) server: Server,
 }
 
-/// From where to where, by kubeconfig.
+/// Source and target of a move, by kubeconfig.
 #[derive(Clone, Copy)]
 pub(super) struct Way<'a> {
     pub(super) from: &'a Path,
@@ -46,11 +46,11 @@ pub(super) struct Way<'a> {
 }
 
 impl Pair {
-    /// None where this machine has no API server.
+    /// `None` if this machine has no API server.
     pub(super) async fn start() -> Option<Self> {
         let source = Source::of_this_machine()?;
         let start = || Server::over(ApiServer::start(&source).unwrap());
-        // Nearly all of the time a server is waited for.
+        // Servers start in parallel, because starting is mostly waiting.
         let (here, there) = thread::scope(|scope| {
             let here = scope.spawn(start);
             (start(), here.join().unwrap())
@@ -58,7 +58,7 @@ impl Pair {
         Some(Self::over(here, there).await)
     }
 
-    /// The same on sandboxes.
+    /// Creates a pair of sandboxes.
     pub(super) async fn on_sandboxes() -> Self {
         Self::over(Server::sandbox().await, Server::sandbox().await).await
     }
@@ -71,7 +71,7 @@ impl Pair {
         &self.world
     }
 
-    /// Creates three Clusters and what belongs to nobody on the first server.
+    /// Creates three Clusters and an unrelated object on the first server.
     pub(super) async fn fill(&self) -> Picture {
         create(&client_of(self.here.kubeconfig()).await, three_clusters()).await;
         self.here.picture().await
@@ -85,7 +85,7 @@ impl Pair {
         Way { from: self.there.kubeconfig(), to: self.here.kubeconfig() }
     }
 
-    /// Moves all, which has to succeed.
+    /// Moves everything, which must succeed.
     pub(super) fn capstan(&self, way: Way<'_>, flags: &[&str]) {
         let outcome = self.run(way, flags);
         assert_eq!(outcome.status, 0, "{outcome}");
@@ -95,12 +95,12 @@ impl Pair {
         self.world.run(arguments(way, flags))
     }
 
-    /// A move, ready to be started.
+    /// Creates a move command without running it.
     pub(super) fn command(&self, way: Way<'_>, flags: &[&str]) -> Command {
         self.world.command(arguments(way, flags))
     }
 
-    /// Moves all with clusterctl.
+    /// Moves everything with clusterctl.
     pub(super) fn clusterctl(&self, peer: &Path, way: Way<'_>) {
         let mut command = Command::new(peer);
         command.args(arguments(way, &[])).env("CLUSTERCTL_DISABLE_VERSIONCHECK", "true");
@@ -114,7 +114,7 @@ impl Pair {
         self.world.run([arguments, &["--kubeconfig", &kubeconfig]].concat())
     }
 
-    /// The status of one side, as scripts see it.
+    /// The status of one side, as JSON.
     pub(super) fn status(&self, side: &Side) -> Value {
         let run = self.run_on(side, &["status", "-o", "json"]);
         assert_eq!(run.status, 0, "{run}");
@@ -147,13 +147,13 @@ impl Side {
         Picture::of(&objects_in(&client_of(self.kubeconfig()).await, NAMESPACE).await)
     }
 
-    /// Writes what the controllers would find out about what has come here.
+    /// Writes the statuses that controllers would report after a move.
     pub(super) async fn reconcile(&self) {
         write_statuses(&client_of(self.kubeconfig()).await, three_clusters()).await;
     }
 }
 
-/// One of a class, one with a resource set, one with a control plane alone.
+/// A Cluster of a class, one with a resource set, and one with only a control plane.
 fn three_clusters() -> Vec<Object> {
     let mut objects = Vec::from(cluster_class("team/shared"));
     objects.extend(cluster("team/a").of_class("shared").control_plane(1).machine_deployment("md", 1));

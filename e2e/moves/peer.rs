@@ -1,7 +1,7 @@
-//! The same move by clusterctl, and in turns with it.
+//! The same move by clusterctl, and moves by both tools in turn.
 //!
-//! What clusterctl makes of three Clusters is recorded in `e2e/fixtures/peer/moved.txt`. With `CAPSTAN_TEST_PEER` naming a
-//! clusterctl it plays its part, and with `RECORD=1` the record is made anew.
+//! The result of a move of three Clusters by clusterctl is recorded in `e2e/fixtures/peer/moved.txt`. If
+//! `CAPSTAN_TEST_PEER` names a clusterctl, that binary runs, and `RECORD=1` updates the record.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use crate::{
 
 const RECORD: &str = "e2e/fixtures/peer/moved.txt";
 
-/// Statuses are the controllers' on the target; clusterctl never takes them along.
+/// Controllers write the statuses on the target, because clusterctl never moves statuses.
 async fn moved_by(clusterctl: Option<&std::path::Path>) -> Option<String> {
     let pair = Pair::start().await?;
     pair.fill().await;

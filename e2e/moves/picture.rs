@@ -1,4 +1,4 @@
-//! What is in a namespace, without what differs from server to server.
+//! The objects of a namespace without server-specific values.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,14 +9,14 @@ use serde_json::{Map, Value, json};
 
 use super::pair::UNRELATED;
 
-/// What a server writes by itself.
+/// Fields that the server sets.
 const OF_THE_SERVER: [&str; 4] = ["uid", "resourceVersion", "generation", "creationTimestamp"];
-/// What a move may leave on nothing.
+/// Annotations and fields that a move must not leave on any object.
 const MARKS: [&str; 3] =
     ["capstan.dev/move", "clusterctl.cluster.x-k8s.io/delete-for-move", "cluster.x-k8s.io/paused"];
 
-/// Objects by kind and name. Instead of its uid an owner has kind and name of the object that has this uid; owners are in
-/// the order of their names. Of managed fields it tells who, how, and of which part.
+/// Objects by kind and name. Owner uids are replaced by kind and name of the owner, and owners are sorted by name.
+/// Managed fields are reduced to manager, operation and subresource.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Picture(BTreeMap<String, Value>);
 
@@ -28,12 +28,12 @@ impl Picture {
         Self(objects.iter().map(lasting).collect())
     }
 
-    /// Objects that a move takes along.
+    /// Objects that a move includes.
     pub(super) fn moving(&self) -> Self {
         self.those(|name| name != UNRELATED)
     }
 
-    /// Objects that it leaves.
+    /// Objects that a move ignores.
     pub(super) fn staying(&self) -> Self {
         self.those(|name| name == UNRELATED)
     }
@@ -45,7 +45,8 @@ impl Picture {
         self
     }
 
-    /// What must hold after any move: all owners are there, nothing is paused, on its way out, or of the tool.
+    /// Checks the state after any move: all owners exist, and no object is paused, being deleted, or marked by the
+    /// tool.
     pub(crate) fn check(&self, when: &str) {
         for (name, object) in &self.0 {
             let metadata = &object["metadata"];
@@ -66,7 +67,7 @@ impl Picture {
         }
     }
 
-    /// The same as this one, with the first difference told.
+    /// Checks that another picture is equal. Reports the first difference.
     pub(crate) fn assert_same(&self, found: &Self, when: &str) {
         let names = |picture: &Self| picture.0.keys().cloned().collect::<BTreeSet<_>>();
         assert_eq!(names(found), names(self), "{when}");
@@ -81,7 +82,7 @@ impl Picture {
     }
 }
 
-/// A line for each object.
+/// Renders one line per object.
 impl fmt::Display for Picture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|(name, object)| writeln!(f, "{name} {object}"))

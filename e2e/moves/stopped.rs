@@ -1,4 +1,4 @@
-//! A move that a signal stops, the same move that takes over from it, and the first one again.
+//! A move is stopped by a signal, a second move takes over, and the first move is resumed.
 
 use std::process::Stdio;
 
@@ -15,10 +15,11 @@ use super::{
 };
 use crate::{line::resume, server::differences};
 
-/// Evenly over all that a move sends. Each takes half a minute, in which the second move waits. Raise it to 50 for a long run.
+/// The number of stop points, evenly spaced over the bytes that a move sends. Each point takes 30 seconds, in which the
+/// second move waits. Raise to 50 for a thorough run.
 const POINTS: u64 = 4;
 
-/// Stops a move, takes over from it, changes every Cluster, and continues it. Returns true if it was stopped before its end.
+/// Stops a move, takes over, changes every Cluster, and resumes the move. True if the move was stopped before its end.
 async fn superseded(turns: &Turns, turn: u64) -> bool {
     let point = turn + 1;
     let when = format!("stopped at point {point}");

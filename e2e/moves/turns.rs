@@ -1,4 +1,4 @@
-//! Clusters that go there and come back in turns, through lines on which the program can be struck.
+//! Clusters moved back and forth through connections on which the program can be killed or stopped.
 
 use std::{path::PathBuf, process::Command};
 
@@ -8,19 +8,19 @@ use super::{
 };
 use crate::line::Meter;
 
-/// Both servers, and the Clusters as they were on the first before the first turn.
+/// Both servers, and the Clusters on the first server before the first turn.
 pub(super) struct Turns {
     pub(super) pair: Pair,
     pub(super) meter: Meter,
-    /// Bytes that one move sends.
+    /// The number of bytes that one move sends.
     pub(super) bytes: u64,
-    /// Kubeconfigs that lead through the meter.
+    /// Kubeconfigs that use the meter.
     lines: [PathBuf; 2],
     before: Picture,
 }
 
 impl Turns {
-    /// Fills the first server, and moves there and back without a strike.
+    /// Fills the first server, and moves everything to the second server and back without interruption.
     pub(super) async fn start(pair: Pair) -> Self {
         let before = pair.fill().await;
         let meter = Meter::default();
@@ -35,7 +35,7 @@ impl Turns {
         turns
     }
 
-    /// Source and target of a turn.
+    /// The source and target of a turn.
     pub(super) fn sides(&self, turn: u64) -> [&Side; 2] {
         if goes_there(turn) {
             [&self.pair.here, &self.pair.there]
@@ -44,17 +44,17 @@ impl Turns {
         }
     }
 
-    /// The move of a turn, ready to be started.
+    /// Creates the move command of a turn without running it.
     pub(super) fn command(&self, turn: u64) -> Command {
         self.pair.command(self.way(turn), &STATUSES)
     }
 
-    /// Moves all that is left to be moved in a turn.
+    /// Moves all remaining objects of a turn.
     pub(super) fn complete(&self, turn: u64, flags: &[&str]) {
         self.pair.capstan(self.way(turn), &[&STATUSES[..], flags].concat());
     }
 
-    /// Checks that a turn left what one without a strike leaves.
+    /// Checks that a turn has the same result as a turn without interruption.
     pub(super) async fn check(&self, turn: u64, when: &str) {
         let [from, to] = self.sides(turn);
         let (source, target) = (from.picture().await, to.picture().await);
@@ -73,7 +73,7 @@ impl Turns {
     }
 }
 
-/// True for every other turn; the turns between come back.
+/// True if a turn moves to the second server, which is every other turn.
 fn goes_there(turn: u64) -> bool {
     turn.is_multiple_of(2)
 }

@@ -1,4 +1,5 @@
-//! A Cluster of a class on docker and one on EKS: what a user types, and what the controllers would make of it.
+//! A docker Cluster with a class and an EKS Cluster: the user's commands, and the objects that controllers would
+//! create.
 
 use serde_json::json;
 use support::{
@@ -6,7 +7,7 @@ use support::{
     kind::{self, Kind},
 };
 
-/// A Cluster from a template of a provider.
+/// A Cluster from a provider template.
 pub(super) struct Sample {
     pub(super) namespace: &'static str,
     pub(super) name: &'static str,
@@ -15,7 +16,7 @@ pub(super) struct Sample {
     objects: fn() -> Vec<Object>,
 }
 
-/// A managed topology, its class beside it.
+/// A managed topology with its class in the same namespace.
 const SHOP: Sample = Sample {
     namespace: "web",
     name: "shop",
@@ -23,12 +24,12 @@ const SHOP: Sample = Sample {
     flavor: "development",
     objects: shop,
 };
-/// Its control plane is not of kubeadm and has no machines, its template is of v1beta1.
+/// A v1beta1 template whose control plane is not kubeadm and has no machines.
 const BANK: Sample =
     Sample { namespace: "money", name: "bank", infrastructure: "aws:v2.11.1", flavor: "eks", objects: bank };
 pub(super) const SAMPLES: [Sample; 2] = [SHOP, BANK];
 
-/// What the templates want to know.
+/// The variables of the templates.
 pub(super) const VARIABLES: &str =
     "AWS_REGION: eu-west-1\nAWS_SSH_KEY_NAME: default\nAWS_NODE_MACHINE_TYPE: t3.large\n";
 
@@ -55,7 +56,7 @@ const AWS_MANAGED_CONTROL_PLANE: Kind = Kind::new(
 );
 
 impl Sample {
-    /// The command that renders its template.
+    /// The command that renders the template.
     pub(super) fn command(&self) -> Vec<&'static str> {
         let place = ["generate", "cluster", self.name, "--target-namespace", self.namespace];
         let template = ["--infrastructure", self.infrastructure, "--flavor", self.flavor];
@@ -63,7 +64,7 @@ impl Sample {
         [&place[..], &template, &size, &["--kubernetes-version", "v1.36.0"]].concat()
     }
 
-    /// What is there once the controllers are done, owners before owned.
+    /// The objects after controllers have reconciled them, owners first.
     pub(super) fn objects(&self) -> Vec<Object> {
         (self.objects)()
     }

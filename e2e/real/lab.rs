@@ -1,4 +1,4 @@
-//! Two real API servers with real providers on them.
+//! Two real API servers with real providers.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use support::{
 use super::clusters::{SAMPLES, Sample, VARIABLES};
 use crate::{corpus::config_without_webhooks, moves::Picture, world};
 
-/// No kubelet, so nothing becomes ready, and nobody waits for it.
+/// Does not wait, because the servers have no kubelet and nothing becomes ready.
 const INIT: [&str; 10] = [
     "init",
     "--core",
@@ -36,7 +36,7 @@ const INIT: [&str; 10] = [
     "--no-wait",
 ];
 
-/// Both, and where capstan runs.
+/// Both servers, and the environment of capstan.
 pub(super) struct Lab {
     world: World,
     pub(super) here: Side,
@@ -47,12 +47,12 @@ pub(super) struct Lab {
 pub(super) struct Side(ApiServer);
 
 impl Lab {
-    /// None where providers or servers are missing.
+    /// `None` if providers or servers are missing.
     pub(super) async fn start() -> Option<Self> {
         let (root, source) = (corpus()?, Source::of_this_machine()?);
         let world = world();
         world.configure(config_without_webhooks(&root, &world) + VARIABLES);
-        // Nearly all of the time a server is waited for.
+        // Servers start in parallel, because starting is mostly waiting.
         let (here, there) = thread::scope(|scope| {
             let here = scope.spawn(|| Side::start(&source, &world));
             (Side::start(&source, &world), here.join().unwrap())
@@ -66,12 +66,12 @@ impl Lab {
         Some(lab)
     }
 
-    /// Runs capstan, which has to succeed; what it prints.
+    /// Runs capstan, which must succeed. Returns its output.
     pub(super) fn capstan(&self, cluster: [&str; 2], arguments: &[&str]) -> String {
         run(&self.world, cluster, arguments)
     }
 
-    /// Kills it as soon as it has told so many lines.
+    /// Kills capstan after this many lines of output.
     pub(super) fn kill_after(&self, lines: usize, cluster: [&str; 2], arguments: &[&str]) {
         let mut command = self.world.command(arguments.iter().copied().chain(cluster));
         let mut child =
@@ -82,12 +82,12 @@ impl Lab {
         assert!(!child.wait().unwrap().success(), "it had ended before it was killed");
     }
 
-    /// Does on the first server what a user and the controllers do until two Clusters are provisioned.
+    /// Performs on the first server the steps of the user and the controllers until two Clusters are provisioned.
     pub(super) async fn create_clusters(&self) {
         let client = self.here.client().await;
         for sample in SAMPLES {
             let generated = self.capstan(self.here.cluster(), &sample.command());
-            // Where no Pod runs, nobody converts what is not of the stored version.
+            // Without Pods, the server has no conversion webhook for other versions than the stored one.
             let converted = self.world.run_with_stdin(["convert"], generated);
             assert_eq!(converted.status, 0, "{converted}");
             let namespace = sample.namespace;
@@ -98,7 +98,7 @@ impl Lab {
         self.here.reconcile().await;
     }
 
-    /// The trees of all Clusters, without the ages.
+    /// The trees of all Clusters, without ages.
     pub(super) fn describe(&self, side: &Side) -> String {
         let trees = SAMPLES.map(|Sample { name, namespace, .. }| {
             self.capstan(
@@ -120,12 +120,12 @@ impl Side {
         side
     }
 
-    /// The flag that names it.
+    /// The flag that selects this server.
     pub(super) fn cluster(&self) -> [&str; 2] {
         ["--kubeconfig", self.kubeconfig()]
     }
 
-    /// The flag that names it as the end of a move.
+    /// The flag that selects this server as the target of a move.
     pub(super) fn target(&self) -> [&str; 2] {
         ["--to-kubeconfig", self.kubeconfig()]
     }
@@ -138,7 +138,7 @@ impl Side {
         client_of(self.0.kubeconfig()).await
     }
 
-    /// Plays the controllers: owners, statuses, and all that a user does not create.
+    /// Imitates the controllers: owners, statuses, and objects that a user does not create.
     pub(super) async fn reconcile(&self) {
         let client = self.client().await;
         for sample in SAMPLES {
@@ -146,7 +146,7 @@ impl Side {
         }
     }
 
-    /// Pauses every Cluster of the samples.
+    /// Pauses every sample Cluster.
     pub(super) async fn pause_clusters(&self) {
         let client = self.client().await;
         for place in ["web/shop", "money/bank"] {
@@ -154,7 +154,7 @@ impl Side {
         }
     }
 
-    /// What is in the namespaces of the Clusters, with this behind their names.
+    /// The objects in the namespaces of the Clusters, whose names end with this suffix.
     pub(super) async fn pictures(&self, suffix: &str) -> [Picture; 2] {
         let client = self.client().await;
         let look = async |sample: &Sample| {
@@ -165,7 +165,7 @@ impl Side {
         [look(first).await, look(second).await]
     }
 
-    /// Nobody answers for them where no Pod runs.
+    /// Deletes the webhooks, because no Pod can serve them.
     async fn remove_webhooks(&self) {
         let client = self.client().await;
         for plural in ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"] {
@@ -182,12 +182,12 @@ fn run(world: &World, cluster: [&str; 2], arguments: &[&str]) -> String {
     outcome.stdout
 }
 
-/// Whether a word is a time span such as `3d` or `5m12s`.
+/// True if a word is an age such as `3d` or `5m12s`.
 fn is_age(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with(['s', 'm', 'h', 'd', 'y'])
 }
 
-/// The objects of a namespace by kind and name, as if it had no name.
+/// The objects of a namespace by kind and name, without the namespace.
 fn nameless(all: &Everything) -> BTreeMap<String, Value> {
     let of_namespace = |(name, object): (&str, &Value)| {
         let (kind, place) = name.split_once(' ')?;

@@ -1,4 +1,4 @@
-//! The requests of clusterctl's first installation: every object by POST, in its name.
+//! The requests of a first installation by clusterctl: POSTs every object with clusterctl as the field manager.
 
 use kube::Client;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn cert_manager() -> Vec<Value> {
     stream.objects.into_iter().map(manifest::Object::into_value).collect()
 }
 
-/// As much of the definition as the entries need.
+/// The part of the definition that the entries need.
 fn inventory() -> Value {
     let text = json!({"type": "string"});
     let fields = json!({"providerName": text, "type": text, "version": text, "watchedNamespace": text});
@@ -63,7 +63,7 @@ fn inventory() -> Value {
                 "schema": {"openAPIV3Schema": {"type": "object", "properties": fields}}}]}})
 }
 
-/// A kind that was just defined takes a moment to be served.
+/// Creates an object. The lookup of its path waits until a new kind is served.
 async fn post(client: &Client, object: &Value) {
     let path = path_of(client, object).await;
     let uri = format!("{path}?fieldManager=clusterctl");
