@@ -10,16 +10,15 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::{say::say, workspace};
 
-/// Build the real Kubernetes API server that tests compare the sandbox with, from `e2e/apiserver`.
+/// Build the real Kubernetes API server from `e2e/apiserver`. Tests compare the sandbox with this server.
 #[derive(clap::Args)]
 pub(crate) struct ApiServer {
-    /// Build it even when the one that is there came from the same sources.
+    /// Build the server even if the existing binary is up to date.
     #[arg(long)]
     force: bool,
 }
 
-/// Builds `target/apiserver/apiserver`. It takes some minutes at first, seconds when only our own files changed, and
-/// nothing when none did.
+/// Builds `target/apiserver/apiserver` if its sources have changed. The first build takes some minutes.
 pub(crate) fn run(args: &ApiServer) -> Result<bool> {
     let sources = workspace::root().join("e2e/apiserver");
     let folder = workspace::target().join("apiserver");
@@ -37,7 +36,7 @@ pub(crate) fn run(args: &ApiServer) -> Result<bool> {
         .arg(&binary)
         .arg(".")
         .current_dir(&sources)
-        // A C compiler would only slow it down and tie the binary to this machine's libc.
+        // A C compiler would slow down the build and tie the binary to this machine's libc.
         .env("CGO_ENABLED", "0")
         .status()
         .context("cannot run `go`; the real API server is a Go program, so building it needs Go 1.26")?;
@@ -49,7 +48,7 @@ pub(crate) fn run(args: &ApiServer) -> Result<bool> {
     Ok(true)
 }
 
-/// What the binary is made of; another text means another binary.
+/// A fingerprint of the sources and the module files.
 fn fingerprint(sources: &Path) -> Result<String> {
     let mut files: Vec<_> = fs::read_dir(sources)
         .with_context(|| format!("cannot list `{}`", sources.display()))?
@@ -69,7 +68,7 @@ fn is_module_file(path: &Path) -> bool {
     [OsStr::new("go.mod"), OsStr::new("go.sum")].iter().any(|name| path.file_name() == Some(name))
 }
 
-/// Without these clients see a server of version 0.0.0.
+/// Sets the version. Without these flags, clients see a server of version 0.0.0.
 fn linker_flags(sources: &Path) -> Result<String> {
     let path = sources.join("go.mod");
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
@@ -86,7 +85,7 @@ fn linker_flags(sources: &Path) -> Result<String> {
     .join(" "))
 }
 
-/// The version that `go.mod` requires, with its major and minor number.
+/// The version required by `go.mod`, with its major and minor number.
 fn kubernetes_version(go_mod: &str) -> Option<(&str, &str, &str)> {
     let version = go_mod.lines().find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes "))?.trim();
     let mut numbers = version.strip_prefix('v')?.split('.');

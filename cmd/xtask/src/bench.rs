@@ -30,35 +30,35 @@ use self::{
 };
 use crate::{golden, say::say, workspace};
 
-/// Measure a built binary, beside clusterctl where it is there. Nothing is asserted.
+/// Measure a built binary, and clusterctl for comparison if available. The results are not enforced.
 #[derive(clap::Args)]
 pub(crate) struct Bench {
-    /// The binary; without it the one of profile `ci`, then of `release`.
+    /// The binary to measure. Default: the `ci` build, then the `release` build.
     binary: Option<PathBuf>,
-    /// A clusterctl to stand beside it; without it the one on the PATH.
+    /// The clusterctl to compare with. Default: `clusterctl` on the PATH.
     #[arg(long)]
     peer: Option<PathBuf>,
-    /// Runs of each command; the median counts.
+    /// The number of runs of each command. The median is reported.
     #[arg(long, default_value_t = 5)]
     runs: usize,
-    /// Only this part; the fleet, which takes minutes, is measured only when it is named.
+    /// Measure only this part. The fleet takes minutes and is measured only if named here.
     #[arg(long, value_name = "PART")]
     only: Option<Part>,
-    /// Clusters of the fleet [default: 1000].
+    /// The number of clusters of the fleet [default: 1000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     clusters: Option<u16>,
-    /// A kubectl to build kustomizations beside it; without it they are built with capstan alone.
+    /// A kubectl for comparison of kustomization builds. Default: no comparison.
     #[arg(long, value_name = "PATH")]
     kubectl: Option<PathBuf>,
-    /// A checkout of Cluster API, whose kustomizations are built.
+    /// A checkout of Cluster API whose kustomizations are built.
     #[arg(long, value_name = "DIR")]
     trees: Option<PathBuf>,
-    /// Move the fleet between two real API servers, as `cargo xtask apiserver` builds them.
+    /// Move the fleet between two real API servers, as built by `cargo xtask apiserver`.
     #[arg(long)]
     real: bool,
 }
 
-/// What can be measured apart.
+/// A part that can be measured separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
     Commands,
@@ -66,7 +66,7 @@ enum Part {
     Lifecycle,
     Moves,
     Supply,
-    /// A thousand clusters.
+    /// One move of a thousand clusters.
     Fleet,
 }
 
@@ -86,17 +86,17 @@ impl Bench {
     }
 }
 
-/// Bytes of the binary, at most.
+/// The maximum size of the binary, in bytes.
 const LARGEST_BINARY: u64 = 20_000_000;
 
-/// A command line that both programs understand, and what the design promises of it.
+/// A command line for both programs, with the performance targets of the design.
 struct Case {
     name: &'static str,
     arguments: Vec<String>,
     targets: Vec<Target>,
 }
 
-/// Runs every case that its input is there for, and prints tables.
+/// Runs every case whose input is available, and prints tables.
 pub(crate) fn run(args: &Bench) -> Result<bool> {
     args.check()?;
     let programs = programs(args)?;
@@ -143,7 +143,7 @@ fn run_kustomize(args: &Bench, programs: &Programs, folder: &Path) -> Result<()>
     Ok(())
 }
 
-/// What asks no server, and the start of one.
+/// Measures commands that need no server, and the start of a sandbox.
 fn run_commands(programs: &Programs, folder: &Path, runs: usize) -> Result<()> {
     say(&table::render(&measure_cases(programs, folder, runs)?));
     let size = programs.ours.metadata()?.len();
@@ -173,12 +173,12 @@ fn programs(args: &Bench) -> Result<Programs> {
     Ok(Programs { ours: whole(&binary)?, theirs: theirs.as_deref().map(whole).transpose()? })
 }
 
-/// The whole path, as each run has a working folder of its own.
+/// The absolute path. Needed because each run has its own working folder.
 fn whole(path: &Path) -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("there is no `{}`", path.display()))
 }
 
-/// What a program says it is; capstan names the release it stands for too.
+/// The version that a program reports. For capstan, its own version, not that of the matching clusterctl.
 fn version(program: &Path, folder: &Path) -> Result<String> {
     let output = scrubbed(program, folder).args(["version", "--output", "json"]).output()?;
     let report: serde_json::Value = serde_json::from_slice(&output.stdout)
@@ -201,7 +201,7 @@ fn measure_cases(programs: &Programs, folder: &Path, runs: usize) -> Result<Vec<
     cases(folder)?.into_iter().map(one).collect()
 }
 
-/// Small, usual and large work.
+/// Cases of small, usual and large size.
 fn cases(folder: &Path) -> Result<Vec<Case>> {
     let case = |name, parts: &[&[&str]], targets| Case {
         name,

@@ -11,13 +11,13 @@ use crate::{say::say, workspace};
 use documents::Documents;
 use protos::Protos;
 
-/// Write the tables of built-in kinds the sandbox serves, from what a real API server says of itself.
+/// Write the tables of the sandbox's built-in kinds from the API description of a real API server.
 #[derive(clap::Args)]
 pub(crate) struct BuiltinKinds {
-    /// The kubeconfig of a kube-apiserver; it is asked with `kubectl get --raw`.
+    /// The kubeconfig of a kube-apiserver. It is queried with `kubectl get --raw`.
     #[arg(long, value_name = "FILE")]
     server: PathBuf,
-    /// The program to ask with.
+    /// The kubectl to use.
     #[arg(long, value_name = "FILE", default_value = "kubectl")]
     kubectl: PathBuf,
     /// Folders with the `generated.proto` files of the same release (the Go modules k8s.io/api, k8s.io/apimachinery,
@@ -26,7 +26,7 @@ pub(crate) struct BuiltinKinds {
     protos: Vec<PathBuf>,
 }
 
-/// Asks, and writes both tables.
+/// Queries the server and writes both tables.
 pub(crate) fn run(args: &BuiltinKinds) -> Result<bool> {
     let documents = Documents::fetch(&args.kubectl, &args.server)?;
     let protos = Protos::read(&args.protos)?;

@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result};
 
 use crate::{say::say, workspace};
 
-/// Write the pages that follow from the code: commands, variables, exit codes, providers, schemas, man pages.
+/// Write the generated pages: commands, variables, exit codes, providers, schemas, man pages.
 #[derive(clap::Args)]
 pub(crate) struct Generate {
-    /// Write nothing; fail when a page is not what the code says.
+    /// Write nothing. Fail if a page differs from the code.
     #[arg(long)]
     check: bool,
 }
@@ -22,7 +22,7 @@ pub(crate) type Page = (String, String);
 
 const REFERENCE: &str = "docs/reference";
 
-/// Writes every page and the man pages; with `--check` says `false` when one differs, and writes nothing.
+/// Writes every page and the man pages. With `--check`, writes nothing and returns false if a page differs.
 pub(crate) fn run(args: &Generate) -> Result<bool> {
     let pages = pages()?;
     if args.check {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Generate) -> Result<bool> {
     Ok(true)
 }
 
-/// Writes a man page for every command into `target/man` and returns the folder.
+/// Writes a man page for every command into `target/man`. Returns the folder.
 fn write_man_pages() -> Result<PathBuf> {
     let folder = workspace::root().join("target/man");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
@@ -53,7 +53,7 @@ fn write_man_pages() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// All pages. Shape: the same text for the same code, whatever the machine.
+/// All pages. The text depends only on the code, not on the machine.
 fn pages() -> Result<Vec<Page>> {
     let mut pages = vec![
         commands::page(),
@@ -65,7 +65,7 @@ fn pages() -> Result<Vec<Page>> {
     Ok(pages)
 }
 
-/// Paths whose file is missing or says something else.
+/// The paths of missing or different files.
 fn stale(pages: &[Page]) -> Vec<&str> {
     let is_stale = |path: &str, text: &str| {
         fs::read_to_string(workspace::root().join(path)).ok().as_deref() != Some(text)
@@ -73,7 +73,7 @@ fn stale(pages: &[Page]) -> Vec<&str> {
     pages.iter().filter(|(path, text)| is_stale(path, text)).map(|(path, _)| path.as_str()).collect()
 }
 
-/// Says on the page itself that editing it is in vain.
+/// The heading of a page, with a note that the page is generated.
 fn heading(title: &str) -> String {
     format!("<!-- Written by `cargo xtask gen`. -->\n# {title}\n\n")
 }

@@ -10,17 +10,17 @@ use crate::{
     workspace::{self, beside},
 };
 
-/// Compare a built binary with what the reference release prints.
+/// Compare the output of a built binary with that of the reference release.
 #[derive(clap::Args)]
 pub(crate) struct Golden {
-    /// The binary; without it the one of profile `ci`, then of `release`.
+    /// The binary to check. Default: the `ci` build, then the `release` build.
     binary: Option<PathBuf>,
-    /// Only cases whose name holds this text.
+    /// Run only cases whose name contains this text.
     #[arg(long)]
     only: Option<String>,
 }
 
-/// Runs the check of the golden data; `true` too where there is nothing to run it with, which it says.
+/// Runs the check of the golden data. If data or binary are missing, prints a message and returns true.
 pub(crate) fn run(args: &Golden) -> Result<bool> {
     let check = beside("CAPSTAN_GOLDEN", "golden").join("check");
     if !check.is_file() {
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Golden) -> Result<bool> {
     Ok(status.success())
 }
 
-/// Golden cases whose result differs on purpose.
+/// The list of golden cases with intended differences.
 pub(crate) const DEPARTURES: &str = "test/conformance/departures.txt";
 
 /// The binary of the last optimised build.

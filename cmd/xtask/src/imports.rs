@@ -1,7 +1,7 @@
-//! The imports between the modules (files) of one crate, as its product code names them.
+//! The imports between the modules (files) of one crate, in product code.
 //!
-//! A path counts where it leads: a name that a module only re-exports belongs to the module that defines it, so a list
-//! of modules neither joins nor hides a cycle.
+//! A path counts for the module that defines the item, not for modules that re-export the item. Modules that only
+//! re-export therefore neither create nor hide cycles.
 
 mod paths;
 
@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::paths::Source;
 use crate::{rust_source::RustSource, workspace::Workspace};
 
-/// A module of a crate, by the order of its file.
+/// A module of a crate, as an index in file order.
 pub(crate) type ModuleId = usize;
 
-/// Re-exports followed before a name is taken for one of another crate. Also ends circles of re-exports.
+/// The maximum number of re-exports to follow, which also ends cycles of re-exports. The name then counts as external.
 const MOST_REEXPORTS: usize = 12;
 
 struct Module<'a> {
-    /// Path of the module below the crate, `/` between its parts; empty for the crate itself.
+    /// The path of the module inside the crate, separated by `/`. Empty for the crate root.
     name: &'a str,
     children: BTreeMap<&'a str, ModuleId>,
     parent: Option<ModuleId>,
@@ -30,17 +30,17 @@ pub(crate) struct Imports<'a> {
     edges: Vec<BTreeSet<ModuleId>>,
 }
 
-/// Target of a path.
+/// The target of a path.
 #[derive(Clone, Copy)]
 enum Target {
     Module(ModuleId),
-    /// Something that a module defines.
+    /// An item defined by a module.
     ItemOf(ModuleId),
     OtherCrate,
 }
 
 impl<'a> Imports<'a> {
-    /// The imports of each crate by its folder; crates for tests are left out.
+    /// The imports of each crate, by folder. Test crates are excluded.
     pub(crate) fn of_crates(workspace: &'a Workspace) -> BTreeMap<&'a str, Imports<'a>> {
         let sources = workspace.rust();
         let of_crate = |folder: &'a str| {
@@ -57,7 +57,7 @@ impl<'a> Imports<'a> {
         let mut modules: Vec<Module<'a>> = Vec::new();
         for file in files {
             let name = module_name(&file.path[folder.len() + "/src/".len()..]);
-            // The `main` beside a library is a crate of its own, of one module.
+            // A `main` beside a library is a separate crate with one module.
             let is_program = is_library && file.path.ends_with("/src/main.rs");
             if !is_program && (!file.product.trim().is_empty() || name.is_empty()) {
                 let source = Source::parse(file);
@@ -131,7 +131,7 @@ impl<'a> Imports<'a> {
                 Some(Target::Module(module)) => at = module,
                 Some(found) => return found,
                 None if index == 0 => return Target::OtherCrate,
-                // A macro defines it.
+                // A macro defines the item.
                 None => return Target::ItemOf(at),
             }
         }
@@ -161,7 +161,7 @@ impl<'a> Imports<'a> {
     }
 }
 
-/// `a/b` for `a/b.rs` and `a/b/mod.rs`; empty for the crate itself.
+/// The module of a file: `a/b` for `a/b.rs` and `a/b/mod.rs`. Empty for the crate root.
 fn module_name(file: &str) -> &str {
     let name = file.trim_end_matches(".rs");
     let name = name.strip_suffix("mod").filter(|rest| rest.is_empty() || rest.ends_with('/')).unwrap_or(name);

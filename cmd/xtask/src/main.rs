@@ -34,20 +34,20 @@ use crate::workspace::Workspace;
 enum Task {
     /// Run every test, several test binaries side by side, and list slow and skipped tests.
     Test(test::Test),
-    /// List the rows of the contract with the tests that hold them.
+    /// List the rows of the contract with the tests that verify them.
     Rows(rows::Rows),
-    /// Check the rules of the house, as `cargo test` does, and report what is merely large.
+    /// Check the project rules, as `cargo test` does, and report large files.
     Tidy(tidy::Tidy),
-    /// Write the pages that follow from the code: commands, variables, exit codes, providers, schemas, man pages.
+    /// Write the generated pages: commands, variables, exit codes, providers, schemas, man pages.
     Gen(generate::Generate),
-    /// Measure a built binary, beside clusterctl where it is there. Nothing is asserted.
+    /// Measure a built binary, and clusterctl for comparison if available. The results are not enforced.
     Bench(bench::Bench),
-    /// Used by `bench`: run a command and print what it took.
+    /// Used by `bench`: run a command and print its resource usage.
     #[command(hide = true)]
     Measure(bench::Measure),
-    /// Write the tables of built-in kinds the sandbox serves, from what a real API server says of itself.
+    /// Write the tables of the sandbox's built-in kinds from the API description of a real API server.
     BuiltinKinds(builtin_kinds::BuiltinKinds),
-    /// Compare a built binary with what the reference release prints.
+    /// Compare the output of a built binary with that of the reference release.
     Golden(golden::Golden),
     /// Build the real Kubernetes API server that tests compare the sandbox with.
     #[command(name = "apiserver")]
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does a task; `false` when it ran and found fault.
+/// Runs a task. Returns false if the task found a fault.
 fn run(task: Task) -> Result<bool> {
     match task {
         Task::Test(args) => test::run(&args),

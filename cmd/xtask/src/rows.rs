@@ -2,20 +2,20 @@ use std::collections::BTreeMap;
 
 use crate::{rust_source::RustSource, say::say, workspace::Workspace};
 
-/// List the rows of the contract with the tests that hold them.
+/// List the rows of the contract with the tests that verify them.
 ///
 /// A test names its rows on the lines directly above it: `// Row: PRV-24, PRV-58`.
 #[derive(clap::Args)]
 pub(crate) struct Rows {
-    /// Only rows whose id starts with this text.
+    /// List only rows whose id starts with this text.
     #[arg(default_value = "")]
     only: String,
 }
 
-/// The page with the rows, a table for each area.
+/// The page with the rows, with one table per area.
 pub(crate) const PAGE: &str = "docs/contract.md";
 
-/// A row named by a comment.
+/// A row named in a comment.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mark<'a> {
     pub(crate) row: &'a str,
@@ -26,7 +26,7 @@ pub(crate) struct Mark<'a> {
     pub(crate) test: Option<&'a str>,
 }
 
-/// Prints each row with the places of its tests.
+/// Prints each row with the locations of its tests.
 pub(crate) fn run(args: &Rows, workspace: &Workspace) {
     let (rows, rust) = (rows(workspace), workspace.rust());
     let marks = marks(&rust);
@@ -38,14 +38,14 @@ pub(crate) fn run(args: &Rows, workspace: &Workspace) {
     }
 }
 
-/// A line of the page.
+/// A row of the page.
 pub(crate) struct Row<'a> {
     text: &'a str,
-    /// From 1.
+    /// The line, from 1.
     pub(crate) line: usize,
 }
 
-/// The rows of the page by id, out of the table lines `| PRV-01 | text |`.
+/// The rows of the page by id, from table lines `| PRV-01 | text |`.
 pub(crate) fn rows(workspace: &Workspace) -> BTreeMap<&str, Row<'_>> {
     let lines = workspace.text(PAGE).unwrap_or_default().lines().enumerate();
     lines
@@ -56,14 +56,14 @@ pub(crate) fn rows(workspace: &Workspace) -> BTreeMap<&str, Row<'_>> {
         .collect()
 }
 
-/// Every row named by a comment, in the order of the files.
+/// Every row named in a comment, in file order.
 pub(crate) fn marks<'a>(rust: &'a [RustSource<'a>]) -> Vec<Mark<'a>> {
     rust.iter().flat_map(marks_of).collect()
 }
 
 fn marks_of<'a>(source: &'a RustSource<'a>) -> Vec<Mark<'a>> {
     let lines: Vec<&str> = source.text.lines().collect();
-    // The second look, at code alone, keeps out what is written inside a literal.
+    // Comparing with the code alone excludes text inside literals.
     let code: Vec<&str> = source.code.lines().collect();
     let mut marks = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -80,7 +80,7 @@ fn marks_of<'a>(source: &'a RustSource<'a>) -> Vec<Mark<'a>> {
     marks
 }
 
-/// The name of the test function that the next lines of comments and attributes belong to.
+/// The name of the test function below the following comments and attributes.
 fn test_below<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let mut is_test = false;
     for line in lines.iter().map(|line| line.trim()) {

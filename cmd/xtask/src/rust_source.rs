@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use crate::workspace::TextFile;
 
-/// A file of Rust code as the rules see it.
+/// A Rust file in the form that the rules need.
 pub(crate) struct RustSource<'a> {
-    /// Relative to the root.
+    /// The path, relative to the root.
     pub(crate) path: &'a str,
-    /// As written.
+    /// The text as written.
     pub(crate) text: &'a str,
-    /// The same bytes with comments blanked and literals made unreadable, so that a word found in it is code.
+    /// The text with comments blanked and literals masked, so that words in it are code.
     pub(crate) code: String,
-    /// The same again, with code that only tests and benchmarks compile blanked too.
+    /// The code, with parts that only tests and benchmarks compile blanked.
     pub(crate) product: String,
 }
 
@@ -20,14 +20,14 @@ pub(crate) struct RustSource<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Function<'a> {
     pub(crate) name: &'a str,
-    /// From 1.
+    /// The line, from 1.
     pub(crate) line: usize,
-    /// Lines from its `fn` to its closing brace.
+    /// The number of lines from `fn` to the closing brace.
     pub(crate) lines: usize,
 }
 
 impl<'a> RustSource<'a> {
-    /// `test_only`: what [`Self::test_only_modules`] found.
+    /// Parses a file. `test_only` is the result of [`Self::test_only_modules`].
     pub(crate) fn new(path: &'a str, text: &'a str, test_only: &BTreeSet<String>) -> Self {
         let code = mask::mask(text);
         let is_in = |part: &str| path.starts_with(&format!("{part}/")) || path.contains(&format!("/{part}/"));
@@ -39,7 +39,7 @@ impl<'a> RustSource<'a> {
         Self { path, text, code, product }
     }
 
-    /// Modules declared as `#[cfg(test)] mod name;`, each as the path of its file without `.rs`.
+    /// Modules declared as `#[cfg(test)] mod name;`, as file paths without `.rs`.
     pub(crate) fn test_only_modules(files: &[TextFile]) -> BTreeSet<String> {
         let mut modules = BTreeSet::new();
         for file in files.iter().filter(|file| file.is("rs")) {
@@ -59,7 +59,7 @@ impl<'a> RustSource<'a> {
         modules
     }
 
-    /// Lines that are no tests: none in a folder or a file of tests, and no module of tests inside a file.
+    /// The number of non-test lines: 0 for test folders and test files, excluding test modules inside files.
     pub(crate) fn lines_of_product(&self) -> usize {
         let is_test = ["test/", "e2e/"].iter().any(|folder| self.path.starts_with(folder))
             || self.path.contains("/tests/")
@@ -83,7 +83,7 @@ impl<'a> RustSource<'a> {
         lines
     }
 
-    /// Every function that has a body, tests included.
+    /// All functions with a body, including tests.
     pub(crate) fn functions(&self) -> Vec<Function<'_>> {
         let mut functions = Vec::new();
         for (at, _) in self.code.match_indices("fn ") {
@@ -106,7 +106,7 @@ impl<'a> RustSource<'a> {
         functions
     }
 
-    /// Where a path such as `std::env` is used in code of the product, also as part of a `use std::{…}` list.
+    /// The lines of product code that use a path such as `std::env`, including `use std::{…}` lists.
     pub(crate) fn uses_of(&self, root: &str, module: &str) -> Vec<usize> {
         let code = &self.product;
         let path = format!("{root}::{module}");
@@ -117,7 +117,7 @@ impl<'a> RustSource<'a> {
             let end = at + closing_brace(&code[at..], opening.len() - 1);
             for place in word_places(&code[start..end], module) {
                 let before = code[start..start + place].trim_end();
-                // `io::fs` inside the list is another module of that name.
+                // In such a list, `io::fs` is another module with the same name.
                 if !before.ends_with("::") {
                     lines.push(line_of(code, start + place));
                 }
@@ -126,16 +126,16 @@ impl<'a> RustSource<'a> {
         lines
     }
 
-    /// Lines of the product's code on which a word stands alone.
+    /// The lines of product code that contain a whole word.
     pub(crate) fn lines_with(&self, word: &str) -> Vec<usize> {
         word_places(&self.product, word).into_iter().map(|at| line_of(&self.product, at)).collect()
     }
 }
 
-/// Begin code that only tests compile.
+/// Attributes of code that only tests compile.
 const TEST_ATTRIBUTES: [&str; 2] = ["#[cfg(test)]", "#[cfg(all(test,"];
 
-/// The folder where the child modules of a file are, with its `/`.
+/// The folder of the child modules of a file, with trailing `/`.
 fn module_folder(path: &str) -> String {
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
     let own = match name {
@@ -160,7 +160,7 @@ fn without_test_code(code: &str) -> String {
     product
 }
 
-/// The place after the brace that closes the one at `opening`; the end where none does.
+/// The position after the brace that closes the brace at `opening`, or the end of the code.
 fn closing_brace(code: &str, opening: usize) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in code.bytes().enumerate().skip(opening) {
@@ -179,7 +179,7 @@ pub(crate) fn line_of(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
-/// Where a word stands that is not part of a longer one.
+/// The positions of a whole word.
 fn word_places(code: &str, word: &str) -> Vec<usize> {
     let alone = |at: &usize| {
         let before = code[..*at].chars().next_back();

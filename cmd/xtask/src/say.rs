@@ -1,6 +1,6 @@
 use std::io::Write as _;
 
-/// Prints a line of a task's result. A closed pipe is no fault of the task.
+/// Prints a line of a task's result. A closed pipe is not an error.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }

@@ -32,7 +32,7 @@ pub(crate) struct Test {
     filter: Option<String>,
 }
 
-/// The test binaries that take longest, which start first.
+/// The slowest test binaries, which start first.
 const LONGEST: [&str; 6] = ["e2e", "verbs", "management", "guide", "sandbox", "main"];
 
 /// A test binary, or all examples of the documentation.
@@ -41,15 +41,15 @@ struct Job {
     command: Command,
 }
 
-/// The end of a job.
+/// The result of a job.
 struct Outcome {
     name: String,
     succeeded: bool,
-    /// Both streams.
+    /// The output of both streams.
     output: String,
 }
 
-/// Returns false if a test failed, or was skipped although none may be.
+/// Returns false if a test failed, or if a test was skipped although `--strict` is set.
 pub(crate) fn run(args: &Test) -> Result<bool> {
     let folder = workspace::target().join("tests");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Test) -> Result<bool> {
     let (mut passed, mut failed) = (0, 0);
     for Outcome { succeeded, output, .. } in &outcomes {
         passed += count(output, "passed");
-        // A binary may end without a result.
+        // A binary may exit without a result.
         failed += count(output, "failed").max(usize::from(!succeeded));
     }
     say(&slow_tests(&outcomes, args.slowest));
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Test) -> Result<bool> {
     Ok(failed == 0 && (is_complete || !args.strict))
 }
 
-/// Builds all tests; returns the jobs, the longest first.
+/// Builds all tests. Returns the jobs, longest first.
 fn jobs(filter: Option<&str>) -> Result<Vec<Job>> {
     let cargo = || {
         let mut cargo = Command::new(variable("CARGO").unwrap_or_else(|| OsString::from("cargo")));
@@ -99,7 +99,8 @@ fn jobs(filter: Option<&str>) -> Result<Vec<Job>> {
     let binaries = messages.lines().filter_map(|line| binary(&serde_json::from_str(line).ok()?));
     let mut jobs: Vec<Job> = binaries.collect();
     for Job { command, .. } in &mut jobs {
-        // Times of single tests are an unstable feature of the test runner, which is that of the pinned toolchain.
+        // Times of single tests are an unstable feature of the test runner. The toolchain is pinned, so the feature is
+        // safe to use.
         command.args(["-Zunstable-options", "--report-time"]).args(filter).env("RUSTC_BOOTSTRAP", "1");
     }
     let mut examples = cargo();
@@ -109,7 +110,7 @@ fn jobs(filter: Option<&str>) -> Result<Vec<Job>> {
     Ok(jobs)
 }
 
-/// Reads a message of cargo; none if it announces something other than a test binary.
+/// Parses a message of cargo. `None` if the message is not about a test binary.
 fn binary(message: &Value) -> Option<Job> {
     let executable = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
@@ -122,12 +123,12 @@ fn binary(message: &Value) -> Option<Job> {
     Some(Job { name, command })
 }
 
-/// Runs so many jobs at a time, and shows each result as it comes, with the whole output of a failure.
+/// Runs this many jobs concurrently, and prints each result when it arrives. Prints the whole output of a failed job.
 fn side_by_side(width: usize, jobs: Vec<Job>, folder: &Path) -> Result<Vec<Outcome>> {
     let queue = Mutex::new(jobs.into_iter());
     let work = || {
         let mut outcomes = Vec::new();
-        // The lock is held for this statement alone.
+        // The lock is held for this statement only.
         while let Some(job) = { queue.lock().expect("no other thread panics with the lock").next() } {
             let start = Instant::now();
             let outcome = execute(job, folder)?;
@@ -149,7 +150,7 @@ fn side_by_side(width: usize, jobs: Vec<Job>, folder: &Path) -> Result<Vec<Outco
     })
 }
 
-/// Writes the output to a file: a process that a test left behind may hold a pipe open.
+/// Runs a job with its output in a file, because a process left behind by a test may keep a pipe open.
 fn execute(Job { name, mut command }: Job, folder: &Path) -> Result<Outcome> {
     let path: PathBuf = folder.join(format!("{name}.log"));
     let log = File::create(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
@@ -162,7 +163,7 @@ fn execute(Job { name, mut command }: Job, folder: &Path) -> Result<Outcome> {
     })
 }
 
-/// The sum of such a count over all result lines: `test result: ok. 12 passed; 0 failed; …`.
+/// The sum of a count over all result lines: `test result: ok. 12 passed; 0 failed; …`.
 fn count(output: &str, what: &str) -> usize {
     let results = output.lines().filter(|line| line.starts_with("test result: "));
     let counts =
@@ -170,7 +171,7 @@ fn count(output: &str, what: &str) -> usize {
     counts.filter_map(|number| number.trim().parse::<usize>().ok()).sum()
 }
 
-/// The tests that took longest, out of lines such as `test name ... ok <1.250s>`.
+/// The slowest tests, from lines such as `test name ... ok <1.250s>`.
 fn slow_tests(outcomes: &[Outcome], limit: usize) -> String {
     let mut tests: Vec<(f64, String)> = Vec::new();
     for Outcome { name, output, .. } in outcomes {
@@ -187,7 +188,7 @@ fn slow_tests(outcomes: &[Outcome], limit: usize) -> String {
     })
 }
 
-/// Counts the tests of the record by what they lack; returns false if a machine can have it.
+/// Counts the skipped tests by requirement. Returns false if a requirement could be met on a machine.
 fn skip_line(record: &str) -> (String, bool) {
     let mut counts: BTreeMap<(bool, &str, &str), usize> = BTreeMap::new();
     for line in record.lines() {

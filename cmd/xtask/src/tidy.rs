@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result};
 use self::finding::Finding;
 use crate::{say::say, workspace::Workspace};
 
-/// Every rule that needs nothing but the files.
+/// All rules that need only the files.
 const RULES: [fn(&Workspace) -> Vec<Finding>; 18] = [
     cycles::import_cycles_are_small,
     map::crates_depend_along_the_arrows,
@@ -37,15 +37,15 @@ const RULES: [fn(&Workspace) -> Vec<Finding>; 18] = [
     docs::the_changelog_is_open,
 ];
 
-/// Check the rules of the house, as `cargo test` does, and report what is merely large.
+/// Check the project rules, as `cargo test` does, and report large files.
 #[derive(clap::Args)]
 pub(crate) struct Tidy {
-    /// Only list the imports inside the largest import cycle of a crate.
+    /// List only the imports inside the largest import cycle of a crate.
     #[arg(long, value_name = "FOLDER")]
     cycle: Option<String>,
 }
 
-/// Shows every finding; `false` when one is a fault.
+/// Prints all findings. Returns false if a finding is a fault.
 pub(crate) fn run(args: &Tidy, workspace: &Workspace) -> Result<bool> {
     if let Some(folder) = &args.cycle {
         let lines = cycles::listing(workspace, folder);

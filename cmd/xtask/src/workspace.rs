@@ -8,24 +8,24 @@ use anyhow::{Context as _, Result};
 
 use crate::rust_source::RustSource;
 
-/// Paths whose content nobody wrote by hand.
+/// Paths with generated content.
 const NOT_OURS: [&str; 5] =
     ["target", ".git", "docs/book", "pkg/manifest/fuzz/corpus", "pkg/manifest/fuzz/artifacts"];
 
-/// Every text file of the project, read once; the rules are functions of this value.
+/// Every text file of the project, read once. Rules are functions of this value.
 pub(crate) struct Workspace {
     files: Vec<TextFile>,
 }
 
-/// One file.
+/// A text file.
 pub(crate) struct TextFile {
-    /// Relative to the root, with `/`.
+    /// The path relative to the root, with `/`.
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
 impl TextFile {
-    /// Whether the name ends so; no dot in `ending`.
+    /// True if the file has this extension, given without a dot.
     pub(crate) fn is(&self, ending: &str) -> bool {
         Path::new(&self.path).extension().is_some_and(|found| found == ending)
     }
@@ -37,12 +37,12 @@ pub(crate) fn root() -> PathBuf {
     manifest.ancestors().nth(2).unwrap_or(manifest).to_path_buf()
 }
 
-/// The folder beside the workspace where data lives that is too large for it: rows, golden cases, corpus.
+/// The folder beside the workspace for data that is too large for the project: golden cases and the corpus.
 pub(crate) fn beside(name: &str, path: &str) -> PathBuf {
     variable(name).map_or_else(|| root().join("../shared").join(path), PathBuf::from)
 }
 
-/// The folder that cargo builds into.
+/// The build folder of cargo.
 pub(crate) fn target() -> PathBuf {
     variable("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
@@ -57,12 +57,12 @@ pub(crate) fn variable(name: &str) -> Option<OsString> {
 }
 
 impl Workspace {
-    /// Reads the project this program was built in.
+    /// Reads the project that this program was built in.
     pub(crate) fn read() -> Result<Self> {
         Self::read_from(&root())
     }
 
-    /// Shape: files sorted by path; what is not UTF-8 is left out.
+    /// Reads a project. Files are sorted by path, and files that are not UTF-8 are omitted.
     pub(crate) fn read_from(root: &Path) -> Result<Self> {
         let mut files = Vec::new();
         let mut folders = vec![root.to_path_buf()];
@@ -89,7 +89,7 @@ impl Workspace {
         Ok(Self::new(files))
     }
 
-    /// A project of these files alone.
+    /// Creates a project from files.
     pub(crate) fn new(mut files: Vec<TextFile>) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         Self { files }
@@ -106,13 +106,13 @@ impl Workspace {
         Some(&self.files[at].text)
     }
 
-    /// Whether a path is a file, or a folder with a file in it.
+    /// True if a path is a file, or a folder that contains a file.
     pub(crate) fn exists(&self, path: &str) -> bool {
         let folder = format!("{}/", path.trim_end_matches('/'));
         path.is_empty() || self.files.iter().any(|file| file.path == path || file.path.starts_with(&folder))
     }
 
-    /// Every file of Rust code.
+    /// All Rust files.
     pub(crate) fn rust(&self) -> Vec<RustSource<'_>> {
         let test_only = RustSource::test_only_modules(&self.files);
         self.files
@@ -122,7 +122,7 @@ impl Workspace {
             .collect()
     }
 
-    /// Every crate: its folder and its manifest.
+    /// All crates: folder and manifest.
     pub(crate) fn crates(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|file| {
             let folder = file.path.strip_suffix("/Cargo.toml")?;
@@ -139,7 +139,7 @@ fn relative(root: &Path, path: &Path) -> String {
 
 #[cfg(test)]
 impl Workspace {
-    /// A project of these files, for tests of a rule.
+    /// Creates a project from these files, for tests of a rule.
     pub(crate) fn of<const N: usize>(files: [(&str, &str); N]) -> Self {
         let file = |(path, text): (&str, &str)| TextFile { path: path.to_owned(), text: text.to_owned() };
         Self::new(files.into_iter().map(file).collect())

@@ -1,19 +1,19 @@
 use std::time::Duration;
 
-/// What a work took, or the median of what several runs of it took.
+/// The resources used by one run, or the medians of several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) wall: Duration,
-    /// User and system time.
+    /// The sum of user and system time.
     pub(super) cpu: Duration,
-    /// Peak, in KiB.
+    /// The peak, in KiB.
     pub(super) memory: u64,
-    /// What an API server was asked; nothing where there is none.
+    /// The number of requests to API servers. `None` if there is no server.
     pub(super) requests: Option<usize>,
 }
 
 impl Figures {
-    /// The median of each figure on its own.
+    /// The median of each figure separately.
     pub(super) fn median(of: &[Self]) -> Self {
         Self {
             wall: median(of.iter().map(|figures| figures.wall)),

@@ -1,4 +1,4 @@
-//! Very many clusters in one move, by capstan alone, and the same move killed after half of its time and begun again.
+//! A single move of a large fleet by capstan, and the same move killed at half time and repeated.
 
 use std::path::Path;
 
@@ -15,17 +15,17 @@ use super::{
     table::{self, Row},
 };
 
-/// As many as a fleet has that nobody moves by hand.
+/// The default number of clusters, too many to move manually.
 pub(super) const CLUSTERS: usize = 1_000;
 
 fn fleet(clusters: usize) -> Population {
     Population { clusters, machines: 4, megabytes_of_secrets: 0 }
 }
 
-/// Moves a fleet between two sandboxes, which are fresh for each run.
+/// Moves a fleet between two sandboxes. Each run has new sandboxes.
 ///
 /// # Errors
-/// When a move fails.
+/// Fails if a move fails.
 pub(super) fn between_sandboxes(programs: &Programs, folder: &Path, clusters: usize) -> Result<String> {
     let (ours, fleet) = (&*programs.ours, fleet(clusters));
     let made = Populated::make(ours, folder, fleet)?;
@@ -37,10 +37,10 @@ pub(super) fn between_sandboxes(programs: &Programs, folder: &Path, clusters: us
     Ok(text("sandboxes", fleet, whole, again))
 }
 
-/// Moves a fleet from one real API server to another, and back for the run that is killed.
+/// Moves a fleet from one real API server to another. Moves the fleet back for the run that is killed.
 ///
 /// # Errors
-/// When a move fails, or this machine has no such server.
+/// Fails if a move fails, or if this machine has no real API server.
 pub(super) fn between_real_servers(programs: &Programs, folder: &Path, clusters: usize) -> Result<String> {
     let (ours, fleet) = (&*programs.ours, fleet(clusters));
     let (here, there) = (Real::start(folder, "here")?, Real::start(folder, "there")?);
@@ -58,7 +58,7 @@ fn move_all(route: Route<'_>, program: &Path, fleet: Population) -> Result<Figur
     Ok(whole)
 }
 
-/// What the second of two runs takes, with the requests of both.
+/// Kills a move at half time and repeats it. Returns the figures of the second run, with the requests of both runs.
 fn move_killed(route: Route<'_>, program: &Path, fleet: Population, whole: &Figures) -> Result<Figures> {
     let before = route.requests()?;
     route.kill_after(program, whole.wall / 2)?;
@@ -66,7 +66,7 @@ fn move_killed(route: Route<'_>, program: &Path, fleet: Population, whole: &Figu
     Ok(Figures { requests: Some(route.requests()? - before), ..again })
 }
 
-/// A figure for a move that has lost or left something would be worthless.
+/// Fails if the move has lost or left objects, because its figures would be meaningless.
 fn check(route: Route<'_>, fleet: Population) -> Result<()> {
     let held = (population::count(route.from.kubeconfig())?, population::count(route.to.kubeconfig())?);
     if held != (0, fleet.objects()) {

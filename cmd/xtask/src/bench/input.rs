@@ -4,16 +4,16 @@ use anyhow::{Context as _, Result};
 
 use crate::workspace::beside;
 
-/// How many times the CRDs of the core provider stand in the large file.
+/// The number of copies of each core provider CRD in the large file.
 const COPIES: usize = 10;
 
-/// What the cases read.
+/// The input of the cases.
 pub(super) struct Input {
-    /// Path of a configuration file for both programs.
+    /// The path of a configuration file for both programs.
     pub(super) config: String,
 }
 
-/// Writes a configuration over the corpus, and a large release beside it; none where there is no corpus.
+/// Writes a configuration for the corpus, and a large release beside it. `None` without a corpus.
 pub(super) fn prepare(folder: &Path) -> Result<Option<Input>> {
     let corpus = beside("CAPSTAN_CORPUS", "corpus").join("providers");
     let core = corpus.join("cluster-api/v1.14.0");
@@ -48,7 +48,7 @@ pub(super) fn prepare(folder: &Path) -> Result<Option<Input>> {
 const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n\
                         - major: 9\n  minor: 0\n  contract: v1beta2\n";
 
-/// The same file with every CRD there several times, under other names.
+/// Repeats every CRD of a components file under other names.
 fn enlarge(components: &str) -> String {
     let mut large = components.trim_end().to_owned();
     for copy in 1..COPIES {

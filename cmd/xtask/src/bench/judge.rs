@@ -5,42 +5,42 @@ use super::{
     table::{mib, span},
 };
 
-/// What the design promises of a work.
+/// A performance target of the design.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
-    /// At most one in so many of the peer's processor time.
+    /// The maximum processor time, as 1/n of that of clusterctl.
     CpuShare(u32),
-    /// At most one in so many of the peer's time.
+    /// The maximum wall time, as 1/n of that of clusterctl.
     TimeShare(u32),
-    /// A peak of at most one in so many of the peer's.
+    /// The maximum peak memory, as 1/n of that of clusterctl.
     MemoryShare(u32),
-    /// At most so much processor time.
+    /// The maximum processor time.
     Within {
         millis: u64,
     },
-    /// At most so many times the processor time of the smaller work.
+    /// The maximum processor time, as a multiple of that of the smaller work.
     TimesAlone(u32),
-    /// A peak of so many MiB.
+    /// The maximum peak memory, in MiB.
     Memory(u64),
     Requests(usize),
-    /// At most this long.
+    /// The maximum wall time.
     Time(Duration),
-    /// At most so much longer than the plain work.
+    /// The maximum wall time in addition to that of the plain work.
     Beyond(Duration),
-    /// No more memory than with small files, but for 4 MiB.
+    /// At most 4 MiB more memory than with small files.
     FlatMemory,
-    /// At most a tenth more time and memory than where nothing unrelated is.
+    /// At most 10 % more time and memory than without unrelated objects.
     AsAlone,
-    /// A peak of at most the peer's.
+    /// At most the peak memory of clusterctl.
     NoMoreMemory,
-    /// At most a fifth more time and requests for each object than where fewer are.
+    /// At most 20 % more time and requests per object than with fewer objects.
     EachAsAlone {
         objects: usize,
         alone: usize,
     },
 }
 
-/// What a target is held against.
+/// The figures that a target is compared with.
 #[derive(Clone, Copy)]
 pub(super) struct Against<'a> {
     pub(super) theirs: Option<&'a Figures>,
@@ -48,7 +48,7 @@ pub(super) struct Against<'a> {
 }
 
 impl Target {
-    /// The target and whether it is met, in words.
+    /// Describes the target and the result.
     pub(super) fn judge(self, ours: &Figures, against: Against<'_>) -> String {
         match self {
             Self::CpuShare(of) => share("processor time", of, ours, against.theirs, |figures| figures.cpu),

@@ -1,4 +1,4 @@
-//! Kustomizations, beside `kubectl kustomize`.
+//! Kustomization builds, compared with `kubectl kustomize`.
 
 use std::{
     fmt::Write as _,
@@ -15,30 +15,31 @@ use super::{
     table::{self, Row},
 };
 
-/// The folders of Cluster API that a release is made of.
+/// The kustomizations of a Cluster API release.
 const TREES: [&str; 3] =
     ["core/config/default", "bootstrap/kubeadm/config/default", "controlplane/kubeadm/config/default"];
 
-/// Objects of the smaller made-up tree; the larger has ten times as many.
+/// The number of objects in the smaller generated tree. The larger tree has ten times as many.
 const OBJECTS: usize = 4_000;
 
-/// Patches of both.
+/// The number of patches in both generated trees.
 const PATCHES: usize = 200;
 
-/// What is measured with.
+/// The programs and the input.
 pub(super) struct Setup<'a> {
     pub(super) ours: &'a Path,
-    /// A kubectl to stand beside it.
+    /// A kubectl for comparison.
     pub(super) kubectl: Option<&'a Path>,
     /// A checkout of Cluster API.
     pub(super) trees: Option<&'a Path>,
     pub(super) runs: usize,
 }
 
-/// Builds the trees of Cluster API with both programs, and the made-up ones, for which kubectl takes minutes, with ours.
+/// Builds the trees of Cluster API with both programs, and the generated trees with capstan only, because kubectl takes
+/// minutes for them.
 ///
 /// # Errors
-/// When a build fails, or the trees cannot be written.
+/// Fails if a build fails, or if the trees cannot be written.
 pub(super) fn run(setup: &Setup<'_>, folder: &Path) -> Result<String> {
     let mut rows = Vec::new();
     for name in setup.trees.map_or(&[][..], |_| &TREES) {
@@ -63,7 +64,7 @@ pub(super) fn run(setup: &Setup<'_>, folder: &Path) -> Result<String> {
 }
 
 impl Setup<'_> {
-    /// A tree that both build.
+    /// Measures a tree with both programs.
     fn beside(&self, name: String, tree: &Path, folder: &Path) -> Result<Row> {
         Ok(Row {
             name,
@@ -84,7 +85,7 @@ impl Setup<'_> {
     }
 }
 
-/// Writes a base and an overlay of it; gives the overlay.
+/// Writes a base and an overlay. Returns the folder of the overlay.
 fn make(folder: &Path, objects: usize) -> Result<PathBuf> {
     let (base, overlay) = (folder.join("base"), folder.join("overlay"));
     fs::create_dir_all(&base)?;
@@ -124,7 +125,7 @@ fn application(at: usize) -> String {
     )
 }
 
-/// A patch of one application: every other one is a JSON patch.
+/// A patch of one application. Every other patch is a JSON patch.
 fn patch(number: usize, of: usize) -> String {
     if number.is_multiple_of(2) {
         return format!(

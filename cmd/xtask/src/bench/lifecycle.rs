@@ -1,4 +1,4 @@
-//! A management cluster from its first provider to its last, by both programs, on sandboxes of their own.
+//! The lifecycle of a management cluster, by both programs, on separate sandboxes.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -17,13 +17,13 @@ use super::{
 };
 use crate::workspace::beside;
 
-/// What the verbs are run on.
+/// The environment of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum World {
     Plain,
     /// Each request takes 20 ms.
     Slow,
-    /// Beside definitions and Secrets that have nothing to do with providers.
+    /// With unrelated definitions and Secrets.
     Crowded,
 }
 
@@ -51,16 +51,16 @@ struct Verb {
     name: &'static str,
     arguments: Vec<String>,
     waits: Waits,
-    /// At most so many requests, in every world.
+    /// The maximum number of requests, in every environment.
     requests: Option<usize>,
-    /// At most one in so many of the peer's time, in a world.
+    /// The maximum wall time as 1/n of that of clusterctl, in one environment.
     share: Option<(World, u32)>,
 }
 
-/// Whether a verb ends before what it wrote is ready. The two programs do different things when they are told nothing.
+/// Controls if a verb waits until its objects are ready. The defaults of the two programs differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
-    /// Neither has a flag for it.
+    /// Neither program has a flag for this verb.
     AsEver,
     No,
     Yes,
@@ -76,7 +76,7 @@ impl Waits {
     }
 }
 
-/// Who is measured.
+/// The program to measure.
 #[derive(Clone, Copy)]
 enum Program<'a> {
     Ours(&'a Path),
@@ -88,7 +88,7 @@ impl Verb {
         Self { name, arguments, waits, requests: None, share: None }
     }
 
-    /// With what the design promises of it.
+    /// Adds the performance targets of the design.
     fn within(self, requests: Option<usize>, world: World, share: u32) -> Self {
         Self { requests, share: Some((world, share)), ..self }
     }
@@ -102,7 +102,7 @@ impl Verb {
     }
 }
 
-/// Each on a cluster of its own.
+/// The journeys. Each runs on its own cluster.
 fn journeys() -> [Vec<Verb>; 3] {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let upgrade = || words("upgrade apply --contract v1beta2");
@@ -126,7 +126,7 @@ fn journeys() -> [Vec<Verb>; 3] {
     [there, and_back, until_ready]
 }
 
-/// Where the journeys are made.
+/// The setup of the journeys.
 struct Bench<'a> {
     programs: &'a Programs,
     folder: &'a Path,
@@ -135,10 +135,10 @@ struct Bench<'a> {
     runs: usize,
 }
 
-/// Measures every verb of every journey in every world, a table for each; none where there is no corpus.
+/// Measures every verb of every journey in every environment, with one table each. `None` without a corpus.
 ///
 /// # Errors
-/// When a verb fails: a figure for half of the work would be worthless.
+/// Fails if a verb fails, because figures for incomplete work would be meaningless.
 pub(super) fn run(programs: &Programs, folder: &Path, runs: usize) -> Result<Option<String>> {
     let corpus = beside("CAPSTAN_CORPUS", "corpus").join("providers");
     if !corpus.is_dir() {
@@ -186,7 +186,7 @@ impl Bench<'_> {
         Ok((0..verbs.len()).map(|index| Figures::median(&of_verb(index))).collect())
     }
 
-    /// Runs the verbs one after the other on a fresh sandbox.
+    /// Runs the verbs in order on a new sandbox.
     fn journey(&self, program: Program<'_>, world: World, verbs: &[Verb]) -> Result<Vec<Figures>> {
         let setup = Setup { flags: world.flags(), ..Setup::default() };
         let sandbox = Running::start(&self.programs.ours, self.folder, &setup)?;

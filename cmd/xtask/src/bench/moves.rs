@@ -1,4 +1,4 @@
-//! Moving and describing, by both programs, between sandboxes in processes of their own.
+//! Moving and describing, by both programs, between sandboxes in separate processes.
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ use super::{
     table::{self, Row},
 };
 
-/// Played controllers would work on what is moved; owners and owned are looked after as ever.
+/// Disables simulated controllers that would change moved objects. Garbage collection stays enabled.
 pub(super) const QUIET: [&str; 2] = ["--without", "workloads,api-services,cert-manager,cluster-api"];
 const SLOW: [&str; 2] = ["--fault", "latency:20ms"];
 
-/// A command line over a population.
+/// A command line for a population.
 struct Work {
     name: &'static str,
     verb: Verb,
@@ -66,24 +66,24 @@ fn works() -> [Work; 5] {
     ]
 }
 
-/// Where the works are done.
+/// The setup of the measurements.
 struct Bench<'a> {
     programs: &'a Programs,
     folder: &'a Path,
     runs: usize,
 }
 
-/// Measures every work by both programs.
+/// Measures every work with both programs.
 ///
 /// # Errors
-/// When one of them fails: a figure for half of the work would be worthless.
+/// Fails if a run fails, because figures for incomplete work would be meaningless.
 pub(super) fn run(programs: &Programs, folder: &Path, runs: usize) -> Result<String> {
     let bench = Bench { programs, folder, runs: runs.max(1) };
     let mut rows: Vec<Row> = Vec::new();
     for work in works() {
         match bench.row(&work, rows.first()) {
             Ok(row) => rows.push(row),
-            // What took minutes to measure is not thrown away.
+            // Keeps the results so far, because they took minutes to measure.
             Err(error) => return Err(error.context(table::render(&rows))),
         }
     }
@@ -113,7 +113,7 @@ impl Bench<'_> {
     }
 }
 
-/// Two sandboxes: one with the objects, and one with their kinds.
+/// Two sandboxes: one with the objects, and one with their kinds only.
 pub(super) struct Sides<'a> {
     source: Running<'a>,
     target: Running<'a>,
@@ -121,10 +121,10 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Starts them over fresh copies of a population.
+    /// Starts the sandboxes on fresh copies of a population.
     ///
     /// # Errors
-    /// When one does not start.
+    /// Fails if a sandbox does not start.
     pub(super) fn start(
         ours: &'a Path,
         folder: &'a Path,

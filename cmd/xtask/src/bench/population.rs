@@ -1,4 +1,4 @@
-//! Clusters for both programs to work on, made once for all runs.
+//! Clusters for both programs, created once for all runs.
 
 use std::{
     fs,
@@ -19,23 +19,23 @@ use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::sandbox::{Running, Setup};
 
-/// A Secret of a Helm release of usual size.
+/// The size of a typical Secret of a Helm release.
 const SECRET: usize = 700_000;
-/// Clusters that are made at the same time.
+/// The number of Clusters to create concurrently.
 const SIDE_BY_SIDE: usize = 16;
 const CONTROL_PLANE: usize = 3;
 
-/// How much there is of what.
+/// The size of a population.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Population {
     pub(super) clusters: usize,
-    /// Of each Cluster, those of its control plane among them.
+    /// The number of machines of each Cluster, including its control plane.
     pub(super) machines: usize,
-    /// Of Secrets that belong to no Cluster.
+    /// The size of Secrets that belong to no Cluster.
     pub(super) megabytes_of_secrets: usize,
 }
 
-/// The data of two sandboxes: one with a population, and one with the same kinds and providers and nothing else.
+/// The data of two sandboxes: one with a population, and one with only the same kinds and providers.
 pub(super) struct Populated {
     made: TempDir,
     used: TempDir,
@@ -44,7 +44,7 @@ pub(super) struct Populated {
 impl Population {
     pub(super) const NAMESPACE: &str = "team";
 
-    /// How many objects belong to Clusters.
+    /// The number of objects that belong to Clusters.
     pub(super) fn objects(self) -> usize {
         (0..self.clusters).map(|index| self.cluster(index).len()).sum()
     }
@@ -65,10 +65,10 @@ impl Population {
 }
 
 impl Populated {
-    /// Makes a population through the API of a sandbox.
+    /// Creates a population through the API of a sandbox.
     ///
     /// # Errors
-    /// When a sandbox does not start, or a folder cannot be made.
+    /// Fails if a sandbox does not start, or if a folder cannot be created.
     pub(super) fn make(program: &Path, folder: &Path, population: Population) -> Result<Self> {
         let populated = Self { made: TempDir::new_in(folder)?, used: TempDir::new_in(folder)? };
         for (name, population) in [("source", Some(population)), ("target", None)] {
@@ -80,10 +80,10 @@ impl Populated {
         Ok(populated)
     }
 
-    /// Fresh copies of both, for one run.
+    /// Fresh copies of both data folders, for one run.
     ///
     /// # Errors
-    /// When a file cannot be copied.
+    /// Fails if a file cannot be copied.
     pub(super) fn copies(&self) -> Result<(PathBuf, PathBuf)> {
         let copy = |name: &str| {
             let (from, to) = (self.made.path().join(name), self.used.path().join(name));
@@ -106,19 +106,19 @@ fn copied(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Gives a server the kinds and providers, and a population where there is to be one.
+/// Creates the kinds, the providers, and optionally a population on a server.
 ///
 /// # Errors
-/// When there are no threads to do it in.
+/// Fails if the threads cannot be started.
 pub(super) fn fill(kubeconfig: &Path, population: Option<Population>) -> Result<()> {
     Runtime::new()?.block_on(write(kubeconfig, population));
     Ok(())
 }
 
-/// Writes what controllers would find out about a population that has come to a server.
+/// Writes the statuses that controllers would report after a move of a population.
 ///
 /// # Errors
-/// As for [`fill`].
+/// The errors of [`fill`].
 pub(super) fn reconcile(kubeconfig: &Path, population: Population) -> Result<()> {
     let all = async {
         let client = client_of(kubeconfig).await;
@@ -129,10 +129,10 @@ pub(super) fn reconcile(kubeconfig: &Path, population: Population) -> Result<()>
     Ok(())
 }
 
-/// How many objects a server holds where a population is.
+/// The number of objects in the namespace of the population.
 ///
 /// # Errors
-/// As for [`fill`].
+/// The errors of [`fill`].
 pub(super) fn count(kubeconfig: &Path) -> Result<usize> {
     let all = async { objects_in(&client_of(kubeconfig).await, Population::NAMESPACE).await.len() };
     Ok(Runtime::new()?.block_on(all))
@@ -141,7 +141,7 @@ pub(super) fn count(kubeconfig: &Path) -> Result<usize> {
 async fn write(kubeconfig: &Path, population: Option<Population>) {
     let client = client_of(kubeconfig).await;
     define(&client).await;
-    // clusterctl describes nothing where these kinds are not.
+    // clusterctl describes nothing if these kinds are missing.
     create(&client, [kind::MACHINE_POOL, kind::MACHINE_HEALTH_CHECK].map(definition)).await;
     let core = ProviderId::new(ProviderType::Core, "cluster-api");
     let docker = ProviderId::new(ProviderType::Infrastructure, "docker");
@@ -153,7 +153,7 @@ async fn write(kubeconfig: &Path, population: Option<Population>) {
     create(&client, population.secrets()).await;
 }
 
-/// Does something with the objects of every Cluster, several Clusters at the same time.
+/// Runs an action on the objects of every Cluster, for several Clusters concurrently.
 async fn of_each_cluster<C, F>(client: &C, population: Population, work: impl Fn(C, Vec<Object>) -> F)
 where
     C: Clone,

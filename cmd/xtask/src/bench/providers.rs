@@ -7,7 +7,7 @@ use std::{
 use anyhow::Result;
 use api::{Metadata, ProviderId, ProviderType};
 
-/// A provider of the corpus: what an installation takes, and the newest there.
+/// A provider of the corpus, with the first version to install and the newest version.
 struct Entry {
     provider_type: ProviderType,
     name: &'static str,
@@ -34,12 +34,12 @@ const PROVIDERS: [Entry; 5] = [
     entry(ProviderType::Infrastructure, "aws", "v2.11.1", "v2.11.1"),
 ];
 
-/// The command line that installs the first so many of them.
+/// The command line that installs the first `count` providers.
 pub(super) fn init(count: usize) -> Vec<String> {
     std::iter::once("init".to_owned()).chain(flags(count)).collect()
 }
 
-/// What names the first so many of them on a command line.
+/// The flags that name the first `count` providers.
 pub(super) fn flags(count: usize) -> Vec<String> {
     let flags = PROVIDERS[..count].iter().flat_map(|Entry { provider_type, name, first, .. }| {
         [format!("--{}", provider_type.flag()), format!("{name}:{first}")]
@@ -47,7 +47,7 @@ pub(super) fn flags(count: usize) -> Vec<String> {
     flags.collect()
 }
 
-/// The files that are read of all of them and of cert-manager, as they lie in the corpus.
+/// The files of all providers and of cert-manager that capstan reads, as paths in the corpus.
 pub(super) fn files() -> Vec<String> {
     let of_entry = |Entry { provider_type, name, first, .. }: &Entry| {
         let label = ProviderId::new(*provider_type, *name).label();
@@ -56,10 +56,10 @@ pub(super) fn files() -> Vec<String> {
     PROVIDERS.iter().flat_map(of_entry).chain([CERT_MANAGER.to_owned()]).collect()
 }
 
-/// Writes a configuration of all of them over the corpus in a folder or on a web server; gives its path.
+/// Writes a configuration of all providers for a corpus in a folder or on a web server. Returns its path.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// Fails if the file cannot be written.
 pub(super) fn configuration(corpus: impl Display, path: &Path) -> Result<String> {
     let mut text = format!(
         "cert-manager: {{url: \"{corpus}/{CERT_MANAGER}\"}}\n\

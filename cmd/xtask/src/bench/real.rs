@@ -9,23 +9,23 @@ use support::api_server::{ApiServer, Source};
 
 use super::route::{Side, is_program};
 
-/// A line for each request, when it is answered.
+/// Logs one line per completed request.
 const AUDIT_POLICY: &str = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived, ResponseStarted]\n\
                             rules: [{level: Metadata}]\n";
-/// More than any run writes: a log that is begun anew would have to be put together again.
+/// More than any run writes, because requests are counted in a single log file.
 const LOG_MEGABYTES: usize = 100_000;
 
-/// A real API server, with garbage collection, that keeps a log of what it is asked. It ends with the value.
+/// A real API server with garbage collection and an audit log. Dropping the value stops the server.
 pub(super) struct Real {
     server: ApiServer,
     log: PathBuf,
 }
 
 impl Real {
-    /// Starts one and waits until it is ready.
+    /// Starts a server and waits until it is ready.
     ///
     /// # Errors
-    /// When this machine has none, or it does not start.
+    /// Fails if this machine has no real API server, or if the server does not start.
     pub(super) fn start(folder: &Path, name: &str) -> Result<Self> {
         let source = Source::find()
             .context("there is no real API server; build one with `cargo xtask apiserver`, which needs Go")?;
@@ -57,7 +57,7 @@ impl Side for Real {
     }
 }
 
-/// Whether an event of the log, one line of compact JSON, is a request of one of the programs.
+/// True if an audit event, one line of compact JSON, is a request of a measured program.
 fn is_measured(event: &str) -> bool {
     let client = event.split_once(r#""userAgent":""#).map(|(_, client)| client);
     client.is_some_and(is_program)

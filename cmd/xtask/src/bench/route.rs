@@ -13,51 +13,51 @@ use super::{
     sample::{self, scrubbed},
 };
 
-/// An API server in processes of its own.
+/// An API server in a separate process.
 pub(super) trait Side {
-    /// How an administrator reaches it.
+    /// The kubeconfig of an administrator.
     fn kubeconfig(&self) -> &Path;
 
-    /// How many requests of the measured programs it has answered.
+    /// The number of answered requests of the measured programs.
     ///
     /// # Errors
-    /// When it does not tell.
+    /// Fails if the server does not report its requests.
     fn requests(&self) -> Result<usize>;
 }
 
-/// What is measured.
+/// The verb to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Move,
-    /// Without a target, as clusterctl has it.
+    /// A dry run without a target, as in clusterctl.
     DryRun,
     Describe,
 }
 
-/// From where to where.
+/// Source and target.
 #[derive(Clone, Copy)]
 pub(super) struct Route<'a> {
     pub(super) from: &'a dyn Side,
     pub(super) to: &'a dyn Side,
-    /// Where the programs run.
+    /// The working folder of the programs.
     pub(super) folder: &'a Path,
 }
 
 impl Route<'_> {
-    /// What one run takes.
+    /// The figures of one run.
     ///
     /// # Errors
-    /// When it fails.
+    /// Fails if the run fails.
     pub(super) fn measure(&self, program: &Path, verb: Verb) -> Result<Figures> {
         let before = self.requests()?;
         let taken = sample::once(program, &self.arguments(verb), self.folder)?;
         Ok(Figures { requests: Some(self.requests()? - before), ..taken })
     }
 
-    /// What both sides were asked.
+    /// The number of requests to both sides.
     ///
     /// # Errors
-    /// When one of them does not tell.
+    /// Fails if a server does not report its requests.
     pub(super) fn requests(&self) -> Result<usize> {
         Ok(self.from.requests()? + self.to.requests()?)
     }
@@ -65,7 +65,7 @@ impl Route<'_> {
     /// Starts a move and kills it after a time.
     ///
     /// # Errors
-    /// When it has ended before.
+    /// Fails if the move has ended before.
     pub(super) fn kill_after(&self, program: &Path, time: Duration) -> Result<()> {
         let mut command: Command = scrubbed(program, self.folder);
         let command = command.args(self.arguments(Verb::Move)).stdin(Stdio::null());
@@ -91,7 +91,7 @@ impl Route<'_> {
     }
 }
 
-/// Whether a client, by what it says it is, is one of the measured programs.
+/// True if a user agent belongs to one of the measured programs.
 pub(super) fn is_program(client: &str) -> bool {
     let name = client.split('/').next().unwrap_or_default();
     ["capstan", "clusterctl"].contains(&name)

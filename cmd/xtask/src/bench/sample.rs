@@ -16,16 +16,17 @@ pub(super) struct Programs {
     pub(super) theirs: Option<PathBuf>,
 }
 
-/// Used by `bench`: run a command and print what it took.
+/// Used by `bench`: run a command and print its resource usage.
 ///
-/// The system tells the peak memory of all children of a process together, so each run gets a process of its own.
+/// The operating system reports the peak memory of all children of a process together, so each run needs its own
+/// process.
 #[derive(clap::Args)]
 pub(crate) struct Measure {
     #[arg(trailing_var_arg = true, required = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
 }
 
-/// Prints microseconds of wall time, microseconds of processor time, and KiB.
+/// Prints wall time and processor time in microseconds, and memory in KiB.
 pub(crate) fn measure(args: &Measure) -> Result<bool> {
     let (program, arguments) = args.command.split_first().context("no command")?;
     let start = Instant::now();
@@ -44,7 +45,7 @@ fn used_by_children() -> Result<(Duration, u64)> {
     };
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    // Linux counts KiB, macOS bytes.
+    // Linux reports KiB, macOS bytes.
     let unit = if cfg!(target_os = "macos") { 1024 } else { 1 };
     Ok((Duration::from_micros(u64::try_from(micros)?), u64::try_from(usage.max_rss())? / unit))
 }
@@ -54,10 +55,10 @@ fn used_by_children() -> Result<(Duration, u64)> {
     bail!("this system does not tell what a child process took")
 }
 
-/// Runs a command again and again; each of its figures is the median of its own.
+/// Runs a command several times. Returns the median of each figure.
 ///
 /// # Errors
-/// When a run fails: a figure for half of the work would be worthless.
+/// Fails if a run fails, because figures for incomplete work would be meaningless.
 pub(super) fn median_of(program: &Path, arguments: &[String], folder: &Path, runs: usize) -> Result<Figures> {
     let runs: Vec<Figures> =
         (0..runs.max(1)).map(|_| once(program, arguments, folder)).collect::<Result<_>>()?;
@@ -67,7 +68,7 @@ pub(super) fn median_of(program: &Path, arguments: &[String], folder: &Path, run
 /// Runs a command once.
 ///
 /// # Errors
-/// When it fails, with what it said.
+/// Fails with the output of the command if the command fails.
 pub(super) fn once(program: &Path, arguments: &[String], folder: &Path) -> Result<Figures> {
     let own = std::env::current_exe().context("cannot tell the path of this program")?;
     let output = scrubbed(&own, folder).args(["measure", "--"]).arg(program).args(arguments).output()?;
@@ -89,7 +90,7 @@ fn parse(line: &str) -> Option<Figures> {
     })
 }
 
-/// A command in a world of its own: no home to read settings from, no network asked.
+/// A command in an isolated environment: an empty home, no kubeconfig, no version check over the network.
 pub(super) fn scrubbed(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("HOME", folder).env("PATH", "/usr/bin:/bin").current_dir(folder);

@@ -15,23 +15,23 @@ use super::{
     sample::scrubbed,
 };
 
-/// How long what was installed may take to become ready, and how often that is looked at.
+/// The maximum wait until providers are ready, and the polling interval.
 const PATIENCE: Duration = Duration::from_mins(2);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// What a sandbox takes.
+/// The startup figures of a sandbox.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
-    /// From the start of its process until it answers.
+    /// The time from process start until the sandbox accepts connections.
     pub(super) ready: Duration,
-    /// What its process holds then, in KiB; nothing where the system does not tell.
+    /// The memory of the process at this time, in KiB. `None` if the system does not report memory.
     pub(super) memory: Option<u64>,
 }
 
-/// Starts a sandbox again and again; each figure is the median of its own.
+/// Starts a sandbox several times. Returns the median of each figure.
 ///
 /// # Errors
-/// When one does not start.
+/// Fails if a sandbox does not start.
 pub(super) fn median_start(program: &Path, folder: &Path, runs: usize) -> Result<Start> {
     let starts = (0..runs.max(1)).map(|_| Ok(Running::start(program, folder, &Setup::default())?.start));
     let starts = starts.collect::<Result<Vec<_>>>()?;
@@ -41,12 +41,12 @@ pub(super) fn median_start(program: &Path, folder: &Path, runs: usize) -> Result
     })
 }
 
-/// How a sandbox is started.
+/// The options of a sandbox.
 #[derive(Clone, Copy)]
 pub(super) struct Setup<'a> {
-    /// Of two at the same time each has one of its own.
+    /// The name, unique among concurrent sandboxes.
     pub(super) name: &'a str,
-    /// Where it keeps its objects; in memory without.
+    /// The data folder. `None` keeps objects in memory.
     pub(super) data: Option<&'a Path>,
     pub(super) flags: &'a [&'a str],
 }
@@ -57,7 +57,7 @@ impl Default for Setup<'_> {
     }
 }
 
-/// A sandbox in a process of its own: an optimised one, as the binary that is measured. It ends with the value.
+/// A sandbox in a separate process, started from the measured optimised binary. Dropping the value stops the sandbox.
 pub(super) struct Running<'a> {
     program: &'a Path,
     folder: &'a Path,
@@ -68,10 +68,10 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Starts one.
+    /// Starts a sandbox.
     ///
     /// # Errors
-    /// When it does not start.
+    /// Fails if the sandbox does not start.
     pub(super) fn start(program: &'a Path, folder: &'a Path, setup: &Setup<'_>) -> Result<Self> {
         let mut command = scrubbed(program, folder);
         command.args(["sandbox", "start", setup.name, "--foreground", "--quiet"]).args(setup.flags);
@@ -83,7 +83,7 @@ impl<'a> Running<'a> {
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let stdout = process.stdout.take().context("stdout is piped")?;
         let mut line = String::new();
-        // It is printed once connections are taken.
+        // The sandbox prints the line once it accepts connections.
         let read = BufReader::new(stdout).read_line(&mut line);
         let start = Start { ready: start.elapsed(), memory: resident(process.id()) };
         let (name, kubeconfig) = (setup.name.to_owned(), PathBuf::from(line.trim_end()));
@@ -94,10 +94,10 @@ impl<'a> Running<'a> {
         Ok(running)
     }
 
-    /// Waits until all providers on it are ready, so that one verb does not pay for what the one before has left to do.
+    /// Waits until all providers are ready, so that remaining work of one verb does not slow down the next.
     ///
     /// # Errors
-    /// When they do not become ready.
+    /// Fails if the providers do not become ready.
     pub(super) fn settle(&self) -> Result<()> {
         let kubeconfig = self.kubeconfig.display().to_string();
         let started = Instant::now();
@@ -143,18 +143,18 @@ impl Side for Running<'_> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        // One that has ended already needs no end.
+        // The process may have exited already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Whether a line of the log, `number code verb path client`, is a request of one of the programs.
+/// True if a line of the log, `number code verb path client`, is a request of a measured program.
 fn is_measured(line: &str) -> bool {
     is_program(line.rsplit('\t').next().unwrap_or_default())
 }
 
-/// What a process holds in memory, in KiB.
+/// The resident memory of a process, in KiB.
 fn resident(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())

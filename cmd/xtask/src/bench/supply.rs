@@ -1,4 +1,4 @@
-//! Releases from where they are to a closed site: folders, a web server, the cache, a bundle, a registry.
+//! The transport of releases to a closed site: folders, a web server, the cache, a bundle, a registry.
 
 use std::{
     fs,
@@ -22,27 +22,27 @@ use crate::workspace::beside;
 
 /// All providers of the corpus.
 const PROVIDERS: usize = 5;
-/// First runs at the same time.
+/// The number of concurrent first runs.
 const AT_ONCE: usize = 8;
 const SECOND: Target = Target::Time(Duration::from_secs(1));
-/// What the cache may cost beside reading what is in it.
+/// The maximum cost of the cache in addition to reading the cached files.
 const LOOKING_UP: Target = Target::Beyond(Duration::from_millis(10));
 const SMALL_LAYER_BYTES: usize = 1024;
 const LARGE_LAYER_BYTES: usize = 300 * 1024 * 1024;
 
-/// Where everything is, and how often it is measured.
+/// The setup of the measurements.
 struct Bench<'a> {
     program: &'a Path,
     folder: &'a Path,
-    /// The configuration over folders.
+    /// The configuration that uses folders.
     folders: String,
     runs: usize,
 }
 
-/// Measures all of it; nothing where there is no corpus.
+/// Measures all steps. `None` without a corpus.
 ///
 /// # Errors
-/// When a command fails: a figure for half of the work would be worthless.
+/// Fails if a command fails, because figures for incomplete work would be meaningless.
 pub(super) fn run(programs: &Programs, folder: &Path, runs: usize) -> Result<Option<String>> {
     let corpus = beside("CAPSTAN_CORPUS", "corpus").join("providers");
     if !corpus.is_dir() {
@@ -81,7 +81,7 @@ impl Bench<'_> {
         self.median_prepared(arguments, || Ok(self.folder.to_owned()))
     }
 
-    /// Runs a command so often, each time with what `prepare` gives as its home folder.
+    /// Runs a command several times, each time with the home folder that `prepare` returns.
     fn median_prepared(
         &self,
         arguments: &[String],
@@ -93,7 +93,7 @@ impl Bench<'_> {
         Ok(Figures::median(&runs))
     }
 
-    /// A folder with nothing in it.
+    /// Creates an empty folder.
     fn fresh(&self, name: &str) -> Result<PathBuf> {
         let folder = self.folder.join(name);
         if folder.exists() {
@@ -103,7 +103,7 @@ impl Bench<'_> {
         Ok(folder)
     }
 
-    /// From folders, from a web server, and from what is kept.
+    /// Reads releases from folders, from a web server, and from the cache.
     fn reading(&self, web: &Web) -> Result<Vec<Row>> {
         let list = |config: &str, more: &str| {
             let settings = words(&format!("--config {config} {more}"));
@@ -132,8 +132,8 @@ impl Bench<'_> {
         ])
     }
 
-    /// Runs a command several times side by side, with one home folder. Gives the longest time, and the processor time
-    /// of all.
+    /// Runs a command several times concurrently with one home folder. Returns the longest wall time and the total
+    /// processor time.
     fn at_once(&self, arguments: &[String]) -> Result<Figures> {
         let home = self.fresh("at-once")?;
         let runs: Vec<Figures> = thread::scope(|scope| {
@@ -152,7 +152,7 @@ impl Bench<'_> {
         })
     }
 
-    /// The way of a bundle without images.
+    /// Measures a bundle without images.
     fn bundle(&self, registry: Option<&Registry>) -> Result<Vec<Row>> {
         let file = self.folder.join("lab.tar");
         let create = self.median(&create(&file, &self.folders, ""))?;
@@ -173,7 +173,8 @@ impl Bench<'_> {
         Ok(rows)
     }
 
-    /// The way of a bundle with images, held against the same with small ones: what is only copied is never held whole.
+    /// Measures a bundle with large images and one with small images. Memory must not grow, because images are
+    /// streamed.
     fn images(&self, registry: Option<&Registry>) -> Result<Vec<Row>> {
         let [small, large] =
             [SMALL_LAYER_BYTES, LARGE_LAYER_BYTES].map(|bytes| self.way_of_images(bytes, registry));
@@ -213,7 +214,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Each time to other repositories: what is there already would not be sent.
+    /// Loads to a different repository each time, because existing content would not be sent again.
     fn load_to_registry(&self, file: &Path, registry: &Registry) -> Result<Figures> {
         let bundle = file.file_stem().unwrap_or_default().display();
         let size_bytes = fs::metadata(file)?.len();

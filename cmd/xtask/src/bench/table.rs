@@ -5,17 +5,17 @@ use super::{
     judge::{Against, Target},
 };
 
-/// One line of a table.
+/// A row of a table.
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) ours: Figures,
     pub(super) theirs: Option<Figures>,
-    /// The same work where nothing unrelated is.
+    /// The same work without unrelated objects.
     pub(super) alone: Option<Figures>,
     pub(super) targets: Vec<Target>,
 }
 
-/// Both programs side by side, and how the targets stand, as Markdown for `docs/performance.md`.
+/// Renders both programs side by side with the targets, as Markdown for `docs/performance.md`.
 pub(super) fn render(rows: &[Row]) -> String {
     let with_requests = rows.iter().any(|row| row.ours.requests.is_some());
     let mut head = vec!["Work", "Time", "Processor time", "Peak memory"];
@@ -71,13 +71,13 @@ fn markdown(head: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A span of time with three digits or so.
+/// Formats a duration with about three digits.
 pub(super) fn span(span: Duration) -> String {
     let seconds = span.as_secs_f64();
     if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
 }
 
-/// KiB as MiB with one digit.
+/// Formats KiB as MiB with one decimal.
 pub(super) fn mib(kib: u64) -> String {
     format!("{}.{} MiB", kib / 1024, kib % 1024 * 10 / 1024)
 }

@@ -5,10 +5,10 @@ use support::{everything::client_of, fixture::apply};
 
 const DEFINITIONS: usize = 300;
 const SECRETS: usize = 5_000;
-/// How many objects are written one after the other; the chunks are written at the same time.
+/// The number of objects written sequentially. Chunks are written concurrently.
 const CHUNK: usize = 100;
 
-/// Writes what has nothing to do with providers.
+/// Writes objects unrelated to providers.
 pub(super) async fn fill(kubeconfig: &Path) {
     let client = client_of(kubeconfig).await;
     let objects: Vec<String> = (0..DEFINITIONS).map(definition).chain((0..SECRETS).map(secret)).collect();

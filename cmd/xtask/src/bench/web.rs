@@ -12,7 +12,7 @@ const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
-/// The image that has the layer of interest; that of all others is a single byte.
+/// The image with the layer of variable size. The layers of all other images have one byte.
 const LARGE: &str = "cluster-api-controller";
 const OTHERS: [&str; 8] = [
     "kubeadm-bootstrap-controller",
@@ -25,19 +25,19 @@ const OTHERS: [&str; 8] = [
     "cert-manager-acmesolver",
 ];
 
-/// A web server on loopback: releases are behind TLS, without which none is read, and images in the clear.
+/// A web server on loopback. Releases use TLS, which capstan requires for releases. Images use plain HTTP.
 pub(super) struct Web {
     host: FakeHost,
     files: usize,
-    /// Requests that are forgotten.
+    /// The number of requests before the last call of [`Web::forget`].
     before: Cell<usize>,
 }
 
 impl Web {
-    /// Has the releases of an installation, and no index of them.
+    /// Serves the releases of an installation, without an index.
     ///
     /// # Errors
-    /// When one cannot be read.
+    /// Fails if a file cannot be read.
     pub(super) fn of_releases(corpus: &Path) -> Result<Self> {
         let host = FakeHost::start(&[HOST]);
         let mut files = 0;
@@ -50,7 +50,7 @@ impl Web {
         Ok(Self { host, files, before: Cell::default() })
     }
 
-    /// A registry with the images of the corpus, all in one place; one has a layer of so many bytes.
+    /// A registry with the images of the corpus. One image has a layer of this size.
     pub(super) fn of_images(layer_bytes: usize) -> Self {
         let host = FakeHost::start(&[HOST]);
         host.on(format!("{HOST}/v2/"), Reply::json(200, "{}"));
@@ -61,10 +61,10 @@ impl Web {
         Self { host, files: 0, before: Cell::default() }
     }
 
-    /// Writes a configuration of all providers that reads them here; gives its path.
+    /// Writes a configuration of all providers that uses this server. Returns its path.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the file cannot be written.
     pub(super) fn configuration(&self, folder: &Path) -> Result<String> {
         let authority = self.authority();
         let path = providers::configuration(format!("https://{authority}"), &folder.join("web.yaml"))?;
@@ -79,12 +79,12 @@ impl Web {
         self.host.address().to_string()
     }
 
-    /// How many files it has.
+    /// The number of release files.
     pub(super) fn files(&self) -> usize {
         self.files
     }
 
-    /// How often it was asked for files since that was last forgotten.
+    /// The number of requests for files since the last call of [`Web::forget`].
     pub(super) fn asked(&self) -> usize {
         self.count() - self.before.get()
     }

@@ -3,26 +3,26 @@ use std::{collections::BTreeMap, path::Path, process::Command};
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-/// What a server says of itself.
+/// The API description of a server.
 #[derive(Default)]
 pub(super) struct Documents {
-    /// The groups and versions, in the order of discovery.
+    /// The groups and versions, in discovery order.
     pub(super) versions: Vec<GroupVersion>,
-    /// The shapes of all of them, by name.
+    /// The schemas of all versions, by name.
     pub(super) definitions: BTreeMap<String, Value>,
 }
 
 /// One version of a group.
 pub(super) struct GroupVersion {
-    /// Empty for core.
+    /// The group. Empty for the core group.
     pub(super) group: String,
     pub(super) version: String,
-    /// Its `APIResourceList`.
+    /// The `APIResourceList`.
     pub(super) resources: Value,
 }
 
 impl Documents {
-    /// Asks a server for everything.
+    /// Fetches all documents from a server.
     pub(super) fn fetch(kubectl: &Path, kubeconfig: &Path) -> Result<Self> {
         let get = |path: &str| get(kubectl, kubeconfig, path);
         let mut documents = Self::default();
@@ -61,17 +61,17 @@ impl Documents {
     }
 }
 
-/// A list in an object; empty when it is not there.
+/// A list in an object. Empty if missing.
 pub(super) fn array<'a>(object: &'a Value, name: &str) -> &'a [Value] {
     object[name].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// A text in an object; empty when it is not there.
+/// A text in an object. Empty if missing.
 pub(super) fn text<'a>(object: &'a Value, name: &str) -> &'a str {
     object[name].as_str().unwrap_or_default()
 }
 
-/// Not a group of custom resources.
+/// True unless the group contains custom resources.
 fn is_builtin(group: &str) -> bool {
     group.ends_with(".k8s.io") || !group.contains('.')
 }

@@ -6,23 +6,23 @@ use std::{
 
 use anyhow::{Context as _, Result};
 
-/// The messages of protobuf files, by full name, and what only the Go types beside them tell.
+/// The messages of protobuf files, by full name, with information from the Go types beside them.
 #[derive(Default)]
 pub(super) struct Protos {
     messages: BTreeMap<String, Vec<Field>>,
-    /// By `package.Type/field`: the tags of fields in Go.
+    /// The tags of Go fields, by `package.Type/field`.
     tags: BTreeMap<String, Tag>,
 }
 
-/// A field in protobuf and Go.
+/// The position of a field in protobuf, and its Go tag.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Its number, or the numbers on the way to it, `2.1`, when JSON shows the fields of a message one level up.
+    /// The field number. For fields of an inlined message, the path of numbers, such as `2.1`.
     pub(super) numbers: String,
     pub(super) tag: Tag,
 }
 
-/// The facts about a field that only its Go struct tells.
+/// Field properties that only the Go struct defines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tag {
     pub(super) is_pointer: bool,
@@ -38,7 +38,7 @@ struct Field {
 }
 
 impl Protos {
-    /// Reads every `generated.proto` under the folders.
+    /// Reads every `generated.proto` below the folders.
     pub(super) fn read(folders: &[PathBuf]) -> Result<Self> {
         let mut protos = Self::default();
         for folder in folders {
@@ -66,7 +66,7 @@ impl Protos {
         Ok(())
     }
 
-    /// Notes the tags of the structs of a Go file.
+    /// Records the tags of the structs in a Go file.
     fn add_tags(&mut self, package: &str, file: &str) {
         let mut owner = "";
         for line in file.lines() {
@@ -89,8 +89,8 @@ impl Protos {
         }
     }
 
-    /// Adds the messages of one file, and returns its package.
-    /// Shape: the form of go-to-protobuf, one field a line, no message in another.
+    /// Adds the messages of one file. Returns its package.
+    /// Shape: the output of go-to-protobuf, with one field per line and no nested messages.
     fn add<'a>(&mut self, file: &'a str) -> &'a str {
         let mut package = "";
         let mut message = None;
@@ -121,7 +121,7 @@ impl Protos {
         package
     }
 
-    /// Where a field of a definition is. Some are written with a capital there.
+    /// The position of a field of a definition. The case of the first letter may differ in protobuf.
     pub(super) fn place(&self, definition: &str, field: &str) -> Option<Place> {
         self.place_in(&message_name(definition), field)
     }
@@ -140,19 +140,19 @@ impl Protos {
     }
 }
 
-/// go-to-protobuf names a field that JSON shows one level up after its type.
+/// True for a field whose message JSON inlines. go-to-protobuf names such a field after its type.
 fn is_inlined(field: &Field) -> bool {
     let kind = field.kind.rsplit('.').next().unwrap_or_default();
     kind.eq_ignore_ascii_case(&field.name) || (kind, &*field.name) == ("ProbeHandler", "handler")
 }
 
-/// `io.k8s.api.core.v1.Pod` is `k8s.io.api.core.v1.Pod` there.
+/// The protobuf name of a definition: `io.k8s.api.core.v1.Pod` becomes `k8s.io.api.core.v1.Pod`.
 fn message_name(definition: &str) -> String {
     let rest = definition.strip_prefix("io.k8s.").unwrap_or(definition);
     format!("k8s.io.{}", rest.replace('-', "_"))
 }
 
-/// `$ref` is `ref` there, `x-kubernetes-map-type` is `xKubernetesMapType`.
+/// The protobuf name of a field: `$ref` becomes `ref`, `x-kubernetes-map-type` becomes `xKubernetesMapType`.
 fn proto_name(field: &str) -> String {
     let mut words = field.trim_start_matches('$').split('-');
     let mut name = words.next().unwrap_or_default().to_owned();

@@ -56,8 +56,8 @@ fn group_version(table: &mut String, documents: &Documents, version: &GroupVersi
     Ok(())
 }
 
-/// The group and version a resource is stored in, when it is another one: told by the hash in discovery. It may be an
-/// older version that is no longer served.
+/// The storage group and version of a resource, if different from its own. Derived from the hash in discovery. May be
+/// an older version that is no longer served.
 /// Source: kube-apiserver 1.36, discovery.StorageVersionHash (the first 8 bytes of SHA-256 of `group/version/Kind`).
 fn stored_elsewhere<'a>(
     documents: &'a Documents,
@@ -75,7 +75,7 @@ fn stored_elsewhere<'a>(
     served.chain(older).find(is_it).filter(|stored| *stored != itself)
 }
 
-/// Where the definitions of a version are, told by its first resource.
+/// The package of the definitions of a version, derived from its first resource.
 fn package<'a>(documents: &'a Documents, version: &GroupVersion) -> Result<&'a str> {
     let first = array(&version.resources, "resources").first();
     let kind = first.map(|resource| text(resource, "kind")).unwrap_or_default();

@@ -24,13 +24,13 @@ const HEADING: &str = "\
 # Items and values are `zero` unless marked *.
 ";
 
-/// Shapes that travel in requests though no resource has them.
+/// Types used in requests that belong to no resource.
 const ALSO: [&str; 4] = ["DeleteOptions", "ListMeta", "Patch", "Status"];
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const REFERENCE: &str = "#/components/schemas/";
 
-/// The table of shapes: what the resources and their subresources need. Lists are left out: each is a `ListMeta` and
+/// The table of types that resources and their subresources need. Lists are omitted: each consists of `ListMeta` and
 /// items.
 pub(super) fn table(documents: &Documents, protos: &Protos) -> Result<String> {
     let needed = needed(documents);
@@ -54,7 +54,7 @@ pub(super) fn table(documents: &Documents, protos: &Protos) -> Result<String> {
     Ok(table)
 }
 
-/// Everything that is reached from a resource.
+/// All definitions reachable from a resource.
 fn needed(documents: &Documents) -> BTreeSet<&str> {
     let mut open: Vec<String> = ALSO.iter().map(|kind| format!("{META}.{kind}")).collect();
     for version in &documents.versions {
@@ -93,7 +93,8 @@ fn references(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// A short name: the word before the version, with the version unless it is v1; else the last two words.
+/// A short name for a package: the word before the version, with the version unless it is v1. Otherwise the last two
+/// words.
 fn alias(package: &str) -> String {
     let mut words = package.rsplit('.');
     let (last, before) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -139,7 +140,7 @@ impl Writer<'_> {
             let _ = write!(table, "  {field} {words}");
             if let Some(place) = self.protos.place(name, field) {
                 let Tag { is_pointer, omits_empty, omits_zero } = place.tag;
-                // Go never takes a struct for empty.
+                // Go never treats a struct as empty.
                 let is_struct = reference(schema).is_some();
                 let is_always = !omits_zero && (!omits_empty || (is_struct && !is_pointer));
                 let pointer = if is_pointer { " pointer" } else { "" };
@@ -151,7 +152,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The type of a field and what else is said of it.
+    /// The type of a field, with its other properties.
     fn words(&self, schema: &Value, required: bool) -> Result<String> {
         let mut words = self.type_of(schema)?;
         if required {
@@ -243,7 +244,7 @@ fn reference(schema: &Value) -> Option<&str> {
     reference?.strip_prefix(REFERENCE)
 }
 
-/// The values a text may have, or the texts in a list or an object.
+/// The allowed values of a text, or of the texts in a list or an object.
 fn allowed(schema: &Value) -> Vec<&str> {
     let inner = [schema, &schema["items"], &schema["additionalProperties"]];
     inner.into_iter().flat_map(|schema| array(schema, "enum")).filter_map(Value::as_str).collect()
@@ -253,7 +254,7 @@ fn is_zero(value: &Value) -> bool {
     [json!({}), json!(""), json!(0), json!(false)].contains(value)
 }
 
-/// What a definition without fields is.
+/// The type of a definition without fields.
 fn form(name: &str, definition: &Value) -> String {
     match (text(definition, "type"), text(definition, "format"), name) {
         (_, "int-or-string", _) => "int-or-string".to_owned(),

@@ -4,7 +4,7 @@ use clap::{Arg, Command};
 
 use super::{Page, REFERENCE, heading};
 
-/// The whole command tree on one page, in the order of `--help`.
+/// The complete command tree on one page, in the order of `--help`.
 pub(super) fn page() -> Page {
     let mut command = capstan::command();
     command.build();
@@ -33,7 +33,7 @@ fn write_command(text: &mut String, command: &Command, parents: &str, is_root: b
     }
 }
 
-/// Arguments under their headings; those of the root stand there alone.
+/// Writes arguments under their headings. Global arguments are listed only for the root command.
 fn write_arguments(text: &mut String, command: &Command, is_root: bool) {
     let shown: Vec<&Arg> = command
         .get_arguments()
@@ -98,7 +98,7 @@ fn write_examples(text: &mut String, examples: &str) {
     let _ = write!(text, "\n```sh\n{}\n```\n", body.trim());
 }
 
-/// Angle brackets outside code would be taken for HTML.
+/// Escapes angle brackets outside code, which would be read as HTML.
 fn escape(help: &str) -> String {
     let one_line = help.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut escaped = String::with_capacity(one_line.len());

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use super::{Page, REFERENCE, heading};
 
-/// Every variable the program itself reads; a test compares it with the code.
+/// Every variable that the program reads. A test compares the table with the code.
 const TABLE: [(&str, &str); 30] = [
     ("CLUSTERCTL_LOG_LEVEL", "how much to log, 0 to 10; `-v` wins"),
     ("XDG_CONFIG_HOME", "folder of `cluster-api/clusterctl.yaml` and of `cluster-api/overrides`"),
@@ -39,7 +39,7 @@ const TABLE: [(&str, &str); 30] = [
     ("CAPSTAN_COMPLETE", "set by the completion script of a shell"),
 ];
 
-/// The table as a page.
+/// Renders the table as a page.
 pub(super) fn page() -> Page {
     let mut text = heading("Environment variables");
     text.push_str(
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::workspace::Workspace;
 
-    /// Names in `environment.get("NAME")` and `environment.text("NAME")` of the program, tests left out.
+    /// The names in `environment.get("NAME")` and `environment.text("NAME")` in the program, without tests.
     fn names_read(workspace: &Workspace) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         for source in workspace.rust().iter().filter(|source| source.path.starts_with("cmd/capstan/src/")) {

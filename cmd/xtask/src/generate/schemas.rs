@@ -6,14 +6,14 @@ use schemars::{JsonSchema, Schema, schema_for};
 
 use super::{Page, REFERENCE, heading};
 
-/// A form of output, and the commands that print it.
+/// An output format, and the commands that print it.
 struct Form {
     name: &'static str,
     printed_by: &'static str,
     schema: Schema,
 }
 
-/// One JSON schema for each form of output, and the list of them.
+/// One JSON schema per output format, and a list of all schemas.
 pub(super) fn pages() -> Result<Vec<Page>> {
     let mut list = heading("Schemas");
     list.push_str(

@@ -6,7 +6,7 @@ use provider::config::{Config, Environment};
 
 use super::{Page, REFERENCE, heading};
 
-/// The table of `api` as a page.
+/// Renders the exit codes of `api` as a page.
 pub(super) fn exit_codes() -> Page {
     let mut text = heading("Exit codes");
     text.push_str("| Code | Meaning |\n|---|---|\n");
@@ -23,7 +23,7 @@ pub(super) fn exit_codes() -> Page {
     (format!("{REFERENCE}/exit-codes.md"), text)
 }
 
-/// The providers that are there without any configuration.
+/// Renders the providers available without configuration.
 pub(super) fn built_in_providers() -> Result<Page> {
     let config = Config::new(None, Environment::default())?;
     let mut text = heading("Built-in providers");

@@ -2,22 +2,22 @@ use std::collections::BTreeSet;
 
 use crate::rust_source::RustSource;
 
-/// Paths and names of one file.
+/// The paths and names in one file.
 pub(super) struct Source<'a> {
     pub(super) imports: Vec<Import<'a>>,
-    /// Paths of two and more parts outside `use`.
+    /// Paths of at least two segments outside `use`.
     pub(super) inline: BTreeSet<Vec<&'a str>>,
-    /// Names the file defines.
+    /// Names that the file defines.
     pub(super) items: BTreeSet<&'a str>,
     /// Every word outside `use`.
     pub(super) words: BTreeSet<&'a str>,
 }
 
-/// One name of a `use`.
+/// One name of a `use` declaration.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Import<'a> {
     pub(super) path: Vec<&'a str>,
-    /// The name it has here; none for `*`.
+    /// The local name. `None` for `*`.
     pub(super) name: Option<&'a str>,
     pub(super) is_reexport: bool,
 }
@@ -63,7 +63,7 @@ impl<'a> Source<'a> {
         source
     }
 
-    /// Reads a tree of `use` from a token on; gives the place after it.
+    /// Parses a `use` tree starting at a token. Returns the position after the tree.
     fn tree(&mut self, tokens: &[&'a str], mut at: usize, prefix: &[&'a str], is_reexport: bool) -> usize {
         let (mut path, mut names_prefix) = (prefix.to_vec(), false);
         while at < tokens.len() {
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
                     at += 1;
                     while at < tokens.len() && tokens[at] != "}" {
                         let end = self.tree(tokens, at, &path, is_reexport);
-                        // A comma, or a sign of a macro, which ends no name.
+                        // A comma, or a token of a macro, which ends no name.
                         at = end + usize::from(end == at || tokens.get(end) == Some(&","));
                     }
                     return at + 1;
@@ -107,7 +107,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Parts of the path that the tokens start with.
+/// The number of segments in the path at the start of the tokens.
 fn path_length(tokens: &[&str]) -> usize {
     let mut length = 1;
     while tokens.get(length * 2 - 1) == Some(&"::")
@@ -118,7 +118,7 @@ fn path_length(tokens: &[&str]) -> usize {
     length
 }
 
-/// Words, `::` and single signs of the product code; `r#` is left out.
+/// The words, `::` and single punctuation characters of product code. The prefix `r#` is removed.
 fn tokens<'a>(file: &RustSource<'a>) -> Vec<&'a str> {
     let code = file.product.as_bytes();
     let mut tokens = Vec::new();

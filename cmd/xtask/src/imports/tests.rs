@@ -1,6 +1,6 @@
 use super::*;
 
-/// Each import of a crate of these files, as `from > to`.
+/// The imports of a crate with these files, as `from > to`.
 fn imports_in<const N: usize>(files: [(&str, &str); N]) -> Vec<String> {
     let mut all =
         vec![crate::workspace::TextFile { path: "pkg/a/Cargo.toml".to_owned(), text: String::new() }];

@@ -1,6 +1,6 @@
 /// Blanks comments, and overwrites literals with quotation marks.
 ///
-/// Shape: as many bytes out as in, line breaks where they were, so that a place in one is the same place in the other.
+/// Shape: the result has the same length and line breaks, so that positions are the same in both texts.
 pub(super) fn mask(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();
@@ -22,7 +22,7 @@ pub(super) fn mask(text: &str) -> String {
         }
         at = end.max(at + 1);
     }
-    // Only whole comments and literals were blanked, byte by byte: what is left is still UTF-8.
+    // Comments and literals were replaced completely, so the rest is still UTF-8.
     String::from_utf8_lossy(&out).into_owned()
 }
 
@@ -60,7 +60,7 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// A character literal; a lifetime is left alone.
+/// The end of a character literal. A lifetime is not a literal.
 fn end_of_char(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at + 1) {
         Some(b'\\') => {
@@ -87,7 +87,7 @@ fn end_of_raw_string(bytes: &[u8], at: usize) -> Option<usize> {
     Some(found.map_or(bytes.len(), |length| start + 1 + length + closing.len()))
 }
 
-/// Whether the byte goes on with a word; `b` and `c` before a raw string are part of the literal.
+/// True if the byte continues a word. `b` and `c` before a raw string are part of the literal.
 fn in_word(bytes: &[u8], at: usize) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     match bytes[..at] {

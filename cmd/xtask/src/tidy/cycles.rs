@@ -1,4 +1,4 @@
-//! Import cycles: modules of a crate that can only be understood together.
+//! Import cycles: sets of modules in a crate that import each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use crate::{
 
 const HERE: &str = "cmd/xtask/src/tidy/cycles.rs";
 
-/// The most modules that may import each other in a circle.
+/// The maximum number of modules in an import cycle.
 const LIMIT: usize = 6;
 
-/// Crates above the limit, with the size of their largest cycle. Numbers only go down, and the table ends empty.
-/// A crate that is split hands a part of its number to each part.
+/// Crates above the limit, with the size of their largest cycle. Numbers may only decrease, until the table is empty.
+/// If a crate is split, its number is divided among the parts.
 const CEILINGS: &[(&str, usize)] = &[
     ("cmd/capstan", 119),
     ("pkg/apply", 32),
@@ -24,7 +24,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("pkg/manifest", 9),
 ];
 
-/// Holds the largest cycle of each crate against the limit, or against its ceiling until it gets there.
+/// Compares the largest cycle of each crate with the limit, or with the ceiling of the crate.
 pub(super) fn import_cycles_are_small(workspace: &Workspace) -> Vec<Finding> {
     check(workspace, CEILINGS)
 }
@@ -67,9 +67,9 @@ fn check(workspace: &Workspace, ceilings: &[(&str, usize)]) -> Vec<Finding> {
     findings
 }
 
-/// Each module of the largest cycle of a crate with those of its imports that are part of the cycle.
+/// The modules of the largest cycle of a crate, each with its imports inside the cycle.
 ///
-/// Shape: `mover/run: error, mover/journal`, sorted; empty where nothing is imported in a cycle.
+/// Shape: `mover/run: error, mover/journal`, sorted. Empty if there is no cycle.
 pub(super) fn listing(workspace: &Workspace, folder: &str) -> Option<Vec<String>> {
     let crates = Imports::of_crates(workspace);
     let imports = crates.get(folder)?;
@@ -82,7 +82,7 @@ pub(super) fn listing(workspace: &Workspace, folder: &str) -> Option<Vec<String>
     Some(cycle.iter().map(line).collect())
 }
 
-/// The largest set of modules that all reach each other; empty where there is none.
+/// The largest set of modules that all reach each other. Empty if there is none.
 fn largest_cycle(imports: &Imports<'_>) -> BTreeSet<ModuleId> {
     let reached: BTreeMap<ModuleId, BTreeSet<ModuleId>> =
         imports.modules().map(|id| (id, reachable(imports, id))).collect();
@@ -104,7 +104,7 @@ fn reachable(imports: &Imports<'_>, from: ModuleId) -> BTreeSet<ModuleId> {
 mod tests {
     use super::*;
 
-    /// A crate of the modules `a`, `b` and so on, each of which imports the next; the last imports the first.
+    /// A crate with the modules `a`, `b` and so on. Each imports the next, and the last imports the first.
     fn ring(modules: usize) -> Workspace {
         let name = |at: usize| char::from(b'a' + u8::try_from(at % modules).unwrap());
         let files = (0..modules).map(|at| {

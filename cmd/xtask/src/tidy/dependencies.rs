@@ -9,21 +9,22 @@ use serde_json::Value;
 use super::{finding::Finding, licence, sizes::judge_size};
 use crate::workspace::{self, Workspace};
 
-/// Crates in the lock file, ours included. Each one is code we ship and time each build takes: raise the number in the
-/// change that needs it, with the reason in its message.
+/// The maximum number of crates in the lock file, including those of the project. Each crate is shipped and costs build
+/// time. A change that needs a higher number must raise it and state the reason in the commit message.
 const MOST_LOCKED: usize = 390;
-/// Crates a build of the binary needs on Linux, ours included. Some versions are held back for it (ADR 0018).
+/// The maximum number of crates linked on Linux, including those of the project. Some versions are held back for it
+/// (ADR 0018).
 const MOST_LINKED: usize = 303;
-/// The number of linked crates to get to.
+/// The goal for the number of linked crates.
 const LINKED_GOAL: usize = 300;
 
 const LOCK: &str = "Cargo.lock";
 const POLICY: &str = "deny.toml";
 
-/// Checks the dependencies of this platform against `deny.toml`, which `cargo deny` reads too.
+/// Checks the dependencies for this platform against `deny.toml`, which `cargo deny` also reads.
 ///
 /// # Errors
-/// When cargo cannot tell the dependencies, or `deny.toml` cannot be read.
+/// Fails if cargo cannot list the dependencies, or if `deny.toml` cannot be read.
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let policy: toml::Table = workspace.text(POLICY).context("there is no `deny.toml`")?.parse()?;
     let metadata = resolved()?;
@@ -46,7 +47,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// What this platform builds; other platforms' crates may not have been downloaded.
+/// The dependencies for this platform. Crates for other platforms may not be downloaded.
 fn resolved() -> Result<Value> {
     let version = String::from_utf8(cargo(&["-vV"])?)?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("cargo names no host")?;
@@ -55,7 +56,7 @@ fn resolved() -> Result<Value> {
     Ok(serde_json::from_slice(&metadata)?)
 }
 
-/// Counts the crates behind the binary on this platform.
+/// Counts the crates linked into the binary on this platform.
 fn linked() -> Result<usize> {
     let tree =
         cargo(&["tree", "--package=capstan", "--edges=normal", "--prefix=none", "--locked", "--offline"])?;
@@ -116,7 +117,7 @@ fn needless_exceptions(lock: &str, policy: &toml::Table) -> Vec<Finding> {
         .collect()
 }
 
-/// One registry and our own folders; nothing from a Git address.
+/// Fails for dependencies from Git or from more than one registry.
 fn sources(packages: &[&Value]) -> Vec<Finding> {
     let registries: BTreeSet<&str> =
         packages.iter().filter_map(|package| package["source"].as_str()).collect();
@@ -129,7 +130,7 @@ fn text<'a>(package: &'a Value, key: &str) -> &'a str {
     package[key].as_str().unwrap_or_default()
 }
 
-/// The texts of a list in a table, or of one key of each of its tables.
+/// The texts of a list in a table, or of one key in each table of the list.
 fn texts(policy: &toml::Table, table: &str, list: &str, key: Option<&str>) -> Vec<String> {
     let list = policy.get(table).and_then(|table| table.get(list)).and_then(toml::Value::as_array);
     let text = |entry: &toml::Value| match key {

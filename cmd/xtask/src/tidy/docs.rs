@@ -7,7 +7,7 @@ const COMPATIBILITY: &str = "docs/compatibility.md";
 const SUMMARY: &str = "docs/SUMMARY.md";
 const CHANGELOG: &str = "CHANGELOG.md";
 
-/// Links between the pages, and from a page to a file of the project.
+/// Checks links between pages, and from pages to files of the project.
 pub(super) fn links_lead_somewhere(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in workspace.files().iter().filter(|file| file.is("md")) {
@@ -33,7 +33,7 @@ pub(super) fn links_lead_somewhere(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Every page of the book is in its list: mdBook leaves out what is not.
+/// Checks that every page of the book is in its summary, because mdBook omits other pages.
 pub(super) fn every_page_is_in_the_summary(workspace: &Workspace) -> Vec<Finding> {
     let listed: BTreeSet<String> = links(workspace.text(SUMMARY).unwrap_or_default())
         .into_iter()
@@ -44,7 +44,7 @@ pub(super) fn every_page_is_in_the_summary(workspace: &Workspace) -> Vec<Finding
     pages.map(|file| Finding::fault(&file.path, None, format!("this page is not in `{SUMMARY}`"))).collect()
 }
 
-/// Every row of the contract has a test, and the contract has every row that a test names.
+/// Checks that every row of the contract has a test, and that every row named by a test exists.
 pub(super) fn the_contract_and_its_tests_agree(workspace: &Workspace) -> Vec<Finding> {
     let (rows, rust) = (rows::rows(workspace), workspace.rust());
     let marks = rows::marks(&rust);
@@ -63,7 +63,8 @@ pub(super) fn the_contract_and_its_tests_agree(workspace: &Workspace) -> Vec<Fin
     findings
 }
 
-/// Every departure from the peer is a row, every row names its tests, and every golden case left out has a row.
+/// Checks the compatibility page: every intended difference has a row, every row names its tests, and every excluded
+/// golden case has a row.
 pub(super) fn departures_are_documented_and_tested(workspace: &Workspace) -> Vec<Finding> {
     let Some(page) = workspace.text(COMPATIBILITY) else {
         return vec![Finding::fault(COMPATIBILITY, None, "this page is missing")];
@@ -103,7 +104,7 @@ pub(super) fn departures_are_documented_and_tested(workspace: &Workspace) -> Vec
     findings
 }
 
-/// The changelog has an open section on top.
+/// Checks that the first section of the changelog is `Unreleased`.
 pub(super) fn the_changelog_is_open(workspace: &Workspace) -> Vec<Finding> {
     let first = workspace.text(CHANGELOG).and_then(|text| text.lines().find(|line| line.starts_with("## ")));
     let is_open = first.is_some_and(|heading| heading.to_lowercase().contains("unreleased"));
@@ -114,7 +115,7 @@ pub(super) fn the_changelog_is_open(workspace: &Workspace) -> Vec<Finding> {
     }
 }
 
-/// Line and target of every link to a place inside the project, outside code.
+/// The line and target of every link into the project, outside code.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     for (line, text) in lines_outside_code(text) {
@@ -130,7 +131,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     links
 }
 
-/// Lines, from 1, that are not in a fenced block.
+/// Lines, from 1, outside fenced blocks.
 fn lines_outside_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     text.lines().enumerate().filter_map(move |(at, line)| {
@@ -140,7 +141,7 @@ fn lines_outside_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The path of a link from a page; `None` when it leaves the project.
+/// The path of a link from a page. `None` if it leaves the project.
 fn resolve(page: &str, target: &str) -> Option<String> {
     if target.is_empty() {
         return Some(page.to_owned());
@@ -159,7 +160,7 @@ fn resolve(page: &str, target: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Whether a heading has this anchor, by the rule of mdBook: lower case, spaces to `-`, other signs left out.
+/// True if a heading has this anchor, by the rule of mdBook: lower case, spaces to `-`, other punctuation removed.
 fn has_anchor(text: &str, anchor: &str) -> bool {
     let slug = |heading: &str| -> String {
         let kept = heading.trim_start_matches('#').trim().to_lowercase();
@@ -174,7 +175,7 @@ fn has_anchor(text: &str, anchor: &str) -> bool {
     lines_outside_code(text).any(|(_, line)| line.starts_with('#') && slug(line) == anchor)
 }
 
-/// Line and cells of every row of every table, headings left out.
+/// The line and cells of every table row, without headings.
 fn table_rows(text: &str) -> Vec<(usize, Vec<&str>)> {
     let lines: Vec<_> = lines_outside_code(text).collect();
     let is_rule =
@@ -189,7 +190,7 @@ fn table_rows(text: &str) -> Vec<(usize, Vec<&str>)> {
     rows
 }
 
-/// File and name of every test in a cell, written as path::`name`; no file where none is written.
+/// The file and name of every test in a cell, written as path::`name`. The file is empty if it is not given.
 fn tests_named(cell: &str) -> Vec<(&str, &str)> {
     let parts: Vec<&str> = cell.split('`').collect();
     let named = |at: usize| {

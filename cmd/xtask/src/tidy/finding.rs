@@ -1,12 +1,12 @@
 use std::fmt;
 
-/// A result of a rule at a place.
+/// A result of a rule, with its location.
 #[derive(Debug)]
 pub(super) struct Finding {
     pub(super) path: String,
     pub(super) line: Option<usize>,
     pub(super) text: String,
-    /// True if `cargo test` fails on it.
+    /// True if `cargo test` fails for this finding.
     pub(super) grave: bool,
 }
 

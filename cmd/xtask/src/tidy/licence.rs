@@ -1,4 +1,4 @@
-/// Whether a licence expression can be met with these licences alone.
+/// True if a licence expression can be satisfied with the allowed licences.
 /// Shape: SPDX (`MIT OR (Apache-2.0 AND Zlib)`), and the older `MIT/Apache-2.0`.
 pub(super) fn is_met(expression: &str, allowed: &[&str]) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");

@@ -1,4 +1,4 @@
-//! Holds `docs/architecture.md` against the manifests and files it describes.
+//! Compares `docs/architecture.md` with the manifests and files that it describes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,17 +14,17 @@ const ARROWS: &str = "Who may depend on whom";
 const PLACES: &str = "Where things are";
 const INIT: &str = "From a flag to a request";
 
-/// The most files that `init` passes on its way from a flag to a request.
+/// The maximum number of files that `init` passes through from a flag to a request.
 const MOST_FILES_OF_INIT: usize = 20;
 
-/// Crates that turn values into values.
+/// Pure crates, which perform no I/O.
 pub(super) const PURE: [&str; 3] = ["pkg/api", "pkg/kustomize", "pkg/manifest"];
 
-/// Crates for terminals and for programs; a library returns values.
+/// External crates for terminals and programs. A library returns values instead.
 const PROGRAM: &[&str] = &["clap", "clap_complete", "anstream", "anstyle", "anyhow", "indicatif"];
 const NETWORK: &[&str] = &["futures", "kube", "reqwest", "rustls", "tokio"];
 
-/// Crates from elsewhere that a library or a program must do without. Every library has a line.
+/// External crates that a library or a program must not use. Every library has a line.
 const WITHOUT: &[(&str, &[&str])] = &[
     ("pkg/api", NETWORK),
     ("pkg/manifest", NETWORK),
@@ -43,8 +43,8 @@ const WITHOUT: &[(&str, &[&str])] = &[
     ("cmd/capstan", &["reqwest"]),
 ];
 
-/// Arrows between crates, as the page draws them: `provider ─► repository, manifest`. A crate may use each crate that
-/// its arrows reach, and each arrow is a dependency. What tests alone use may be anything but a program.
+/// Checks dependencies between crates against the arrows of the page: `provider ─► repository, manifest`. A crate may
+/// use each crate that its arrows reach, and each arrow must be a dependency. Tests may use any crate except programs.
 pub(super) fn crates_depend_along_the_arrows(workspace: &Workspace) -> Vec<Finding> {
     let ours: BTreeSet<&str> = workspace.crates().map(|(folder, _)| short(folder)).collect();
     let arrows = arrows(workspace);
@@ -74,7 +74,7 @@ pub(super) fn crates_depend_along_the_arrows(workspace: &Workspace) -> Vec<Findi
     findings
 }
 
-/// Each crate is on the map, has its permissions and is drawn with its arrows, and nothing else is.
+/// Checks that every crate is on the map, in the table of permissions and in the arrows, and that nothing else is.
 pub(super) fn every_crate_is_on_the_map(workspace: &Workspace) -> Vec<Finding> {
     let Some(page) = workspace.text(PAGE) else { return Vec::new() };
     let crates: BTreeSet<&str> = workspace.crates().map(|(folder, _)| folder).collect();
@@ -104,7 +104,7 @@ pub(super) fn every_crate_is_on_the_map(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Each path of the page leads to a file or a folder.
+/// Checks that every path on the page exists.
 pub(super) fn every_place_exists(workspace: &Workspace) -> Vec<Finding> {
     let Some(page) = workspace.text(PAGE) else { return Vec::new() };
     let mut places = folders_on_map(page);
@@ -119,7 +119,7 @@ pub(super) fn every_place_exists(workspace: &Workspace) -> Vec<Finding> {
     gone.map(|(line, path)| Finding::fault(PAGE, line, format!("there is no `{path}`"))).collect()
 }
 
-/// The way of `init` from a flag to a request is short.
+/// Checks the number of files that `init` passes through from a flag to a request.
 pub(super) fn init_passes_few_files(workspace: &Workspace) -> Vec<Finding> {
     let page = workspace.text(PAGE).unwrap_or_default();
     let files: BTreeSet<String> = table(page, INIT)
@@ -154,12 +154,12 @@ fn reached<'a>(arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &'a str) -> 
     reached
 }
 
-/// `api` for `pkg/api`.
+/// The name of a crate folder: `api` for `pkg/api`.
 fn short(folder: &str) -> &str {
     folder.rsplit('/').next().unwrap_or(folder)
 }
 
-/// Line and folder of each entry of the map; an indented one is a folder of the last one, or of its sources.
+/// The line and folder of each entry of the map. An indented entry is a subfolder of the last entry, or of its sources.
 fn folders_on_map(page: &str) -> Vec<(usize, String)> {
     let mut folders: Vec<(usize, String)> = Vec::new();
     let mut parent = String::new();
@@ -178,7 +178,7 @@ fn folders_on_map(page: &str) -> Vec<(usize, String)> {
     folders
 }
 
-/// Paths of a cell. One that is not from the root is beside or below another one of the cell.
+/// The paths in a cell. A path not starting at the root is relative to another path of the cell.
 fn paths_of(workspace: &Workspace, cell: &str) -> Vec<String> {
     let named = cell.split('`').skip(1).step_by(2).filter(|name| {
         name.contains('/') || Path::new(name).extension().is_some_and(|ending| ending == "rs")
@@ -202,21 +202,21 @@ fn paths_of(workspace: &Workspace, cell: &str) -> Vec<String> {
     named.map(whole).collect()
 }
 
-/// Line, from 1, and text of each line below a heading.
+/// The line number, from 1, and text of each line below a heading.
 fn section<'a>(page: &'a str, heading: &str) -> Vec<(usize, &'a str)> {
     let lines = page.lines().enumerate().map(|(at, line)| (at + 1, line));
     let below = lines.skip_while(|(_, line)| line.strip_prefix("## ") != Some(heading)).skip(1);
     below.take_while(|(_, line)| !line.starts_with("## ")).collect()
 }
 
-/// Line and cells of each row of the tables below a heading, without their heads.
+/// The line and cells of each table row below a heading, without table headings.
 fn table<'a>(page: &'a str, heading: &str) -> Vec<(usize, Vec<&'a str>)> {
     let rows = section(page, heading).into_iter().filter(|(_, line)| line.starts_with('|'));
     let cells = rows.map(|(at, line)| (at, line.trim_matches('|').split('|').map(str::trim).collect()));
     cells.skip(2).collect()
 }
 
-/// Names under `[dependencies]` and its forms for single platforms.
+/// The names under `[dependencies]`, including those for single platforms.
 fn dependencies(manifest: &str) -> BTreeSet<String> {
     let Ok(table) = manifest.parse::<toml::Table>() else { return BTreeSet::new() };
     let of_platforms =

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::finding::Finding;
 use crate::workspace::Workspace;
 
-/// Every folder of `cmd`, `pkg` and `test` is a crate of the workspace, under its lints and its licence.
+/// Checks that every folder of `cmd`, `pkg` and `test` is a crate of the workspace, with its lints and licence.
 pub(super) fn crates_are_members(workspace: &Workspace) -> Vec<Finding> {
     let root =
         workspace.text("Cargo.toml").and_then(|text| text.parse::<toml::Table>().ok()).unwrap_or_default();

@@ -1,7 +1,7 @@
 use super::{finding::Finding, map::PURE};
 use crate::workspace::Workspace;
 
-/// What every library leaves to the program: its words, its environment, its end.
+/// Modules reserved for the program: environment and processes.
 const PROGRAM_ONLY: [(&str, &str, &str); 2] = [
     ("std", "env", "a library is handed the environment as a value"),
     ("std", "process", "a library starts no program and ends none"),
@@ -9,7 +9,7 @@ const PROGRAM_ONLY: [(&str, &str, &str); 2] = [
 const PROGRAM_WORDS: [&str; 8] =
     ["println!", "print!", "eprintln!", "eprint!", "dbg!", "stdin()", "stdout()", "stderr()"];
 
-/// The files that start a program all the same: Git, as docs/adr/0012 has it, and the keepers of registry passwords.
+/// Files that may start a program: Git, as described in docs/adr/0012, and credential helpers for registries.
 const STARTS_A_PROGRAM: [&str; 2] =
     ["pkg/repository/src/git/program.rs", "pkg/transport/src/credential/helper.rs"];
 
@@ -20,7 +20,7 @@ const OUTSIDE: [(&str, &str, &str); 3] = [
 ];
 const OUTSIDE_WORDS: [&str; 5] = ["async", ".await", "Instant", "SystemTime", "tokio"];
 
-/// Libraries return values; pure crates compute them from what they are given.
+/// Checks that libraries only return values, and that pure crates perform no I/O.
 pub(super) fn libraries_keep_to_their_permissions(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in
@@ -28,7 +28,7 @@ pub(super) fn libraries_keep_to_their_permissions(workspace: &Workspace) -> Vec<
     {
         let is_pure = PURE.iter().any(|folder| source.path.starts_with(&format!("{folder}/")));
         let (modules, words): (&[_], &[_]) = if is_pure { (&OUTSIDE, &OUTSIDE_WORDS) } else { (&[], &[]) };
-        // A fuzz target is a program of its own.
+        // A fuzz target is a separate program.
         if source.path.contains("/fuzz/") {
             continue;
         }

@@ -3,7 +3,8 @@ use crate::{rust_source::RustSource, workspace::Workspace};
 
 const VERBS: &str = "cmd/capstan/src/verbs/";
 
-/// `mod.rs` and a library's `lib.rs` are lists. A list of verbs also sends each one on its way, in `run`.
+/// Checks that `mod.rs` and a library's `lib.rs` contain only lists. A list of verbs may also contain `run`, which
+/// dispatches.
 pub(super) fn module_lists_hold_no_code(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in &workspace.rust() {
@@ -27,7 +28,7 @@ pub(super) fn module_lists_hold_no_code(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// One verb, one file: each list names the files beside it, and no file holds two.
+/// Checks that no file below `verbs` contains two verbs.
 pub(super) fn a_verb_is_a_file(workspace: &Workspace) -> Vec<Finding> {
     let in_verbs = |source: &RustSource<'_>| source.path.starts_with(VERBS) && !source.product.is_empty();
     let mut findings = Vec::new();
@@ -43,7 +44,7 @@ pub(super) fn a_verb_is_a_file(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Lines of free functions called `run`.
+/// The lines of free functions named `run`.
 fn top_level_runs(source: &RustSource<'_>) -> Vec<usize> {
     let is_run = |line: &str| {
         let rest = ["pub(crate) ", "pub(super) ", "pub "]

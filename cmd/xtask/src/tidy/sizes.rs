@@ -1,23 +1,23 @@
 use super::finding::Finding;
 use crate::{rust_source::RustSource, workspace::Workspace};
 
-/// At this many lines a file is asked for its second idea.
+/// The number of lines at which a file is reported as long.
 const LONG_FILE: usize = 600;
-/// Past this many lines a file is too long.
+/// The maximum number of lines of a file.
 const LONGEST_FILE: usize = 1000;
 const LONG_FUNCTION: usize = 100;
 
-/// The most lines that are not tests, and the goal.
+/// The maximum number of non-test lines, and the goal.
 const MOST_LINES: usize = 152_000;
 const LINES_GOAL: usize = 126_000;
 
-/// Counts the lines that are not tests.
+/// Checks the number of non-test lines.
 pub(super) fn the_product_stays_small(workspace: &Workspace) -> Vec<Finding> {
     let lines: usize = workspace.rust().iter().map(RustSource::lines_of_product).sum();
     judge_size("product", "lines that are not tests", lines, MOST_LINES, LINES_GOAL).into_iter().collect()
 }
 
-/// Holds a number against the most there may be today, a fault, and against a goal, a remark.
+/// Compares a number with a maximum, which gives a fault, and with a goal, which gives a remark.
 pub(super) fn judge_size(path: &str, what: &str, size: usize, most: usize, goal: usize) -> Option<Finding> {
     let text = format!("{size} {what}; {most} is the most, {goal} the goal");
     if size > most {
@@ -29,7 +29,7 @@ pub(super) fn judge_size(path: &str, what: &str, size: usize, most: usize, goal:
     }
 }
 
-/// Measures files and functions of Rust code.
+/// Checks the size of Rust files and functions.
 pub(super) fn files_and_functions_stay_readable(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in &workspace.rust() {

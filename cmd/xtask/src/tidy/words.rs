@@ -1,10 +1,10 @@
 use super::finding::Finding;
 use crate::workspace::Workspace;
 
-/// This file, which has to name what it looks for.
+/// This file, which contains the forbidden words.
 const HERE: &str = "cmd/xtask/src/tidy/words.rs";
 
-/// Text that is true on one machine alone, or tells how a file came to be instead of what it is.
+/// Text that is valid on one machine only, or that describes the origin of a file instead of its content.
 const FOREIGN: [&str; 12] = [
     "/root/",
     "/work/main",
@@ -22,7 +22,7 @@ const FOREIGN: [&str; 12] = [
 
 const OPEN_ENDS: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
 
-/// Checks every text file but the lock file, whose words are cargo's.
+/// Checks every text file except the lock file, which cargo writes.
 pub(super) fn the_project_speaks_of_itself_alone(workspace: &Workspace) -> Vec<Finding> {
     find(workspace, |line| {
         FOREIGN
@@ -32,7 +32,7 @@ pub(super) fn the_project_speaks_of_itself_alone(workspace: &Workspace) -> Vec<F
     })
 }
 
-/// An open end without a reference is forgotten on the day it is written.
+/// Checks that every open task marker has a reference.
 pub(super) fn open_ends_have_a_reference(workspace: &Workspace) -> Vec<Finding> {
     find(workspace, |line| {
         OPEN_ENDS
@@ -54,7 +54,7 @@ fn find(workspace: &Workspace, rule: impl Fn(&str) -> Option<String>) -> Vec<Fin
     findings
 }
 
-/// Whether the word stands alone and no reference follows it.
+/// True if the word stands alone without a reference.
 fn has_open_end(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let alone = !line[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-'));
