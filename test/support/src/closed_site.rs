@@ -32,7 +32,7 @@ const NSENTER: &str = "/usr/bin/nsenter";
 /// The command that keeps a new network alive until its standard input closes.
 const HOLD: &str = "ip link set lo up && echo up && exec cat";
 
-/// The setup script, run in the lab. It disables automatic traffic: no IPv6 addresses, no neighbour discovery on exit.
+/// The setup script, run in the lab. It prevents automatic traffic: no IPv6 addresses, and a static neighbour as gateway.
 const CABLES: &str = "
 set -e
 site() { $NSENTER --net=/proc/$SITE/ns/net ip $*; }

@@ -18,14 +18,14 @@ pub(super) enum Target {
     Within {
         millis: u64,
     },
-    /// The maximum processor time, as a multiple of that of the smaller work.
+    /// The maximum processor time, as a multiple of that of the smaller workload.
     TimesAlone(u32),
     /// The maximum peak memory, in MiB.
     Memory(u64),
     Requests(usize),
     /// The maximum wall time.
     Time(Duration),
-    /// The maximum wall time in addition to that of the plain work.
+    /// The maximum wall time in addition to that of the plain workload.
     Beyond(Duration),
     /// At most 4 MiB more memory than with small files.
     FlatMemory,

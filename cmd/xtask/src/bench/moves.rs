@@ -73,7 +73,7 @@ struct Bench<'a> {
     runs: usize,
 }
 
-/// Measures every work with both programs.
+/// Measures every workload with both programs.
 ///
 /// # Errors
 /// Fails if a run fails, because figures for incomplete work would be meaningless.

@@ -10,7 +10,7 @@ pub(super) struct Row {
     pub(super) name: String,
     pub(super) ours: Figures,
     pub(super) theirs: Option<Figures>,
-    /// The same work without unrelated objects.
+    /// The same workload without unrelated objects.
     pub(super) alone: Option<Figures>,
     pub(super) targets: Vec<Target>,
 }
