@@ -31,7 +31,7 @@ pub struct BundleWriter {
 }
 
 impl BundleWriter {
-    /// Starts a bundle for this path. The file does not exist before [`BundleWriter::finish`].
+    /// Starts a bundle for this path. Only [`BundleWriter::finish`] writes the file.
     /// # Errors
     /// Fails if the folder of the path is not writable.
     pub fn create(path: &Path) -> Result<Self, BundleError> {

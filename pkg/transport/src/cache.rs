@@ -26,7 +26,8 @@ impl<V, E> Default for Cache<V, E> {
 }
 
 impl<V: Clone, E: Clone + Miss> Cache<V, E> {
-    /// Returns the cached result, or computes it. Concurrent callers share a failure. Of all failures, only a miss stays in the cache.
+    /// Returns the cached result, or computes it. Concurrent callers share a failure.
+    /// Of all failures, only a miss stays in the cache.
     pub async fn get<F>(&self, key: &str, make: F) -> Result<V, E>
     where
         F: Future<Output = Result<V, E>>,

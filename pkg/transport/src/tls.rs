@@ -100,7 +100,7 @@ fn verifier_for(
     Ok(verifier.map_err(failed)?)
 }
 
-/// Reads the certificates of a bundle. Fails unless each one is usable as a trust anchor.
+/// Reads the certificates of a bundle. Fails unless each certificate is usable as a trust anchor.
 fn read_bundle(bundle: &CaBundle) -> Result<Vec<CertificateDer<'static>>, Error> {
     let unusable = || Error::CaFile { path: bundle.path.clone(), named_by: bundle.named_by.clone() };
     let found = certificates(&read(&bundle.path)?).ok_or_else(unusable)?;

@@ -22,7 +22,7 @@ struct Noted {
     namespace: String,
 }
 
-/// Returns the desired CustomResourceDefinition: the one of clusterctl, with other descriptions.
+/// Returns the desired CustomResourceDefinition: the definition of clusterctl, with other descriptions.
 /// Source: clusterctl v1.14 config/manifest: names, columns, schema and label; differs: only the descriptions.
 pub(super) fn definition(note: Option<&str>) -> Object {
     let text = |description: &str| json!({"type": "string", "description": description});

@@ -1,5 +1,6 @@
 //! Manifests and indexes in registries.
-//! Source: OCI image specification 1.1 (manifest.md, image-index.md, descriptor.md); Docker image manifest v2, schema 2.
+//! Source: OCI image specification 1.1 (manifest.md, image-index.md, descriptor.md);
+//! Docker image manifest v2, schema 2.
 
 #![expect(missing_docs, reason = "fields are named as in the specifications")]
 

@@ -18,7 +18,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// Size of the content of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreSurvey {
-    /// Size of all blobs in bytes. The size limit covers blobs and clones.
+    /// Size of all blobs in bytes. The size limit covers blobs and idle clones.
     pub size_bytes: u64,
     /// Number of blobs.
     pub blobs: usize,
