@@ -1,13 +1,13 @@
-//! What there is of a workload cluster, as a tree.
+//! Describes a workload cluster as a tree of its objects.
 //!
 //! ```text
-//! lists, side by side ─► Found ─► Arrangement (who stands below whom, groups) ─► what shown machines refer to
-//!                                                         │                                  │
-//!                        ClusterTree ◄── assembly (echo, templates, order) ◄─────────────────┘
-//!                             └─► table (v1beta2 or v1beta1), health
+//! concurrent lists ─► Found ─► Arrangement (owners, groups) ─► references of the shown machines
+//!                                         │                             │
+//!        ClusterTree ◄── assembly (echo, templates, order) ◄────────────┘
+//!             └─► table (v1beta2 or v1beta1), health
 //! ```
 //!
-//! Only reading waits; the rest is pure. What cannot be read stands in the tree with the reason.
+//! Only reading is asynchronous; all other steps are pure. An unreadable object stays in the tree, with the reason.
 
 mod age;
 mod arrange;
@@ -48,74 +48,74 @@ pub use watch::{ClusterNews, watch_cluster};
 
 use self::{arrange::Arranging, assemble::Assembly, read::Reader, watch::Watched};
 
-/// How long a kind that does not answer holds everything up.
+/// The time limit for a kind that does not answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Which cluster is described, and how much of it.
+/// The cluster to describe, and the level of detail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DescribeRequest {
     /// The namespace of the Cluster.
     pub namespace: String,
-    /// Its name.
+    /// The name of the Cluster.
     pub name: String,
-    /// What is in the tree beside control plane and workers.
+    /// The parts of the tree besides control plane and workers.
     pub parts: BTreeSet<Part>,
-    /// Whether machines that say the same are one.
+    /// The grouping of machines with equal conditions.
     pub grouping: Grouping,
-    /// What becomes of objects that say nothing new.
+    /// The treatment of objects without additional information.
     pub echo: Echo,
-    /// Which conditions count.
+    /// The set of conditions to read.
     pub conditions: ConditionSet,
 }
 
-/// What can be in a tree beside control plane and workers.
+/// Optional parts of the tree, besides control plane and workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// MachineSets, between MachineDeployments and Machines.
     MachineSets,
-    /// The ClusterResourceSets that were applied.
+    /// ClusterResourceSets that were applied.
     ResourceSets,
-    /// Templates of machines.
+    /// Machine templates.
     Templates,
     /// MachineHealthChecks.
     MachineHealthChecks,
 }
 
-/// What becomes of infrastructure and bootstrap configs that are ready, or say what their Machine says.
+/// The treatment of infrastructure objects and bootstrap configs that are ready, or repeat the condition of their
+/// Machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Echo {
-    /// They are left out.
+    /// The tree omits them.
     #[default]
     Hidden,
-    /// They are shown.
+    /// The tree contains them.
     Shown,
 }
 
-/// Why there is nothing to describe.
+/// A cluster that cannot be described.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum DescribeError {
-    /// There is no such Cluster.
+    /// The Cluster does not exist.
     #[error("there is no cluster `{name}` in namespace `{namespace}`")]
     NoSuchCluster {
-        /// Where it was looked for.
         namespace: String,
-        /// Its name.
         name: String,
-        /// Clusters there with almost this name.
+        /// Clusters in the namespace with similar names.
         near: Vec<String>,
-        /// Other namespaces that have a cluster of this name.
+        /// Other namespaces with a Cluster of this name.
         elsewhere: Vec<String>,
     },
-    /// No Cluster API, or another one.
+    /// The server has no Cluster API, or an unsupported contract.
     #[error(transparent)]
     Contract(#[from] ContractError),
-    /// The Cluster itself, or what the server serves, cannot be read.
+    /// The Cluster itself, or the discovery of the server, cannot be read.
     #[error(transparent)]
     Api(#[from] ApiError),
 }
 
 impl DescribeRequest {
-    /// A cluster with everything there is of it: each object for itself, and nothing left out.
+    /// Requests a complete description: no grouping, nothing omitted.
     pub fn in_full(namespace: impl Into<String>, name: impl Into<String>) -> Self {
         let parts = [Part::MachineSets, Part::ResourceSets, Part::Templates, Part::MachineHealthChecks];
         Self {
@@ -129,11 +129,10 @@ impl DescribeRequest {
     }
 }
 
-/// Describes a cluster. Nothing is written. Objects are listed kind by kind: the number of requests depends on kinds
-/// and pages, not on machines.
+/// Describes a cluster. Lists objects kind by kind, so the number of requests depends on kinds and pages, not on
+/// machines. Writes nothing.
 /// # Errors
-/// When there is no such cluster, or the Cluster itself cannot be read; everything else that cannot be read is told in
-/// the tree.
+/// The Cluster does not exist or cannot be read. Any other unreadable object is a node of the tree.
 pub async fn describe_cluster(
     cluster: &ManagementCluster,
     request: &DescribeRequest,
@@ -142,7 +141,7 @@ pub async fn describe_cluster(
     Ok(read_tree(&Reader::new(&server, request), request).await?.0)
 }
 
-/// Reads a cluster. Beside its tree comes what has to be watched to see that it changes.
+/// Reads a cluster. Returns the tree, and the objects to watch for changes.
 async fn read_tree(
     reader: &Reader<'_>,
     request: &DescribeRequest,

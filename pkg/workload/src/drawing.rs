@@ -1,11 +1,11 @@
 //! Drawings of the owner graph.
 //!
 //! ```text
-//! Graph ─► owner_graph: what is shown, states, fates ─► api::output::OwnerGraph ─► draw: text, DOT, Mermaid; draw_page: HTML
+//! Graph ─► owner_graph: objects, states, decisions ─► api::output::OwnerGraph ─► draw: text, DOT, Mermaid; draw_page: HTML
 //! ```
 //!
-//! All drawings, and what `json` prints, show the same objects and the same owners. Pure; the same graph gives the same
-//! text. Names are data: quoted or escaped so that none can be more than a name where it is shown.
+//! All drawings and the `json` output contain the same objects and owners. Drawing is pure: the same graph gives the
+//! same text. Names are data: they are quoted or escaped in every format.
 
 mod dot;
 mod forest;
@@ -20,10 +20,10 @@ use serde::Serialize;
 
 pub use show::{NoSuchCluster, owner_graph};
 
-/// A form of drawing.
+/// The format of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawing {
-    /// A tree for terminals: what is owned is indented below its owner.
+    /// A tree for terminals: an owned object is indented below its owner.
     Text(Fates),
     /// A digraph for Graphviz.
     Dot,
@@ -31,17 +31,17 @@ pub enum Drawing {
     Mermaid,
 }
 
-/// Whether a tree tells what a move would do.
+/// The option to add move decisions to a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fates {
-    /// It does not.
+    /// The tree has no move decisions.
     #[default]
     Untold,
-    /// It does, object by object, with the reason.
+    /// Each object has its move decision, with the reason.
     Told,
 }
 
-/// The origin of a graph, as an HTML page shows it.
+/// The origin of a graph, for an HTML page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageOrigin {
@@ -49,13 +49,13 @@ pub struct PageOrigin {
     pub server: String,
     /// The context or sandbox that named the server; empty in a pod.
     pub name: String,
-    /// The time of the look, in RFC 3339.
+    /// The time of the snapshot, in RFC 3339.
     pub time: String,
     /// The program and its version.
     pub program: String,
 }
 
-/// Draws a graph as an HTML page of its own: it loads nothing, and runs nothing but its own script. Ends in a newline.
+/// Draws a graph as a standalone HTML page, which loads nothing and runs only its own script. Ends in a newline.
 pub fn draw_page(graph: &OwnerGraph, origin: &PageOrigin) -> String {
     html::draw(graph, origin)
 }
@@ -69,7 +69,7 @@ pub fn draw(graph: &OwnerGraph, drawing: Drawing) -> String {
     }
 }
 
-/// What a drawing is of.
+/// Returns the title of a drawing.
 fn title(graph: &OwnerGraph) -> String {
     let of = match &graph.cluster {
         Some(cluster) => format!("Cluster {cluster}"),
@@ -82,7 +82,7 @@ fn title(graph: &OwnerGraph) -> String {
     }
 }
 
-/// How an object is, in a few words each: its condition, whether it is paused or going, owners that are not there.
+/// Describes the state of an object in a few words each: its condition, paused, deleting, missing owners.
 fn remarks(object: &GraphObject) -> Vec<String> {
     let condition = object.condition.as_ref().map(|condition| {
         let told = match &*condition.status {

@@ -1,8 +1,8 @@
 use jiff::Timestamp;
 
-/// The age of something, as kubectl writes it: the longer, the rougher.
-/// Source: Kubernetes 1.36, apimachinery/pkg/util/duration (HumanDuration); a time that is not told is as long ago as
-/// a duration can be there.
+/// Returns an age in the notation of kubectl: the longer, the less precise.
+/// Source: Kubernetes 1.36, apimachinery/pkg/util/duration (HumanDuration); a missing time counts as the longest
+/// duration there.
 pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
     let Some(since) = since else { return "292y".to_owned() };
     let seconds = now.duration_since(since).as_secs();

@@ -1,5 +1,5 @@
-//! Who stands below whom, before anything that machines refer to is read: machines that are shown in a group need
-//! nothing more.
+//! Assigns machines to their owners. This happens before reading the references of machines, because a group of
+//! machines needs no references.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,23 +12,23 @@ use super::{
     take::{Controller, Taken},
 };
 
-/// Whether machines that say the same are shown as one.
+/// The grouping of machines with equal conditions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grouping {
-    /// They are.
+    /// Machines with equal conditions form one group.
     #[default]
     Alike,
-    /// Each is shown for itself.
+    /// Each machine is shown separately.
     None,
 }
 
-/// Machines by what they belong to.
+/// Machines by owner.
 #[derive(Debug)]
 pub(super) struct Arrangement<'f> {
     pub(super) control_plane: Vec<Member<'f>>,
     pub(super) deployments: Vec<Deployment<'f>>,
     pub(super) pools: Vec<Owner<'f>>,
-    /// Those that belong to nothing that was found.
+    /// Machines without an owner in the tree.
     pub(super) other: Vec<Member<'f>>,
 }
 
@@ -36,20 +36,20 @@ pub(super) struct Arrangement<'f> {
 #[derive(Debug)]
 pub(super) struct Deployment<'f> {
     pub(super) taken: &'f Taken,
-    /// Its MachineSets, when they are shown.
+    /// The MachineSets, if they are shown.
     pub(super) sets: Vec<Owner<'f>>,
-    /// Its machines otherwise.
+    /// The machines, if MachineSets are not shown.
     pub(super) members: Vec<Member<'f>>,
 }
 
-/// Something with machines.
+/// An owner of machines.
 #[derive(Debug)]
 pub(super) struct Owner<'f> {
     pub(super) taken: &'f Taken,
     pub(super) members: Vec<Member<'f>>,
 }
 
-/// How machines are arranged.
+/// The options of the arrangement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arranging {
     pub(super) grouping: Grouping,
@@ -58,7 +58,7 @@ pub(super) struct Arranging {
 }
 
 impl Arranging {
-    /// Gives every machine one place.
+    /// Assigns every machine to one owner.
     pub(super) fn arrange<'f>(self, found: &'f Found) -> Arrangement<'f> {
         let machines = listed(&found.machines);
         let has_control_plane = found.control_plane.is_some();
@@ -115,7 +115,7 @@ impl Arranging {
         deployments.map(arrange).collect()
     }
 
-    /// Machines below the same, alone or with those that say the same.
+    /// Returns the machines of one owner, grouped if requested.
     fn members(self, machines: Vec<&Taken>) -> Vec<Member<'_>> {
         match self.grouping {
             Grouping::None => machines.into_iter().map(Member::Machine).collect(),
@@ -125,7 +125,7 @@ impl Arranging {
 }
 
 impl Arrangement<'_> {
-    /// What the machines and pools that are shown refer to.
+    /// Lists the references of the shown machines and pools.
     pub(super) fn references(&self) -> Vec<ObjectKey> {
         let of_deployments = self.deployments.iter().flat_map(|deployment| {
             deployment.sets.iter().flat_map(|set| &set.members).chain(&deployment.members)

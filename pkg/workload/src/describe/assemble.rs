@@ -1,4 +1,4 @@
-//! From what was read to the tree.
+//! Builds the tree from the objects that were read.
 
 use std::{cmp::Reverse, sync::Arc};
 
@@ -15,7 +15,7 @@ use super::{
     tree::{SeenObject, Subject, TreeNode},
 };
 
-/// Puts the tree together.
+/// Builds the tree.
 pub(super) struct Assembly<'f> {
     pub(super) request: &'f DescribeRequest,
     pub(super) found: &'f Found,
@@ -23,7 +23,7 @@ pub(super) struct Assembly<'f> {
 }
 
 impl<'f> Assembly<'f> {
-    /// The Cluster with everything below it, each in its place among its siblings.
+    /// Returns the Cluster node with all its descendants, sorted.
     pub(super) fn root(&self, arrangement: Arrangement<'f>) -> TreeNode {
         let found = self.found;
         let Arrangement { control_plane, deployments, pools, other } = arrangement;
@@ -94,8 +94,8 @@ impl<'f> Assembly<'f> {
         })
     }
 
-    /// Adds infrastructure and bootstrap config, unless they tell nothing new.
-    /// Source: clusterctl v1.14 client/tree/tree.go (Add, NoEcho); differs: what cannot be read is never left out.
+    /// Adds infrastructure and bootstrap config, unless they repeat their owner.
+    /// Source: clusterctl v1.14 client/tree/tree.go (Add, NoEcho); differs: an unreadable object is never omitted.
     fn add_references(&self, node: &mut TreeNode, of: &[Option<ObjectKey>; 2], infrastructure: PartRole) {
         for (key, role) in of.iter().zip([infrastructure, PartRole::BootstrapConfig]) {
             let Some(found) = key.as_ref().and_then(|key| self.references.get(key)) else { continue };
@@ -149,13 +149,13 @@ fn referred(referred: &Referred, role: PartRole) -> TreeNode {
     }
 }
 
-/// A row for objects that could not be listed.
+/// Returns a node for a kind that could not be listed.
 fn unlisted(listed: &Listed, role: PartRole) -> Option<TreeNode> {
     let unreadable = listed.as_ref().err()?;
     Some(TreeNode::new(role, Subject::Unreadable(unreadable.clone())))
 }
 
-/// Whether an object says no more than that all is well, or what its owner says already.
+/// True if an object is ready, or has the same condition `Ready` as its owner.
 fn is_echo(child: &TreeNode, owner: &TreeNode) -> bool {
     let ready = |node: &TreeNode| match &node.subject {
         Subject::Object(seen) => Some(seen.condition("Ready").cloned()),
@@ -165,7 +165,7 @@ fn is_echo(child: &TreeNode, owner: &TreeNode) -> bool {
     child.as_ref().is_some_and(Condition::is_true) || Condition::agree(owner.as_ref(), child.as_ref())
 }
 
-/// Puts everything in the order it is shown in, once.
+/// Sorts a node and its descendants into display order.
 fn sort(node: &mut TreeNode) {
     node.children.iter_mut().for_each(sort);
     node.children.sort_by_cached_key(|child| {

@@ -5,49 +5,49 @@ use manifest::{Object, Value};
 
 use super::take::Texts;
 
-/// Which of the conditions that an object carries are meant.
+/// The conditions of an object to read, by contract.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConditionSet {
-    /// Those of contract v1beta2.
+    /// The conditions of contract v1beta2.
     #[default]
     V1Beta2,
-    /// Those of contract v1beta1, as far as objects still carry them.
+    /// The conditions of contract v1beta1, if objects still have them.
     V1Beta1,
 }
 
-/// A condition as an object tells it.
+/// A condition of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// Its type, such as `Ready`.
+    /// The type, such as `Ready`.
     pub condition_type: Arc<str>,
-    /// `True`, `False` or `Unknown`; core objects are taken at their word.
+    /// `True`, `False` or `Unknown`; any text for core objects.
     pub status: Arc<str>,
-    /// How bad it is that it does not hold: of contract v1beta1 alone, else empty.
+    /// The severity of a false condition; empty except for contract v1beta1.
     pub severity: Arc<str>,
-    /// Why, in a word.
+    /// The reason, in one word.
     pub reason: Arc<str>,
-    /// Why, in words; may have several lines.
+    /// The explanation; may have several lines.
     pub message: Arc<str>,
-    /// When it last changed; none when it does not say.
+    /// The time of the last change, if known.
     pub since: Option<Timestamp>,
 }
 
-/// What a condition without a reason is told with.
+/// The default reason of a condition.
 /// Source: clusterctl v1.14, util/conditions (NoReasonReported).
 const NO_REASON: &str = "NoReasonReported";
 
 impl Condition {
-    /// Whether it holds.
+    /// True if the status is `True`.
     pub fn is_true(&self) -> bool {
         &*self.status == "True"
     }
 
-    /// Whether both say the same, but for when and in which words; two that say nothing do.
+    /// True if both conditions have equal status, severity and reason; two missing conditions are equal.
     pub(super) fn agree(one: Option<&Self>, other: Option<&Self>) -> bool {
         one.map(Self::gist) == other.map(Self::gist)
     }
 
-    /// What it says in words that can be compared: status, severity and reason.
+    /// Returns the parts that decide about equality: status, severity and reason.
     pub(super) fn gist(&self) -> [&str; 3] {
         [&self.status, &self.severity, &self.reason]
     }
@@ -70,13 +70,13 @@ impl Condition {
         })
     }
 
-    /// Contract v1beta2 knows no severity.
+    /// Clears the severity, which contract v1beta2 does not have.
     fn without_severity(mut self) -> Self {
         self.severity = Arc::default();
         self
     }
 
-    /// Fills in what providers may leave out; none when it is no condition at all.
+    /// Fills in optional fields. `None` if the condition is invalid.
     fn of_provider(mut self, texts: &mut Texts) -> Option<Self> {
         let is_valid =
             !self.condition_type.is_empty() && matches!(&*self.status, "True" | "False" | "Unknown");
@@ -87,7 +87,7 @@ impl Condition {
     }
 }
 
-/// Conditions of an object of Cluster API itself.
+/// Reads the conditions of an object of Cluster API itself.
 pub(super) fn of_core(object: &Object, set: ConditionSet, texts: &mut Texts) -> Vec<Condition> {
     let mut read = |path: &[&str]| {
         let conditions = listed(object, path).into_iter().flatten();
@@ -101,9 +101,9 @@ pub(super) fn of_core(object: &Object, set: ConditionSet, texts: &mut Texts) -> 
     }
 }
 
-/// Conditions of an object of a provider, whatever contract it keeps. One that is no condition makes all of them void.
-/// Source: clusterctl v1.14, util/conditions (UnstructuredGetAll): those of contract v1beta2 first, else whatever is
-/// there; for contract v1beta1 only `status.conditions`.
+/// Reads the conditions of a provider object of any contract. A single invalid condition discards all of them.
+/// Source: clusterctl v1.14, util/conditions (UnstructuredGetAll): the conditions of contract v1beta2, else any
+/// conditions. For contract v1beta1, only `status.conditions`.
 pub(super) fn of_provider(object: &Object, set: ConditionSet, texts: &mut Texts) -> Vec<Condition> {
     let plain = || listed(object, &["status", "conditions"]);
     let all: Option<Vec<Condition>> = match set {

@@ -1,4 +1,4 @@
-//! The workload clusters of a management cluster, a line each.
+//! Lists the workload clusters of a management cluster, one line each.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,62 +20,64 @@ use super::{
     tree::MachineCounts,
 };
 
-/// The Clusters to list.
+/// A request to list Clusters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FleetRequest {
-    /// Their namespace; none for all.
+    /// The namespace; `None` for all namespaces.
     pub namespace: Option<String>,
-    /// A label selector; empty for all.
+    /// A label selector; empty for all Clusters.
     pub labels: String,
 }
 
-/// The Clusters that were found.
+/// The result of listing Clusters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fleet {
-    /// By namespace and name.
+    /// The Clusters, sorted by namespace and name.
     pub clusters: Vec<ClusterSummary>,
-    /// If there are none: the number of Clusters in each other namespace.
+    /// If there are no Clusters: the number of Clusters in each other namespace.
     pub elsewhere: BTreeMap<String, usize>,
 }
 
-/// One Cluster.
+/// The summary of one Cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterSummary {
-    /// Its namespace.
+    /// The namespace of the Cluster.
     pub namespace: String,
-    /// Its name.
+    /// The name of the Cluster.
     pub name: String,
-    /// Its ClusterClass; none without a topology.
+    /// The ClusterClass; `None` without a topology.
     pub class: Option<String>,
-    /// Its phase, such as `Provisioned`; empty if it does not say.
+    /// The phase, such as `Provisioned`; empty if unknown.
     pub phase: String,
-    /// Its condition `Available`, else `Ready`.
+    /// The condition `Available`, else `Ready`.
     pub health: Option<Condition>,
-    /// True if its controllers are told to pause.
+    /// True if the Cluster is paused.
     pub is_paused: bool,
-    /// True if it is being deleted.
+    /// True if the Cluster is being deleted.
     pub is_deleting: bool,
-    /// The Kubernetes version it is to have: that of its topology, else of its control plane.
+    /// The desired Kubernetes version: from the topology, else from the control plane.
     pub version: Option<Arc<str>>,
-    /// The machines of its control plane.
+    /// The machines of the control plane.
     pub control_plane: MachineCounts,
-    /// The machines of its workers.
+    /// The worker machines.
     pub workers: MachineCounts,
-    /// The time of its creation.
+    /// The creation time.
     pub created: Option<Timestamp>,
 }
 
-/// A Cluster, and the control plane that knows its version.
+/// A Cluster, and the control plane that provides its version.
 struct Listed {
     summary: ClusterSummary,
     control_plane: Option<ObjectKey>,
 }
 
-/// Lists Clusters with their health. Reads Clusters and control planes in pages, kind by kind: the number of requests does not
-/// depend on the number of Clusters, but for the pages. Writes nothing.
+/// Lists Clusters with their health. Writes nothing.
+///
+/// Reads Clusters and control planes kind by kind in pages. Apart from pages, the number of requests does not depend on
+/// the number of Clusters.
 /// # Errors
-/// If the server serves no Cluster API of this contract, or Clusters cannot be listed. Control planes that cannot be listed
-/// are a warning.
+/// The server does not serve this contract of Cluster API, or Clusters cannot be listed. An error for control planes is
+/// only a warning.
 pub async fn list_clusters(
     cluster: &ManagementCluster,
     request: &FleetRequest,
@@ -102,7 +104,7 @@ pub async fn list_clusters(
     Ok(Fleet { clusters, elsewhere })
 }
 
-/// The reason that a server has no Clusters in the version of the contract.
+/// Returns the error for a server without Clusters in the version of the contract.
 pub(super) fn not_served(contracts: &Contracts, kind: &ApiKind) -> DescribeError {
     match contracts.kinds().preferred(&kind.group_kind()) {
         None => ContractError::Absent.into(),
@@ -126,7 +128,7 @@ async fn listed(server: &Server, kind: &ApiKind, list: &List) -> Result<Vec<List
         .await
 }
 
-/// Adds the versions that control planes know, kind by kind.
+/// Adds the versions of control planes, kind by kind.
 async fn add_versions(
     cluster: &ManagementCluster,
     server: &Server,
@@ -160,7 +162,7 @@ async fn add_versions(
     }
 }
 
-/// The versions of some control planes: few are read one by one.
+/// Reads the versions of some control planes; a small number is read one by one.
 async fn versions(
     server: &Server,
     kind: &ApiKind,
@@ -181,7 +183,7 @@ async fn versions(
     Ok(objects.iter().flatten().filter_map(version).collect())
 }
 
-/// The number of Clusters in other namespaces. A user who may not look there is told nothing of them.
+/// Counts the Clusters in other namespaces. Empty if the user may not list them.
 async fn elsewhere(server: &Server, kind: &ApiKind, request: &FleetRequest) -> BTreeMap<String, usize> {
     let all = List { labels: request.labels.clone(), metadata_only: true, ..List::default() };
     let mut namespaces = BTreeMap::new();

@@ -7,43 +7,42 @@ use super::{
     tree::{SeenObject, Unreadable},
 };
 
-/// An object that something refers to.
+/// A referenced object.
 pub(super) type Referred = Result<Arc<SeenObject>, Unreadable>;
 
-/// The objects of a kind that belong to a cluster.
+/// The objects of one kind that belong to a cluster.
 pub(super) type Listed = Result<Vec<Taken>, Unreadable>;
 
-/// What was read of a cluster, but for what its machines refer to. Of no object more is held than what is shown of it, and
-/// to whom it belongs.
+/// The objects of a cluster, except for those that machines refer to. Of each object, only the shown fields and the
+/// owner are kept.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) cluster: Arc<SeenObject>,
-    /// None when the Cluster refers to none.
+    /// `None` if the Cluster has no reference.
     pub(super) infrastructure: Option<Referred>,
-    /// None when the Cluster refers to none.
+    /// `None` if the Cluster has no reference.
     pub(super) control_plane: Option<FoundControlPlane>,
     pub(super) machines: Listed,
     pub(super) machine_sets: Listed,
     pub(super) deployments: Listed,
     pub(super) pools: Listed,
-    /// The ClusterResourceSets that a binding names; none when they were not asked for, or there is no binding.
+    /// The ClusterResourceSets of the binding; `None` if they were not requested, or there is no binding.
     pub(super) resource_sets: Option<Result<Vec<ObjectKey>, Unreadable>>,
-    /// None when they were not asked for.
+    /// `None` if not requested.
     pub(super) health_checks: Option<Listed>,
 }
 
-/// A control plane.
 #[derive(Debug)]
 pub(super) struct FoundControlPlane {
     pub(super) object: Referred,
-    /// The template of the infrastructure of its machines.
+    /// The infrastructure template of the machines.
     pub(super) template: Option<ObjectKey>,
 }
 
-/// What machines refer to.
+/// The objects that machines refer to.
 pub(super) type References = HashMap<ObjectKey, Referred>;
 
-/// What was listed; nothing where that could not be done.
+/// Returns the listed objects; empty after an error.
 pub(super) fn listed<E>(listed: &Result<Vec<Taken>, E>) -> &[Taken] {
     listed.as_ref().map_or(&[], Vec::as_slice)
 }

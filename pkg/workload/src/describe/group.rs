@@ -6,18 +6,18 @@ use super::{
     tree::MachineGroup,
 };
 
-/// A machine, or several.
+/// One machine, or a group of machines.
 #[derive(Debug)]
 pub(super) enum Member<'f> {
     Machine(&'f Taken),
     Group(MachineGroup),
 }
 
-/// What machines of a group have in common.
+/// The conditions that all machines of a group share.
 type Gist<'f> = Vec<Option<[&'f str; 3]>>;
 
-/// Puts machines together that say the same of what counts in the table.
-/// Source: clusterctl v1.14 client/tree/tree.go (Add), where a group forms around the first that another one equals.
+/// Groups machines with equal deciding conditions.
+/// Source: clusterctl v1.14 client/tree/tree.go (Add), where a machine forms a group with the first equal machine.
 pub(super) fn alike(machines: Vec<&Taken>, set: ConditionSet) -> Vec<Member<'_>> {
     let mut places: HashMap<Gist<'_>, usize> = HashMap::new();
     let mut alike: Vec<Vec<&Taken>> = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn alike(machines: Vec<&Taken>, set: ConditionSet) -> Vec<Member<'_>>
     alike.into_iter().filter_map(|machines| one_of(&machines, set)).collect()
 }
 
-/// Conditions that must agree for machines to be shown as one.
+/// Returns the conditions that must be equal within a group.
 fn deciding(set: ConditionSet) -> &'static [&'static str] {
     match set {
         ConditionSet::V1Beta2 => &["Available", "Ready", "UpToDate"],
@@ -40,7 +40,7 @@ fn deciding(set: ConditionSet) -> &'static [&'static str] {
     }
 }
 
-/// Makes one of those that say the same.
+/// Makes a member of machines with equal conditions.
 fn one_of<'f>(machines: &[&'f Taken], set: ConditionSet) -> Option<Member<'f>> {
     let first = match machines {
         [] => return None,
@@ -49,7 +49,7 @@ fn one_of<'f>(machines: &[&'f Taken], set: ConditionSet) -> Option<Member<'f>> {
     };
     let mut names: Vec<String> = machines.iter().map(|machine| machine.name().to_owned()).collect();
     names.sort_unstable();
-    // With the older conditions the peer looks at the times of the first two alone.
+    // For conditions of contract v1beta1, clusterctl compares the times of the first two machines only.
     let timed = if set == ConditionSet::V1Beta1 { 2 } else { machines.len() };
     let since =
         machines.iter().take(timed).filter_map(|machine| machine.seen.condition("Ready")?.since).min();
@@ -73,7 +73,7 @@ mod tests {
 
     use crate::describe::take::Taker;
 
-    /// `name: Type=Status/Reason@day, …`
+    /// Parses `name: Type=Status/Reason@day, …`.
     fn machine(text: &str) -> Object {
         let (name, conditions) = text.split_once(": ").unwrap();
         let condition = |text: &str| {
@@ -139,7 +139,7 @@ mod tests {
         {
             let machines = [&*format!("a: {all}"), &format!("b: {other}")];
             assert_eq!(shown(&machines, ConditionSet::V1Beta2), ["a", "b"], "{other}");
-            // Of contract v1beta1 there is `Ready` alone.
+            // Contract v1beta1 has only the condition `Ready`.
             assert_eq!(shown(&machines, ConditionSet::V1Beta1).len(), 1, "{other}");
         }
     }

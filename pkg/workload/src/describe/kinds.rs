@@ -1,4 +1,4 @@
-//! The kinds a cluster is made of, and which version of a provider's kind keeps which contract.
+//! The kinds of a cluster, and the versions of provider kinds by contract.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -11,37 +11,35 @@ use manifest::Object;
 const GROUP: &str = "cluster.x-k8s.io";
 const ADDONS: &str = "addons.cluster.x-k8s.io";
 
-/// A kind of Cluster API itself, in the version of the contract.
+/// Returns a kind of Cluster API itself, in the version of the contract.
 pub(super) fn core(kind: &str, plural: &str) -> ApiKind {
     served(GROUP, Contract::CURRENT, kind, plural, true)
 }
 
-/// Clusters.
 pub(super) fn cluster() -> ApiKind {
     core("Cluster", "clusters")
 }
 
-/// ClusterResourceSetBindings.
 pub(super) fn binding() -> ApiKind {
     served(ADDONS, Contract::CURRENT, "ClusterResourceSetBinding", "clusterresourcesetbindings", true)
 }
 
-/// ClusterResourceSets, which are named and never read.
+/// Returns the kind ClusterResourceSet, whose objects are named but never read.
 pub(super) fn resource_set() -> GroupKind {
     GroupKind::new(ADDONS, "ClusterResourceSet")
 }
 
-/// What the server serves, and what the definitions of providers say of contracts.
+/// The kinds of the server, and the contracts in the definitions of providers.
 #[derive(Debug)]
 pub(super) struct Contracts {
     kinds: Arc<Kinds>,
-    /// Per definition, by its name: contracts, newest first, with the versions that keep them.
+    /// By name of the definition: the contracts, newest first, with their versions.
     versions: HashMap<String, Vec<(&'static str, String)>>,
 }
 
 impl Contracts {
-    /// Asks: two lists of metadata beside discovery. Whoever may not list definitions gets the versions the server
-    /// prefers.
+    /// Reads discovery and two metadata lists. Without permission to list definitions, the preferred versions of the
+    /// server apply.
     pub(super) async fn ask(server: &Server) -> Result<Self, ApiError> {
         let labelled = async |contract: &str| {
             let labels = format!("{GROUP}/{contract}");
@@ -60,15 +58,14 @@ impl Contracts {
         Ok(Self { kinds, versions })
     }
 
-    /// What the server serves.
     pub(super) fn kinds(&self) -> &Kinds {
         &self.kinds
     }
 
-    /// The version in which an object is read that something refers to, and the contract it keeps; none when the server
-    /// has no such kind.
-    /// Source: clusterctl v1.14, internal/contract (GetLatestContractAndAPIVersionFromContract); differs: there a
-    /// definition without a contract makes its objects unreadable.
+    /// Returns the version for reading a referenced object, and its contract. `None` if the server does not serve the
+    /// kind.
+    /// Source: clusterctl v1.14, internal/contract (GetLatestContractAndAPIVersionFromContract); differs: in
+    /// clusterctl, a definition without a contract makes its objects unreadable.
     pub(super) fn read_as(&self, kind: &GroupKind) -> Option<(ApiKind, Contract)> {
         let preferred = self.kinds.preferred(kind)?;
         let definition = format!("{}.{}", preferred.plural, preferred.group);

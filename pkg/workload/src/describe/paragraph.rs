@@ -1,10 +1,10 @@
-/// Longer lines are broken between words, in bytes.
+/// The maximum length of a line in bytes; longer lines break between words.
 const WIDTH: usize = 100;
 
-/// Breaks the lines of a message. Blanks before a line stay, those between words become one; the lines of a bullet
-/// point are indented.
-/// Source: clusterctl v1.14 internal/util/tree/tree.go (formatParagraph), to the byte: the blank before a word is not
-/// counted, and a word that is too long for a line leaves an empty one before it.
+/// Wraps the lines of a message. Leading blanks stay, blanks between words become one, and the lines of a bullet point
+/// are indented.
+/// Source: clusterctl v1.14 internal/util/tree/tree.go (formatParagraph), byte for byte: the blank before a word is not
+/// counted. A word that is too long for a line leaves an empty line before it.
 pub(super) fn paragraph(message: &str) -> Vec<String> {
     message.split('\n').flat_map(broken).collect()
 }
@@ -28,7 +28,7 @@ fn broken(line: &str) -> Vec<String> {
     lines
 }
 
-/// What stands between runs of white space; before a run at the beginning and behind one at the end stands nothing.
+/// Splits a line at runs of white space. White space at an end of the line gives one empty word there.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     const WHITE: [char; 4] = ['\t', '\u{c}', '\r', ' '];
     let count = line.split(WHITE).count();

@@ -1,4 +1,4 @@
-//! Reading a cluster: every kind by a list, side by side, and what machines refer to by a list for each kind.
+//! Reads a cluster: lists every kind concurrently, and lists the references of machines by kind.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,13 +23,13 @@ use super::{
     watch::Watched,
 };
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
-/// So many objects are asked for at once. They are large before what is shown is taken of them: with as many as the server is
-/// asked for elsewhere they would be most of what is held.
+/// The page size. Objects are large until their shown fields are extracted, so the usual page size would dominate
+/// memory.
 pub(super) const AT_ONCE: usize = 250;
-/// Up to so many objects of a kind are asked for one by one.
+/// The maximum number of objects of a kind that are read one by one.
 pub(super) const FEW: usize = 4;
 
-/// Asks a server for one cluster.
+/// Reads one cluster from a server.
 #[derive(Debug)]
 pub(super) struct Reader<'r> {
     server: Server,
@@ -41,7 +41,7 @@ impl<'r> Reader<'r> {
         Self { server: server.clone(), request }
     }
 
-    /// Everything but what machines refer to.
+    /// Reads everything except the references of machines.
     pub(super) async fn found(&self) -> Result<(Found, Contracts), DescribeError> {
         let DescribeRequest { namespace, name, .. } = self.request;
         let kind = kinds::cluster();
@@ -79,7 +79,7 @@ impl<'r> Reader<'r> {
         Ok((found, contracts))
     }
 
-    /// What machines refer to, kind by kind.
+    /// Reads the objects that machines refer to, kind by kind.
     pub(super) async fn references(&self, contracts: &Contracts, wanted: Vec<ObjectKey>) -> References {
         let mut by_kind: BTreeMap<GroupKind, BTreeSet<ObjectKey>> = BTreeMap::new();
         for key in wanted {
@@ -89,7 +89,7 @@ impl<'r> Reader<'r> {
         join_all(of_kinds).await.into_iter().flatten().collect()
     }
 
-    /// Where a change of the tree shows: every kind of Cluster API, and of the providers those that are in it.
+    /// Returns the objects to watch: all kinds of Cluster API, and the provider kinds of the tree.
     pub(super) fn watched(
         &self,
         found: &Found,
@@ -126,7 +126,7 @@ impl<'r> Reader<'r> {
         OptionFuture::from(self.request.parts.contains(&part).then_some(read)).await
     }
 
-    /// The objects of a kind of Cluster API that belong to the cluster.
+    /// Lists the objects of a Cluster API kind that belong to the cluster.
     async fn listed(&self, kind: &str, plural: &str, role: PartRole) -> Listed {
         let kind = kinds::core(kind, plural);
         let mut taker = self.taker();
@@ -178,7 +178,7 @@ impl<'r> Reader<'r> {
         let mut take = |object: &Object| {
             (ObjectKey::of(object), Arc::new(taker.seen(object, PartRole::MachineInfrastructure)))
         };
-        // Objects that do not carry the name of their cluster are found among all of the namespace.
+        // Objects without the label of their cluster are found in a list of the whole namespace.
         for labels in [self.own(), String::new()] {
             if wanted.len() <= FEW {
                 break;
@@ -216,7 +216,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// What is taken of each object is all that is held.
+    /// Lists objects in pages; keeps only the result of `take`.
     async fn list<T>(
         &self,
         kind: &ApiKind,
@@ -233,7 +233,7 @@ impl<'r> Reader<'r> {
         Taker::new(self.request.conditions)
     }
 
-    /// What carries the name of the cluster.
+    /// Returns the label selector of the cluster.
     fn own(&self) -> String {
         format!("{CLUSTER_NAME}={}", self.request.name)
     }
@@ -247,7 +247,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Why there is no such cluster.
+    /// Returns the error for a missing Cluster.
     async fn no_cluster(
         &self,
         contracts: &Contracts,
@@ -258,7 +258,7 @@ impl<'r> Reader<'r> {
         }
         let DescribeRequest { namespace, name, .. } = self.request;
         let all = List { metadata_only: true, ..List::default() };
-        // Whoever may not look around is told no more than that.
+        // Without permission to list, the error has no suggestions.
         let others = self.server.list(kind, &all).await.unwrap_or_default();
         let here = others.iter().filter(|other| other.namespace() == *namespace).map(Object::name);
         let elsewhere = others.iter().filter(|other| other.name() == *name).map(Object::namespace);

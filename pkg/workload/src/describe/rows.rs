@@ -1,4 +1,4 @@
-//! From the tree to the lines of a table.
+//! Converts the tree to the lines of a table.
 
 mod current;
 mod older;
@@ -19,11 +19,11 @@ const BRANCH: &str = "├─";
 const LAST_BRANCH: &str = "└─";
 const TRUNK: &str = "│ ";
 const NO_TRUNK: &str = "  ";
-/// Conditions stand so far behind the branches of objects.
+/// The indent of conditions behind the branches of objects.
 const CONDITION_INDENT: &str = "          ";
 
 impl ClusterTree {
-    /// The table that clusterctl prints, in the form that belongs to the conditions that were read.
+    /// Returns the table of clusterctl, in the form for the conditions that were read.
     /// Source: clusterctl v1.14 internal/util/tree/tree.go (PrintObjectTree, PrintObjectTreeV1Beta1).
     pub fn table(&self, shown: &ShownConditions, now: Timestamp) -> TreeTable {
         match self.conditions {
@@ -33,25 +33,25 @@ impl ClusterTree {
     }
 }
 
-/// What rows depend on beside the tree.
+/// The options of the table.
 #[derive(Clone, Copy, Debug)]
 struct Look<'a> {
     shown: &'a ShownConditions,
     now: Timestamp,
 }
 
-/// A node and where it stands.
+/// A node and its position.
 #[derive(Clone, Copy, Debug)]
 struct Place<'a> {
     node: &'a TreeNode,
-    /// The branches before it.
+    /// The branches before the node.
     prefix: &'a str,
-    /// Whether nothing comes behind it and what is below it.
+    /// True if no node follows the descendants of this node.
     ends_tree: bool,
 }
 
 impl Place<'_> {
-    /// Visits the node, then everything below it.
+    /// Visits the node and its descendants.
     fn walk(self, visit: &mut impl FnMut(Place<'_>)) {
         visit(self);
         let count = self.node.children.len();
@@ -71,7 +71,7 @@ impl Place<'_> {
         behind(self.prefix, title(self.node))
     }
 
-    /// Branches before the further lines of a message.
+    /// Returns the branches before the continuation lines of a message.
     fn further(self) -> Cell {
         if self.ends_tree && !self.has_children() {
             return Cell::default();
@@ -80,13 +80,13 @@ impl Place<'_> {
         Cell::toned(carried_on(self.prefix) + own, Tone::Faint)
     }
 
-    /// Branches before one of its conditions.
+    /// Returns the branches before a condition of the node.
     fn condition_prefix(self, is_last: bool) -> String {
         let own = if self.has_children() { TRUNK } else { NO_TRUNK };
         branch(&format!("{}{own}{CONDITION_INDENT}", self.prefix), is_last)
     }
 
-    /// Which of its conditions are shown for themselves.
+    /// Returns the conditions to show in lines of their own.
     fn shown(self, look: &Look<'_>) -> Option<Which> {
         let key = match &self.node.subject {
             Subject::Object(seen) => &seen.key,
@@ -97,12 +97,12 @@ impl Place<'_> {
     }
 }
 
-/// Branches of the next level.
+/// Returns the branches of the next level.
 fn branch(prefix: &str, is_last: bool) -> String {
     carried_on(prefix) + if is_last { LAST_BRANCH } else { BRANCH }
 }
 
-/// Branches of the lines below: those that go on become trunks.
+/// Returns the branches of continuation lines: a branch with a successor becomes a trunk.
 fn carried_on(prefix: &str) -> String {
     prefix.replace(BRANCH, TRUNK).replace(LAST_BRANCH, NO_TRUNK)
 }
@@ -113,7 +113,7 @@ fn behind(prefix: &str, cell: Cell) -> Cell {
     Cell(spans)
 }
 
-/// What a group says in place of a message.
+/// Returns the message of a group.
 fn members(names: &[String]) -> Cell {
     let text = match names {
         [first, second, _, ..] => format!("See {first}, {second}, ..."),

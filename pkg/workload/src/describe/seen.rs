@@ -9,7 +9,7 @@ use super::{
 };
 
 impl SeenObject {
-    /// Takes what is shown of an object.
+    /// Extracts the shown fields of an object.
     pub(super) fn of(object: &Object, role: PartRole, set: ConditionSet, texts: &mut Texts) -> Self {
         let of = if is_core(role) { conditions::of_core } else { conditions::of_provider };
         Self {
@@ -23,7 +23,7 @@ impl SeenObject {
     }
 }
 
-/// The Kubernetes version in the place where a kind has it.
+/// Returns the Kubernetes version, from the field for the kind.
 fn version(object: &Object, role: PartRole) -> Option<&str> {
     let text = |path: &[&str]| object.get(path)?.as_str();
     match role {
@@ -78,7 +78,7 @@ impl MachineCounts {
         }
     }
 
-    /// Counts of a control plane that keeps contract v1beta1, where one of them has another name.
+    /// Reads the counts of a control plane of contract v1beta1, which names one of them differently.
     pub(super) fn of_older_control_plane(object: &Object) -> Self {
         let up_to_date = object.get(&["status", "updatedReplicas"]).and_then(Value::as_i64);
         Self { up_to_date, ..Self::of(object, PartRole::ControlPlane) }

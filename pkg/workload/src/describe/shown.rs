@@ -1,12 +1,12 @@
 use std::str::FromStr;
 
-/// Of which objects the conditions are shown: `all`, kinds and `kind/name`, by commas, each with `+` for those that say
-/// something.
+/// The objects whose conditions are shown: `all`, kinds and `kind/name`, separated by commas. A `+` limits a choice to
+/// conditions with information.
 /// Source: clusterctl v1.14 client/tree/tree.go (showConditions).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownConditions(Vec<Choice>);
 
-/// One of the list.
+/// One element of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Choice {
     of: Of,
@@ -20,19 +20,19 @@ enum Of {
     Object { kind: String, name: String },
 }
 
-/// Which conditions of an object are shown.
+/// The conditions of an object to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
     All,
-    /// Those that are not as they are when all is well, and those with a message.
+    /// Conditions that deviate from the healthy state, or have a message.
     Telling,
 }
 
-/// A choice of conditions with white space in it.
+/// A choice of conditions that contains white space.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the choice of conditions `{choice}` has white space around a comma or at an end")]
 pub struct BadChoice {
-    /// What was chosen.
+    /// The invalid choice.
     pub choice: String,
 }
 
@@ -48,7 +48,7 @@ impl FromStr for ShownConditions {
 }
 
 impl ShownConditions {
-    /// What is to be shown of an object; the first choice that means it counts.
+    /// Returns the conditions to show for an object; the first matching choice decides.
     pub(super) fn of(&self, kind: &str, name: &str) -> Option<Which> {
         self.0.iter().find(|choice| choice.means(kind, name)).map(|choice| choice.which)
     }
@@ -65,7 +65,7 @@ impl Choice {
             let (name, which) = split(name);
             return Self { of: Of::Object { kind: kind.to_lowercase(), name }, which };
         }
-        // With more slashes than one the peer looks at what is before the first.
+        // With several slashes, clusterctl uses the text before the first one.
         let (kind, which) = split(parts[0]);
         Self { of: if kind == "all" { Of::All } else { Of::Kind(kind) }, which }
     }

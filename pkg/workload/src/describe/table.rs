@@ -1,44 +1,44 @@
-/// A table for people, before it is laid out and coloured.
+/// A table for terminals, before layout and colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeTable {
     /// The names of the columns.
     pub columns: &'static [&'static str],
-    /// The least number of blanks behind a cell that is not of the first line.
+    /// The minimum number of blanks after a cell, except in the first line.
     pub gap: usize,
-    /// Lines; each has a cell for each column.
+    /// The lines; each has one cell per column.
     pub lines: Vec<Vec<Cell>>,
 }
 
-/// A cell: pieces of text in a line.
+/// A cell: pieces of text on one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell(pub Vec<Span>);
 
-/// A piece of text, and what it says.
+/// A piece of text with a tone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The text. It may come from objects, and holds whatever they hold.
+    /// The text. It may come from objects and contain any characters.
     pub text: String,
-    /// What it says.
+    /// The tone.
     pub tone: Tone,
 }
 
-/// What a piece of text says, for colours; the words say it too.
+/// The tone of a piece of text, for colours; the text alone is sufficient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// Nothing special.
+    /// Ordinary text.
     #[default]
     Plain,
-    /// What only holds the rest together.
+    /// Text that only connects other text.
     Faint,
     /// A name.
     Strong,
     /// The type of a condition.
     Topic,
-    /// All is well.
+    /// A good state.
     Good,
-    /// Something is wrong.
+    /// A bad state.
     Bad,
-    /// Something may be wrong.
+    /// A doubtful state.
     Doubtful,
 }
 
@@ -52,7 +52,7 @@ impl Cell {
         if text.is_empty() { Self::default() } else { Self(vec![Span::new(text, tone)]) }
     }
 
-    /// All of it, without tones.
+    /// Returns the text without tones.
     pub fn text(&self) -> String {
         self.0.iter().map(|span| span.text.as_str()).collect()
     }

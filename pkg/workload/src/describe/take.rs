@@ -1,4 +1,4 @@
-//! What is taken of an object as soon as it is read: a page of objects is many times what is shown of them.
+//! Extracts the needed fields of an object right after reading, as whole objects take many times more memory.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -13,20 +13,20 @@ use super::{
     tree::{MachineCounts, SeenObject},
 };
 
-/// The label of machines of a control plane.
+/// The label of control plane machines.
 const CONTROL_PLANE: &str = "cluster.x-k8s.io/control-plane";
 
-/// What is taken of an object of Cluster API.
+/// The extracted fields of a Cluster API object.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) seen: Arc<SeenObject>,
-    /// Infrastructure and bootstrap config of a Machine; of others those of their machines.
+    /// The infrastructure and bootstrap config of a Machine; for other kinds, those of their machines.
     pub(super) references: [Option<ObjectKey>; 2],
     pub(super) controller: Option<Controller>,
     pub(super) is_of_control_plane: bool,
 }
 
-/// Group, kind and name of what controls an object.
+/// Group, kind and name of a controller owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Controller {
     group: Arc<str>,
@@ -34,14 +34,14 @@ pub(super) struct Controller {
     name: Arc<str>,
 }
 
-/// Takes what is shown out of objects. What many of them say is held once.
+/// Extracts fields of objects. Equal texts share their memory.
 #[derive(Debug)]
 pub(super) struct Taker {
     pub(super) conditions: ConditionSet,
     texts: Texts,
 }
 
-/// Texts, each held once.
+/// Interned texts.
 #[derive(Debug, Default)]
 pub(super) struct Texts(HashSet<Arc<str>>);
 
@@ -50,12 +50,12 @@ impl Taker {
         Self { conditions, texts: Texts::default() }
     }
 
-    /// What is shown of an object.
+    /// Extracts the shown fields of an object.
     pub(super) fn seen(&mut self, object: &Object, role: PartRole) -> SeenObject {
         SeenObject::of(object, role, self.conditions, &mut self.texts)
     }
 
-    /// The same, with what it belongs to and what it refers to.
+    /// Extracts the shown fields, the controller and the references of an object.
     pub(super) fn take(&mut self, object: &Object, role: PartRole) -> Taken {
         let references: [&[&str]; 2] = if role == PartRole::Machine {
             [&["spec", "infrastructureRef"], &["spec", "bootstrap", "configRef"]]
@@ -73,7 +73,7 @@ impl Taker {
         }
     }
 
-    /// A control plane, by the contract it keeps.
+    /// Extracts the fields of a control plane, according to its contract.
     pub(super) fn control_plane(&mut self, object: &Object, contract: &Contract) -> FoundControlPlane {
         let mut seen = self.seen(object, PartRole::ControlPlane);
         let template = if contract.as_str() == Contract::CURRENT {
@@ -96,7 +96,7 @@ impl Taker {
 }
 
 impl Taken {
-    /// How what it controls names it.
+    /// Returns the identity that owned objects use to refer to this object.
     pub(super) fn as_controller(&self) -> Controller {
         let key = &self.seen.key;
         let [group, kind, name] = [&*key.group, &*key.kind, &*key.name].map(Arc::from);
@@ -109,7 +109,7 @@ impl Taken {
 }
 
 impl Texts {
-    /// The one that is held for all that are equal.
+    /// Returns the shared text for all equal texts.
     pub(super) fn one(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.0.get(text) {
             return Arc::clone(known);
@@ -120,7 +120,7 @@ impl Texts {
     }
 }
 
-/// A reference as contract v1beta2 has them, to an object in the same namespace.
+/// Reads a reference in the form of contract v1beta2, to an object in the same namespace.
 pub(super) fn reference(object: &Object, path: &[&str]) -> Option<ObjectKey> {
     let fields = object.get(path)?;
     let text = |name: &str| fields[name].as_str().unwrap_or_default().to_owned();
@@ -134,7 +134,7 @@ pub(super) fn reference(object: &Object, path: &[&str]) -> Option<ObjectKey> {
     is_defined.then_some(key)
 }
 
-/// The ClusterResourceSets that a ClusterResourceSetBinding names.
+/// Lists the ClusterResourceSets that a ClusterResourceSetBinding names.
 pub(super) fn resource_sets(binding: &Object) -> Vec<ObjectKey> {
     let bindings = binding.get(&["spec", "bindings"]).and_then(Value::as_array).into_iter().flatten();
     let names = bindings.filter_map(|binding| binding["clusterResourceSetName"].as_str());
@@ -148,7 +148,7 @@ pub(super) fn resource_sets(binding: &Object) -> Vec<ObjectKey> {
     names.map(key).collect()
 }
 
-/// A reference as contract v1beta1 has them: with a version and a namespace.
+/// Reads a reference in the form of contract v1beta1, with a version and a namespace.
 fn older_reference(object: &Object, path: &[&str]) -> Option<ObjectKey> {
     let fields = object.get(path)?;
     let text = |name: &str| fields[name].as_str().unwrap_or_default();

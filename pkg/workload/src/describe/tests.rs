@@ -1,4 +1,4 @@
-//! Trees and tables from objects that nobody had to serve.
+//! Trees and tables of objects without a server.
 
 mod server;
 
@@ -15,7 +15,7 @@ use super::{
     *,
 };
 
-/// A cluster `c` in namespace `ns`, made of the objects of a text. What is referred to and not there is unreadable.
+/// A cluster `c` in namespace `ns` with the objects of a text. Missing referenced objects are unreadable.
 pub(super) struct Given {
     objects: BTreeMap<String, Vec<Object>>,
     contract: &'static str,
@@ -92,7 +92,7 @@ impl Given {
     }
 }
 
-/// The first column, and status with reason behind it.
+/// Returns the first column, followed by status and reason.
 fn outline(tree: &ClusterTree) -> String {
     let table = tree.table(&ShownConditions::default(), "2026-01-01T00:00:00Z".parse().unwrap());
     let line = |cells: &Vec<Cell>| {
@@ -123,7 +123,7 @@ spec:
     spec: {infrastructureRef: {apiGroup: i.io, kind: ITemplate, name: t}}
 ";
 
-/// A machine with the condition `Ready`, controlled by something of Cluster API.
+/// Returns a machine with the condition `Ready`, controlled by a Cluster API object.
 fn machine(name: &str, controller: &str, ready: &str) -> String {
     let (kind, owner) = controller.split_once('/').unwrap_or(("", ""));
     let labels = if controller == "plane" { "{cluster.x-k8s.io/control-plane: ''}" } else { "{}" };
@@ -147,7 +147,7 @@ status: {{conditions: [{{type: Ready, {ready}}}]}}
     )
 }
 
-/// An object with the condition `Ready`; without one for an empty text.
+/// Returns an object with the condition `Ready`, or without conditions if `ready` is empty.
 fn provided(api_version: &str, kind: &str, name: &str, ready: &str) -> String {
     let conditions = if ready.is_empty() { String::new() } else { format!("{{type: Ready, {ready}}}") };
     format!(
@@ -155,7 +155,7 @@ fn provided(api_version: &str, kind: &str, name: &str, ready: &str) -> String {
     )
 }
 
-/// A MachineDeployment or a MachinePool with templates; or a MachineSet of a MachineDeployment.
+/// Returns a MachineDeployment or MachinePool with templates, or a MachineSet of a MachineDeployment.
 fn owner(kind: &str, name: &str, deployment: &str) -> String {
     let owners = if deployment.is_empty() {
         "[]".to_owned()

@@ -6,7 +6,7 @@ use super::{
     tree::{Subject, TreeNode},
 };
 
-/// What stands in the column NAME, behind the branches.
+/// Returns the text of the column NAME, without branches.
 /// Source: clusterctl v1.14 internal/util/tree/tree.go (getRowName).
 pub(super) fn title(node: &TreeNode) -> Cell {
     match &node.subject {

@@ -5,110 +5,110 @@ use apply::{ApiError, ObjectKey};
 
 use super::conditions::{Condition, ConditionSet};
 
-/// What there is of a workload cluster: a tree with the Cluster at its root.
+/// A description of a workload cluster: a tree with the Cluster as root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterTree {
-    /// The Cluster and everything below it.
+    /// The Cluster and its descendants.
     pub root: TreeNode,
-    /// Which conditions were read.
+    /// The set of conditions that was read.
     pub conditions: ConditionSet,
 }
 
-/// A place in the tree.
+/// A node of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeNode {
-    /// What it is to the cluster.
+    /// The role of the node in the cluster.
     pub role: PartRole,
-    /// What is there.
+    /// The content of the node.
     pub subject: Subject,
-    /// What is below it, in the order it is shown.
+    /// The children, in display order.
     pub children: Vec<TreeNode>,
 }
 
-/// What is at a place in the tree.
+/// The content of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// An object that was read.
     Object(Arc<SeenObject>),
-    /// Objects of one kind whose conditions say the same.
+    /// Objects of one kind with equal conditions.
     Group(MachineGroup),
-    /// An object that is named, and not read.
+    /// An object that was not read.
     Named(ObjectKey),
-    /// What is there, and cannot be read.
+    /// An object that cannot be read, or a kind that cannot be listed.
     Unreadable(Unreadable),
-    /// Nothing but what is below it.
+    /// A heading for the children.
     Heading,
 }
 
-/// What is shown of an object.
+/// The shown fields of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenObject {
-    /// Which one.
+    /// The identity of the object.
     pub key: ObjectKey,
-    /// In which version it was read.
+    /// The version in which the object was read.
     pub api_version: Arc<str>,
-    /// The Kubernetes version it is to have: none where it has nothing to do with one, empty where it does not say.
+    /// The desired Kubernetes version: `None` if the kind has none, empty if unknown.
     pub version: Option<Arc<str>>,
-    /// Whether it was told to go.
+    /// True if the object is being deleted.
     pub is_going: bool,
-    /// How many machines it has.
+    /// The counts of its machines.
     pub replicas: MachineCounts,
-    /// Its conditions, in its order.
+    /// The conditions, in the order of the object.
     pub conditions: Vec<Condition>,
 }
 
-/// Counts of machines, as far as they are told.
+/// Counts of machines; `None` if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineCounts {
-    /// How many there are to be.
+    /// The desired number.
     pub desired: Option<i64>,
-    /// How many there are.
+    /// The current number.
     pub current: Option<i64>,
-    /// How many have been ready for long enough.
+    /// The number of machines that have been ready for long enough.
     pub available: Option<i64>,
-    /// How many are ready.
+    /// The number of ready machines.
     pub ready: Option<i64>,
-    /// How many are as they are to be.
+    /// The number of up-to-date machines.
     pub up_to_date: Option<i64>,
 }
 
-/// Machines whose conditions say the same.
+/// Machines with equal conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineGroup {
-    /// Their names, sorted.
+    /// The names of the machines, sorted.
     pub names: Vec<String>,
-    /// What they say of being ready, without a message; since the first of them said so.
+    /// The common condition `Ready` without a message, with the earliest time.
     pub ready: Option<Condition>,
-    /// Whether they are available.
+    /// True if the machines are available.
     pub are_available: bool,
-    /// Whether they are as they are to be.
+    /// True if the machines are up to date.
     pub are_up_to_date: bool,
 }
 
-/// What is there, and cannot be read.
+/// An object that cannot be read, or a kind that cannot be listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// What; without a name, all objects of the kind.
+    /// The object; without a name, all objects of the kind.
     pub key: Box<ObjectKey>,
-    /// Why, in a word, such as `Forbidden`.
+    /// The reason in one word, such as `Forbidden`.
     pub reason: String,
-    /// Why, in words.
+    /// The explanation.
     pub message: String,
 }
 
-/// How a cluster is.
+/// The health of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterHealth {
-    /// It is available, is not going, and all of it could be read.
+    /// The Cluster is available, is not being deleted, and every object could be read.
     Healthy,
-    /// It is not, or does not say.
+    /// The Cluster is not available, or its state is unknown.
     Unhealthy,
-    /// It is available, but not all of it could be read.
+    /// The Cluster is available, but some objects could not be read.
     Unknown,
 }
 
 impl ClusterTree {
-    /// How the cluster is, by its condition `Available` (`Ready` of contract v1beta1).
+    /// Returns the health of the cluster, by its condition `Available` (`Ready` for contract v1beta1).
     pub fn health(&self) -> ClusterHealth {
         let holds = match &self.root.subject {
             Subject::Object(cluster) => {
@@ -143,20 +143,20 @@ impl TreeNode {
 }
 
 impl SeenObject {
-    /// A condition by its type.
+    /// Returns a condition by type.
     pub fn condition(&self, condition_type: &str) -> Option<&Condition> {
         self.conditions.iter().find(|condition| *condition.condition_type == *condition_type)
     }
 }
 
-/// True for the kinds of Cluster API itself; others are a provider's.
+/// True for the kinds of Cluster API itself, false for provider kinds.
 pub(super) fn is_core(role: PartRole) -> bool {
     use PartRole::{Cluster, Machine, MachineDeployment, MachineHealthCheck, MachinePool, MachineSet};
     matches!(role, Cluster | Machine | MachineDeployment | MachineSet | MachinePool | MachineHealthCheck)
 }
 
 impl Unreadable {
-    /// What an error says about it.
+    /// Converts an error to an unreadable node.
     pub(super) fn new(key: ObjectKey, error: &ApiError) -> Self {
         match error {
             ApiError::OutOfTime { last, .. } => Self::new(key, last),
@@ -170,7 +170,7 @@ impl Unreadable {
         }
     }
 
-    /// Something refers to it, and it is not there.
+    /// Makes a node for a referenced object that does not exist.
     pub(super) fn missing(key: ObjectKey) -> Self {
         Self::because(key, "NotFound", "it is not there")
     }

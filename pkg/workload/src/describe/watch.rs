@@ -1,13 +1,13 @@
-//! Watching a cluster: its tree, then a new one after every change.
+//! Watches a cluster: returns its tree, then a new tree after every change.
 //!
 //! ```text
-//!            ┌──────────── news of a watch, or a long silence ───────────┐
+//!            ┌──────────── event of a watch, or a long silence ──────────┐
 //!            ▼                                                           │
-//! wait ─► read the whole tree ─► changed? tell ─► watch its kinds ───────┤
-//!            └── no answer ─► tell once ─► pause, longer each time ──────┘
+//! wait ─► read the whole tree ─► report a change ─► watch its kinds ─────┤
+//!            └── no answer ─► report once ─► pause, longer each time ────┘
 //! ```
 //!
-//! What a watch tells is never looked at: it only says that reading anew is worth it.
+//! The content of an event is ignored: an event only triggers another read.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -22,38 +22,40 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{ClusterTree, DescribeError, DescribeRequest, kinds, read::Reader, read_tree};
 
-/// Changes seldom come alone: so long is waited for more of them.
+/// The delay after an event, to collect further events.
 const CALM: Duration = Duration::from_millis(200);
-/// The tree is not read more often.
+/// The minimum interval between two reads of the tree.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
-/// After so long without a change it is asked whether the server is still there.
+/// The interval of connection checks without events.
 const BEAT: Duration = Duration::from_secs(5);
-/// After so long without a change the tree is read all the same: not all kinds can be watched by everybody, and an object
-/// that does not carry the name of its cluster is in no watch.
+/// The maximum interval between two reads without events. Some kinds cannot be watched by every user, and no watch
+/// covers objects without the label of their cluster.
 const SILENCE: Duration = Duration::from_secs(30);
-/// The longest pause between two questions to a server that does not answer.
+/// The maximum pause between two attempts to reach the server.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// What is told of a cluster that is watched.
+/// An event of a watched cluster.
 #[derive(Clone, Debug)]
 pub enum ClusterNews {
-    /// What there is of it, at first and after every change.
+    /// The tree, first and after every change.
     Tree(Arc<ClusterTree>),
-    /// The server does not answer; told once, and what was told last stays.
+    /// The server does not answer; reported once. The last tree stays valid.
     Away {
-        /// Since when.
+        /// The time of the first failure.
         since: Timestamp,
-        /// Why, in one line.
+        /// The reason, in one line.
         why: String,
     },
-    /// The server answers again, and nothing has changed.
+    /// The server answers again, and the tree is unchanged.
     Back,
-    /// The Cluster is gone. Nothing is told after this.
+    /// The Cluster was deleted. This is the last event.
     Gone,
 }
 
-/// Watches a cluster. Ends with [`ClusterNews::Gone`], or with the first error that is not a server that does not answer;
-/// when that is so from the beginning, it is an error too. Nothing is written.
+/// Watches a cluster. Writes nothing.
+///
+/// Ends with [`ClusterNews::Gone`] or with the first error other than an unreachable server. If the first read fails,
+/// that is an error in any case.
 pub fn watch_cluster(
     cluster: &ManagementCluster,
     request: DescribeRequest,
@@ -76,20 +78,20 @@ struct Watch {
     request: DescribeRequest,
     watches: SelectAll<BoxStream<'static, ()>>,
     watched: Vec<Watched>,
-    /// What was told last.
+    /// The last reported tree.
     tree: Option<Arc<ClusterTree>>,
-    /// When it was read last.
+    /// The time of the last read.
     looked: Instant,
-    /// How often in a row the server did not answer.
+    /// The number of consecutive failures.
     failures: u32,
     has_ended: bool,
 }
 
-/// Objects that a watch is about.
+/// The objects of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Watched {
     pub(super) kind: ApiKind,
-    /// A selector of labels or of fields, never both.
+    /// The label selector; `labels` and `fields` are never both set.
     pub(super) labels: String,
     pub(super) fields: String,
 }
@@ -107,7 +109,7 @@ impl Watch {
         None
     }
 
-    /// Reads the tree, and says what is new.
+    /// Reads the tree. Returns a change, if any.
     async fn look(&mut self) -> Result<Option<ClusterNews>, DescribeError> {
         self.looked = Instant::now();
         let read = Box::pin(read_tree(&Reader::new(&self.server, &self.request), &self.request)).await;
@@ -133,7 +135,7 @@ impl Watch {
         Ok(Some(ClusterNews::Tree(tree)))
     }
 
-    /// Watches what is not watched yet. What was is watched on: kinds seldom leave a tree.
+    /// Starts missing watches. Existing watches continue, as kinds rarely leave a tree.
     fn watch(&mut self, wanted: Vec<Watched>) {
         for new in wanted {
             if self.watched.contains(&new) {
@@ -151,7 +153,7 @@ impl Watch {
         }
     }
 
-    /// Waits until there is a reason to look.
+    /// Waits until the next read is due.
     async fn wait(&mut self) {
         if self.tree.is_none() {
             return;
@@ -183,7 +185,7 @@ impl Watch {
     }
 }
 
-/// Returns when a watch tells something; never when none is left.
+/// Returns on the next event of a watch; never returns without watches.
 async fn changed(watches: &mut SelectAll<BoxStream<'static, ()>>) {
     if watches.next().await.is_none() {
         std::future::pending::<()>().await;
@@ -191,12 +193,12 @@ async fn changed(watches: &mut SelectAll<BoxStream<'static, ()>>) {
 }
 
 impl Watched {
-    /// The objects of a kind that carry a label.
+    /// Selects the objects of a kind with a label.
     pub(super) fn labelled(kind: ApiKind, labels: String) -> Self {
         Self { kind, labels, fields: String::new() }
     }
 
-    /// One object.
+    /// Selects one object.
     pub(super) fn named(kind: ApiKind, name: &str) -> Self {
         Self { kind, labels: String::new(), fields: format!("metadata.name={name}") }
     }

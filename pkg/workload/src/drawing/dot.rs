@@ -7,7 +7,7 @@ use super::{
     title,
 };
 
-/// A digraph with a frame for each namespace and each Cluster. Soft owners are dashed.
+/// Draws a digraph with a frame for each namespace and each Cluster. Soft owners are dashed.
 pub(super) fn draw(graph: &OwnerGraph) -> String {
     let mut dot = format!("digraph owners {{\n  label={};\n", quoted(&title(graph)));
     dot.push_str("  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\", fontsize=10];\n");
@@ -56,13 +56,13 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped(text))
 }
 
-/// A text inside double quotes: what would end them or mean something there stands for itself.
+/// Escapes a text for double quotes.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '"' | '\\' => escaped.extend(['\\', c]),
-            // Graphviz reads entities of HTML in every label.
+            // Graphviz interprets HTML entities in every label.
             '&' => escaped.push_str("&amp;"),
             c if c.is_control() => escaped.push(' '),
             c => escaped.push(c),

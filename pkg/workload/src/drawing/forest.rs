@@ -1,20 +1,20 @@
-//! A forest out of a graph: of several owners an object is drawn below one.
+//! Makes a forest from a graph: an object with several owners is drawn below one of them.
 
 use std::collections::VecDeque;
 
 use api::output::{GraphObject, GraphTie, OwnerGraph};
 
-/// Objects by position: below which owner each is drawn, and all it owns.
+/// The objects by position: the owner above each object in the drawing, and all owned objects.
 #[derive(Debug)]
 pub(super) struct Forest {
-    /// The owner it is drawn below: one that is farthest from the roots, so that all owners are above it; of these the
-    /// controller, else the first it names. Never in a circle.
+    /// The owner above each object: an owner with maximum distance from the roots, so that all owners are above the
+    /// object. Of several, the controller, else the first owner. Never part of a cycle.
     pub(super) parents: Vec<Option<usize>>,
-    /// What it owns, once each, in the order of positions.
+    /// The owned objects, once each, in the order of positions.
     pub(super) owned: Vec<Vec<(usize, GraphTie)>>,
 }
 
-/// Its owners that are shown, once each, the controller first.
+/// Returns the shown owners of an object, once each, the controller first.
 fn owners(object: &GraphObject) -> Vec<(usize, GraphTie)> {
     let mut owners: Vec<_> = object
         .owners
@@ -31,7 +31,7 @@ fn owners(object: &GraphObject) -> Vec<(usize, GraphTie)> {
     once
 }
 
-/// Makes the forest. Near-linear; what is in a circle, or below one, hangs from the first object of it.
+/// Makes the forest, in near-linear time. Objects in or below a cycle hang from the first object of the cycle.
 pub(super) fn forest(graph: &OwnerGraph) -> Forest {
     let owners: Vec<_> = graph.objects.iter().map(owners).collect();
     let mut owned = vec![Vec::new(); owners.len()];

@@ -1,18 +1,18 @@
-//! Objects in the frames that digraphs are drawn with: a namespace, and in it a Cluster.
+//! Sorts objects into the frames of digraphs: a namespace, and Clusters inside it.
 
 use std::collections::BTreeMap;
 
 use api::output::{GraphObject, OwnerGraph};
 
-/// A namespace, or what is of the whole cluster.
+/// A namespace, or the cluster-scoped objects.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) title: String,
-    /// Objects of each Cluster, by its name; of none first.
+    /// The objects by Cluster name; objects without a Cluster come first.
     pub(super) parts: Vec<(Option<String>, Vec<usize>)>,
 }
 
-/// Every object in one frame, by namespace and Cluster; what is of the whole cluster comes first.
+/// Assigns every object to one frame, by namespace and Cluster; cluster-scoped objects come first.
 pub(super) fn frames(graph: &OwnerGraph) -> Vec<Frame> {
     let mut frames: BTreeMap<&str, BTreeMap<Option<usize>, Vec<usize>>> = BTreeMap::new();
     for (position, object) in graph.objects.iter().enumerate() {
@@ -36,7 +36,7 @@ pub(super) fn frames(graph: &OwnerGraph) -> Vec<Frame> {
     frames.into_iter().map(frame).collect()
 }
 
-/// What stands in the box of an object: kind, name, remarks.
+/// Returns the lines in the box of an object: kind, name, remarks.
 pub(super) fn lines(object: &GraphObject) -> Vec<String> {
     let name = &object.object;
     [name.kind.clone(), name.name.clone()].into_iter().chain(super::remarks(object)).collect()

@@ -7,22 +7,22 @@ use super::{PageOrigin, forest::forest, title};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
-/// Where boxes go, how they are shown, and what a user does: one script.
+/// The script: layout, view and interaction.
 const SCRIPT: [&str; 3] =
     [include_str!("page/layout.js"), include_str!("page/view.js"), include_str!("page/page.js")];
 
-/// What the script works on.
+/// The data for the script.
 #[derive(Serialize)]
 struct Data<'g> {
     title: &'g str,
     origin: &'g PageOrigin,
     graph: &'g OwnerGraph,
-    /// By position, the owner an object is drawn below.
+    /// The owner above each object in the drawing, by position.
     parents: &'g [Option<usize>],
 }
 
-/// One file with everything in it. Its policy lets a browser run this script and take this style, by their digests, and
-/// load nothing: so even a fault in the escaping of a name would run nothing.
+/// Draws a self-contained page. Its policy lets a browser run only this script and style, by their digests, and load
+/// nothing. So an escaping error in a name cannot run code.
 pub(super) fn draw(graph: &OwnerGraph, origin: &PageOrigin) -> String {
     let (title, script) = (title(graph), SCRIPT.concat());
     let data = Data { title: &title, origin, graph, parents: &forest(graph).parents };
@@ -42,14 +42,14 @@ pub(super) fn draw(graph: &OwnerGraph, origin: &PageOrigin) -> String {
     })
 }
 
-/// The origin in a line.
+/// Returns the origin in one line.
 fn said(origin: &PageOrigin) -> String {
     let parts = [&origin.name, &origin.server, &origin.time, &origin.program];
     let parts: Vec<&str> = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
 }
 
-/// Puts texts into the places of a page, `{{name}}`. What is put in is not looked at again.
+/// Fills the placeholders `{{name}}` of a page. Inserted texts are not scanned for placeholders.
 fn fill(page: &str, text: impl Fn(&str) -> String) -> String {
     let mut filled = String::new();
     let mut pieces = page.split("{{");
@@ -66,7 +66,7 @@ fn digest(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// JSON inside a script element: nothing in it can end the element or begin a comment.
+/// Writes JSON for a script element; the text cannot end the element or begin a comment.
 fn json(data: &Data<'_>) -> String {
     let text = serde_json::to_string(data).expect("plain texts and numbers can be written");
     text.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")

@@ -4,7 +4,8 @@ use api::output::{GraphObject, GraphTie, OwnerGraph};
 
 use super::frames::{frames, lines};
 
-/// A flowchart with a frame for each namespace and each Cluster. Soft owners are dotted, as Mermaid has no dashes.
+/// Draws a flowchart with a frame for each namespace and each Cluster. Soft owners are dotted, as Mermaid has no
+/// dashes.
 pub(super) fn draw(graph: &OwnerGraph) -> String {
     let mut chart = "flowchart TB\n".to_owned();
     for (number, frame) in frames(graph).iter().enumerate() {
@@ -44,7 +45,7 @@ fn add_node(chart: &mut String, at: usize, object: &GraphObject) {
     let _ = writeln!(chart, "      n{at}[\"{}\"]:::{class}", label.join("<br/>"));
 }
 
-/// A text inside double quotes, which may hold HTML and Markdown: all but plain letters is written as its number.
+/// Escapes a text for double quotes, which may contain HTML and Markdown: every special character becomes its number.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What is shown of a graph.
+//! Selects the objects of a graph to show.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -10,22 +10,23 @@ use apply::object_name;
 
 use crate::{Choice, Content, Fate, Graph, KeptBecause, Node, NodeId, Scope, Selection};
 
-/// Names in an error; more is no help.
+/// The maximum number of suggested names in an error.
 const MOST_NAMED: usize = 10;
 
-/// A Cluster that is not there.
+/// A Cluster that does not exist.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no Cluster `{name}`")]
 pub struct NoSuchCluster {
-    /// As it was asked for.
+    /// The requested name.
     pub name: String,
-    /// Clusters in scope that are written almost like it, as `namespace/name`; the first ones of all when none is.
+    /// Clusters in scope with similar names, as `namespace/name`; the first Clusters if none is similar.
     pub near: Vec<String>,
 }
 
-/// What is shown of a discovered graph, with what a move of the same scope would do.
-/// Shape: with a Cluster (`name` or `namespace/name`) what belongs to it and whom it and that belong to; without, all
-/// objects but Secrets and ConfigMaps that nothing links, which are counted.
+/// Returns the shown objects of a discovered graph, with the decisions of a move of the same scope.
+///
+/// With a Cluster (`name` or `namespace/name`), the result has the objects of the Cluster and all owners of these
+/// objects. Without, it has all objects except Secrets and ConfigMaps without links, which are only counted.
 /// # Errors
 /// The Cluster is not in scope.
 pub fn owner_graph(graph: &Graph, scope: &Scope, cluster: Option<&str>) -> Result<OwnerGraph, NoSuchCluster> {
@@ -52,7 +53,7 @@ pub fn owner_graph(graph: &Graph, scope: &Scope, cluster: Option<&str>) -> Resul
     })
 }
 
-/// Clusters in scope of a name.
+/// Finds the Clusters in scope by name.
 fn named(graph: &Graph, scope: &Scope, asked: &str) -> Result<Vec<NodeId>, NoSuchCluster> {
     let (namespace, name) = match asked.split_once('/') {
         Some((namespace, name)) => (Some(namespace), name),
@@ -83,7 +84,7 @@ fn keys(graph: &Graph, clusters: &[NodeId]) -> BTreeSet<(String, String)> {
     keys.map(|key| (key.namespace.clone(), key.name.clone())).collect()
 }
 
-/// What belongs to Clusters, they themselves, and all owners of that.
+/// Returns the Clusters, the objects that belong to them, and all owners of these objects.
 fn around(graph: &Graph, clusters: &[NodeId]) -> Vec<NodeId> {
     let mut seen: HashSet<NodeId> = HashSet::new();
     let mut open = clusters.to_vec();
@@ -101,7 +102,7 @@ fn around(graph: &Graph, clusters: &[NodeId]) -> Vec<NodeId> {
     shown
 }
 
-/// Objects that say anything about Cluster API: of Secrets and ConfigMaps most have nothing to do with it.
+/// Returns the objects related to Cluster API, as most Secrets and ConfigMaps are unrelated.
 fn saying(graph: &Graph, selection: &Selection) -> Vec<NodeId> {
     let says = |(id, node): &(NodeId, &Node)| {
         let key = &node.facts.key;
@@ -128,7 +129,7 @@ impl Shown<'_> {
         shown.iter().map(|id| self.object(*id, clusters.get(id).copied())).collect()
     }
 
-    /// The first Cluster each object belongs to.
+    /// Returns the first Cluster of each object.
     fn clusters(&self, shown: &[NodeId]) -> HashMap<NodeId, usize> {
         let mut found = HashMap::new();
         for cluster in shown.iter().filter(|id| is_cluster(self.graph.node(**id))) {

@@ -1,4 +1,4 @@
-//! Every drawing of small graphs, and what must hold for all drawings of all graphs.
+//! Drawings of small graphs, and properties of all drawings.
 
 mod broken;
 mod forms;
@@ -12,7 +12,7 @@ use api::output::OwnerGraph;
 use super::{Drawing, Fates, PageOrigin, draw, draw_page, owner_graph};
 use crate::{ConditionFacts, Facts, Graph, Scope, graph::tests::builder};
 
-/// The drawing of objects that are told a line each, as the tests of the graph tell them.
+/// Makes a graph of objects given one per line, in the notation of the graph tests.
 fn graph(lines: &str) -> OwnerGraph {
     of(builder::facts(lines))
 }
@@ -42,7 +42,7 @@ fn page(graph: &OwnerGraph) -> String {
     )
 }
 
-/// The data that the script of a page works on.
+/// Returns the data for the script of a page.
 fn page_data(page: &str) -> &str {
     let (_, data) = page.split_once("id=\"data\">").unwrap();
     data.split_once("</script>").unwrap().0

@@ -8,8 +8,8 @@ use super::{
     remarks,
 };
 
-/// A tree: what is owned is indented below its owner; what has several owners is shown in full below one of them, and named
-/// below the others. A dashed branch is a soft owner.
+/// Draws a tree: an owned object is indented below its owner. An object with several owners is shown in full below one
+/// of them, and by name below the others. A dashed branch is a soft owner.
 pub(super) fn draw(graph: &OwnerGraph, fates: Fates) -> String {
     let mut tree = Tree { graph, forest: forest(graph), fates, text: String::new() };
     for root in tree.roots() {
@@ -22,12 +22,12 @@ pub(super) fn draw(graph: &OwnerGraph, fates: Fates) -> String {
     tree.text
 }
 
-/// A line that is still to be written.
+/// A line to write.
 struct Open {
     at: usize,
-    /// The owner it hangs from.
+    /// The owner above the object.
     below: Option<(usize, GraphTie)>,
-    /// What stands before its branch.
+    /// The text before the branch.
     indent: String,
     is_last: bool,
 }
@@ -40,7 +40,7 @@ struct Tree<'g> {
 }
 
 impl Tree<'_> {
-    /// What hangs from nothing: by namespace, those that own something first.
+    /// Returns the roots, by namespace; roots with children come first.
     fn roots(&self) -> Vec<usize> {
         let parents = self.forest.parents.iter().enumerate();
         let mut roots: Vec<usize> =
@@ -99,7 +99,7 @@ impl Tree<'_> {
                     shown(&self.graph.objects[parent].object, &object.object.namespace)
                 ));
             }
-            // The first of a circle: its owner is below it.
+            // The first object of a cycle: its owner is below it.
             None if elsewhere => told.push("shown by itself".to_owned()),
             None => told.extend(remarks(object)),
         }
@@ -137,7 +137,7 @@ impl Tree<'_> {
     }
 }
 
-/// An object as it is named where things are of a namespace.
+/// Returns the name of an object, relative to a namespace.
 fn shown(object: &ObjectName, beside: &str) -> String {
     let ObjectName { kind, namespace, name, .. } = object;
     if namespace.is_empty() || namespace == beside {

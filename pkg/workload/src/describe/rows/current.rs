@@ -1,4 +1,4 @@
-//! The table of conditions of contract v1beta2.
+//! The table for conditions of contract v1beta2.
 
 use api::output::PartRole;
 
@@ -15,7 +15,7 @@ use crate::describe::{
 
 const COLUMNS: [&str; 9] =
     ["NAME", "REPLICAS", "AVAILABLE", "READY", "UP TO DATE", "STATUS", "REASON", "SINCE", "MESSAGE"];
-/// Conditions that do not hold when all is well.
+/// Conditions that are false in a healthy cluster.
 const NEGATIVE: [&str; 7] =
     ["Paused", "Deleting", "RollingOut", "ScalingUp", "ScalingDown", "Updating", "Remediating"];
 
@@ -48,7 +48,7 @@ fn add_conditions(
     let count = conditions.len();
     for (at, condition) in conditions.into_iter().enumerate() {
         let prefix = place.condition_prefix(at + 1 == count);
-        // Under the last one nothing goes on, not even as blanks.
+        // The continuation lines under the last condition have no trunk, not even blanks.
         let further = match prefix.strip_suffix(LAST_BRANCH) {
             Some(rest) => rest.to_owned(),
             None => prefix.replace(BRANCH, "│ "),
@@ -61,7 +61,7 @@ fn add_conditions(
     }
 }
 
-/// Whether a condition says more than that all is well.
+/// True if a condition has a message, or deviates from the healthy state.
 fn is_telling(condition: &Condition) -> bool {
     let well = if NEGATIVE.contains(&&*condition.condition_type) { "False" } else { "True" };
     matches!(&*condition.condition_type, "Available" | "Ready")
@@ -69,7 +69,7 @@ fn is_telling(condition: &Condition) -> bool {
         || (*condition.status != *well && matches!(&*condition.status, "True" | "False" | "Unknown"))
 }
 
-/// The columns behind the counts.
+/// The columns after the counts.
 #[derive(Debug, Default)]
 struct Verdict {
     status: Cell,
@@ -94,7 +94,7 @@ impl Verdict {
         }
     }
 
-    /// What is not known because it cannot be read.
+    /// Returns the columns of an unreadable object.
     fn of_unreadable(unreadable: &Unreadable) -> Self {
         Self {
             status: Cell::toned("Unknown", Tone::Doubtful),
@@ -104,7 +104,7 @@ impl Verdict {
         }
     }
 
-    /// Adds a line, and one more for each further line of the message.
+    /// Adds a line, and one more for each continuation line of the message.
     fn add(self, counts: [Cell; 5], further: &Cell, lines: &mut Vec<Vec<Cell>>) {
         let mut message = self.message.into_iter();
         let first = [self.status, self.reason, self.since, message.next().unwrap_or_default()];
@@ -130,8 +130,9 @@ fn verdict(node: &TreeNode, look: &Look<'_>) -> Verdict {
     }
 }
 
-/// The one condition that is shown in the row of an object.
-/// Source: clusterctl v1.14 internal/util/tree/tree.go (newRowDescriptor); differs: there a MachinePool has none.
+/// Returns the condition in the row of an object.
+/// Source: clusterctl v1.14 internal/util/tree/tree.go (newRowDescriptor); differs: in clusterctl, a MachinePool has
+/// none.
 fn deciding(role: PartRole, seen: &SeenObject) -> Option<&Condition> {
     match role {
         PartRole::Cluster | PartRole::MachineDeployment => seen.condition("Available"),
@@ -144,7 +145,7 @@ fn deciding(role: PartRole, seen: &SeenObject) -> Option<&Condition> {
     }
 }
 
-/// REPLICAS, AVAILABLE, READY and UP TO DATE.
+/// Returns the columns REPLICAS, AVAILABLE, READY and UP TO DATE.
 fn counts(node: &TreeNode) -> [String; 4] {
     let seen = match &node.subject {
         Subject::Object(seen) => seen,

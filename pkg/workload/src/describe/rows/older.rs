@@ -1,4 +1,4 @@
-//! The table of conditions of contract v1beta1.
+//! The table for conditions of contract v1beta1.
 
 use super::{Look, Place, behind, members};
 use crate::describe::{
@@ -9,7 +9,7 @@ use crate::describe::{
 };
 
 const COLUMNS: [&str; 6] = ["NAME", "READY", "SEVERITY", "REASON", "SINCE", "MESSAGE"];
-/// Longer messages are cut, in bytes.
+/// The maximum length of a message in bytes.
 const MESSAGE_BYTES: usize = 100;
 
 pub(super) fn table(root: &TreeNode, look: &Look<'_>) -> TreeTable {
@@ -67,7 +67,7 @@ fn of_unreadable(unreadable: &Unreadable) -> [Cell; 5] {
     [toned("Unknown"), Cell::default(), toned(&unreadable.reason), Cell::default(), message]
 }
 
-/// Differs from the peer where its cut goes through a character.
+/// Truncates a message. Differs from clusterctl if the limit is inside a character.
 fn cut(message: &str) -> String {
     if message.len() <= MESSAGE_BYTES {
         return message.to_owned();
@@ -75,7 +75,7 @@ fn cut(message: &str) -> String {
     format!("{} ...", &message[..message.floor_char_boundary(MESSAGE_BYTES)])
 }
 
-/// Adds a line, and one more with nothing else in it for each further line of the message.
+/// Adds a line, and one more for each continuation line of the message.
 fn push(mut cells: [Cell; 6], lines: &mut Vec<Vec<Cell>>) {
     let message = std::mem::take(&mut cells[COLUMNS.len() - 1]);
     let tone = message.0.first().map(|span| span.tone).unwrap_or_default();

@@ -2,7 +2,7 @@ use insta::assert_snapshot;
 
 use crate::describe::{ConditionSet, DescribeRequest, Grouping, ShownConditions, tests::Given};
 
-/// Cells of a line between bars, without what is empty at its end.
+/// Renders a table with bars between cells, without empty cells at the end of a line.
 fn table(yaml: &str, conditions: ConditionSet, shown: &str) -> String {
     let request = DescribeRequest { conditions, grouping: Grouping::Alike, ..DescribeRequest::default() };
     let tree = Given::new(yaml).tree(&request);

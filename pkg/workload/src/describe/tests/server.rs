@@ -1,4 +1,4 @@
-//! Describing what a server has: how much is asked, and what becomes of what cannot be read.
+//! Tests against a server: the number of requests, and unreadable objects.
 
 use api::output::PartRole;
 use sandbox::Fault;
@@ -29,7 +29,7 @@ async fn described(fixture: &Fixture, request: &DescribeRequest) -> ClusterTree 
     describe_cluster(&cluster(fixture).await, request).await.unwrap()
 }
 
-/// Every node with its kind, name and reason where it cannot be read.
+/// Lists the unreadable nodes with kind, name and reason.
 fn unreadable(node: &TreeNode) -> Vec<String> {
     let own = match &node.subject {
         Subject::Unreadable(of) => Some(format!("{}: {}", of.key, of.reason)),
@@ -57,7 +57,7 @@ async fn requests_depend_on_kinds_and_not_on_machines() {
     assert_eq!(count(&tree.root, PartRole::MachineInfrastructure), 53);
     assert_eq!(count(&tree.root, PartRole::BootstrapConfig), 53);
     assert_eq!(unreadable(&tree.root), Vec::<String>::new());
-    // Two lists more, and what is only shown in full.
+    // Two more lists, and the objects that only a full description reads.
     assert!(counter.all().total() <= 16, "{}", counter.all());
     assert_eq!(tree.health(), ClusterHealth::Healthy);
 }

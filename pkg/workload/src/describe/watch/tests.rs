@@ -1,4 +1,4 @@
-//! What is told of a cluster that changes, and of a server that comes and goes. Time is paused: pauses cost nothing.
+//! Events of a changing cluster, and of a server that becomes unreachable. Time is paused, so pauses take no real time.
 
 use sandbox::Fault;
 use serde_json::json;
@@ -12,7 +12,7 @@ use support::{
 use super::*;
 use crate::tests::cluster;
 
-/// Nothing that is told takes longer, pauses for a server that is away among it.
+/// The time limit for every event, including pauses for an unreachable server.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 type News = BoxStream<'static, Result<ClusterNews, DescribeError>>;
@@ -25,7 +25,7 @@ async fn lab() -> (Fixture, News) {
     (fixture, news)
 }
 
-/// The next news, in a word.
+/// Returns the next event in one word.
 async fn told(news: &mut News) -> String {
     let next = tokio::time::timeout(PATIENCE, news.next()).await.expect("it is told in time");
     match next {

@@ -1,4 +1,4 @@
-//! Graphs that are not as they should be.
+//! Invalid graphs.
 
 use super::{Graph, Scope, builder, graph, owner_graph, text};
 

@@ -1,8 +1,8 @@
-//! What each form looks like.
+//! Drawings in each format.
 
 use super::{Drawing, Fates, OwnerGraph, builder, draw, graph, of, only, ready, text};
 
-/// Conditions of all kinds, two owners, a soft owner, a shared class, something of the whole cluster.
+/// Conditions of all kinds, two owners, a soft owner, a shared class, a cluster-scoped object.
 const SMALL: &str = "
     ClusterClass a/small
     Template a/worker < ClusterClass small

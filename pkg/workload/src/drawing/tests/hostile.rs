@@ -1,4 +1,4 @@
-//! Names that try to be more than names.
+//! Names that contain the syntax of a format.
 
 use super::{Drawing, OwnerGraph, builder, draw, of, page, page_data};
 
@@ -22,7 +22,7 @@ fn hostile() -> OwnerGraph {
     of(facts)
 }
 
-/// Reads quoted texts of DOT and Mermaid away; what is left is what the drawing says itself.
+/// Removes quoted texts from DOT and Mermaid; the rest is the syntax of the drawing.
 fn without_quoted(text: &str, escape: Option<char>) -> String {
     let (mut left, mut is_quoted, mut chars) = (String::new(), false, text.chars());
     while let Some(c) = chars.next() {

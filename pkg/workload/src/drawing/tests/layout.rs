@@ -80,8 +80,8 @@ fn assert_apart(rectangles: &[Rectangle]) {
     }
 }
 
-/// Six Clusters of a class each in namespaces with long names, with Machines that are enough for a fold, and Certificates in
-/// namespaces that sort before all others.
+/// Makes six Clusters with a class each, in namespaces with long names. There are enough Machines for a fold, and
+/// Certificates in namespaces that sort first.
 fn fleet() -> OwnerGraph {
     let mut lines = String::from("Certificate a/serving\nCertificate b/serving\nIdentity who\n");
     for number in 0..6 {

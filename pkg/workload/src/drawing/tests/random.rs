@@ -1,4 +1,4 @@
-//! What holds for every graph in every form.
+//! Properties of every graph in every format.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -6,7 +6,7 @@ use api::output::GraphTie;
 
 use super::{Drawing, Fates, OwnerGraph, draw, graph, page};
 
-/// Up to 40 objects with up to three owners anywhere, circles among them.
+/// Makes up to 40 objects with up to three owners each, including cycles.
 fn random(random: &mut fastrand::Rng) -> OwnerGraph {
     let objects = random.usize(1..40);
     let mut lines = "Cluster a/c\n".to_owned();
@@ -22,7 +22,7 @@ fn random(random: &mut fastrand::Rng) -> OwnerGraph {
     graph(&lines)
 }
 
-/// Owner and owned by position, once for each pair.
+/// Returns the edges as positions of owner and owned object, once per pair.
 fn edges(graph: &OwnerGraph) -> BTreeSet<(usize, usize, bool)> {
     let objects = graph.objects.iter().enumerate();
     let ties = objects.flat_map(|(at, object)| object.owners.iter().map(move |owner| (at, owner)));
@@ -33,7 +33,7 @@ fn number(text: &str) -> usize {
     text.trim_end_matches(';').strip_prefix('n').unwrap().parse().unwrap()
 }
 
-/// Nodes and edges as they are written in a digraph.
+/// Parses the nodes and edges of a digraph.
 fn read(text: &str, arrows: [&str; 2]) -> (BTreeSet<usize>, BTreeSet<(usize, usize, bool)>) {
     let (mut nodes, mut edges) = (BTreeSet::new(), BTreeSet::new());
     for line in text.lines().map(str::trim).filter(|line| line.starts_with('n') && !line.starts_with("node"))
@@ -62,7 +62,7 @@ fn every_object_and_every_tie_is_in_every_form() {
     }
 }
 
-/// In a tree every object stands once in full, and every tie is a branch.
+/// Checks that a tree has every object once in full, and a branch for every edge.
 fn assert_tree(graph: &OwnerGraph, ties: &BTreeSet<(usize, usize, bool)>) {
     let tree = draw(graph, Drawing::Text(Fates::Told));
     let lines: Vec<&str> = tree.lines().take_while(|line| !line.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! What a server has.
+//! Drawings of objects on a server.
 
 use serde_json::json;
 use support::{
