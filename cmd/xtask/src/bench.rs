@@ -178,7 +178,7 @@ fn whole(path: &Path) -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("there is no `{}`", path.display()))
 }
 
-/// The version that a program reports. For capstan, its own version, not that of the matching clusterctl.
+/// The version that a program reports. For capstan, the capstan version, not the version of the matching clusterctl.
 fn version(program: &Path, folder: &Path) -> Result<String> {
     let output = scrubbed(program, folder).args(["version", "--output", "json"]).output()?;
     let report: serde_json::Value = serde_json::from_slice(&output.stdout)

@@ -53,7 +53,7 @@ pub enum CustomisationError {
     NoMatch {
         place: String,
         target: String,
-        /// Objects of the kind in the entry, or else all possible objects.
+        /// For a patch, objects of the target kind. For settings, all workloads.
         candidates: Vec<ObjectRef>,
     },
     #[error("`{place}` cannot be applied to {object}")]

@@ -3,7 +3,7 @@
 //! ```text
 //! RemoteUrl ─► Remote ─┬─► resolve (branch, tag, hash ─► Commit) ─┬─► read, files      no connection
 //!                      └─► tags                                   └─► worktree         no connection
-//!          clone once, fetch once in a process, by the program `git` as the user has set it up
+//!          clone once, fetch once per process, with the user's `git` setup
 //! ```
 //!
 //! - A clone is created under a temporary name and then renamed, so an interrupted process leaves no partial clone.

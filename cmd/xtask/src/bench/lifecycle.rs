@@ -57,7 +57,7 @@ struct Verb {
     share: Option<(World, u32)>,
 }
 
-/// Controls if a verb waits until its objects are ready. The defaults of the two programs differ.
+/// The wait flag of a verb. Without a flag, the defaults of the two programs differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     /// Neither program has a flag for this verb.

@@ -91,7 +91,7 @@ async fn the_kind_that_is_set_for_a_host_says_what_its_urls_are() {
     let set = HostSettings { kind: Some(HostKind::GitHub), ..HostSettings::default() };
     let hosts = Hosts::new([("files.example.org".to_owned(), set)]);
     let context = Context::new(Settings { hosts, ..settings(&host) });
-    // In itself this is the form of a folder.
+    // Without a kind, this url has the form of a web folder.
     let url = "https://files.example.org/o/releases/v1.0.0/c.yaml";
     assert!(open(url, "releases", None, &context).is_err());
     assert!(open(url, "releases", Some(HostKind::Folder), &context).is_ok());
