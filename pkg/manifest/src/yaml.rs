@@ -24,9 +24,11 @@ pub use crate::limits::Limits;
 pub use error::{Problem, YamlError};
 pub use lines::line_of;
 
+pub(crate) use compose::{Note, NoteKind};
 pub(crate) use error::line_and_column;
 
 use compose::{Duplicates, Rules};
+use scalar::Dialect;
 
 use crate::provenance::Trail;
 use crate::{Object, Value};
@@ -37,24 +39,6 @@ use crate::{Object, Value};
 /// of its escapes (`\/`, surrogate pairs).
 pub fn read_value(text: &str, limits: &Limits) -> Result<Value, YamlError> {
     read_document(text, limits, OBJECTS).map(|document| document.value)
-}
-
-/// Which of Go's readers a text is read like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dialect {
-    /// Kubernetes objects, through sigs.k8s.io/yaml: `yes` and `on` are booleans, a date is its text.
-    Objects,
-    /// Settings, through go.yaml.in/yaml/v3: `yes` and `on` are text, a date becomes the text of its time.
-    Settings,
-    /// Resources of kustomize, through kyaml: as settings are read, but a date becomes `2020-01-01T00:00:00Z`.
-    Resources,
-}
-
-impl Dialect {
-    /// Whether words and merges follow go.yaml.in/yaml/v3, not v2.
-    fn is_v3(self) -> bool {
-        self != Self::Objects
-    }
 }
 
 /// Reads the first document of a file of settings; a text without one is `null`, a key that is set twice is refused.
@@ -111,23 +95,6 @@ pub(crate) struct Document {
     pub(crate) notes: Vec<Note>,
     /// The bytes that aliases add to the text.
     pub(crate) aliased_bytes: usize,
-}
-
-/// Something in a document that is read in another way than its author may expect.
-#[derive(Debug)]
-pub(crate) struct Note {
-    pub(crate) offset: u32,
-    pub(crate) kind: NoteKind,
-}
-
-#[derive(Debug)]
-pub(crate) enum NoteKind {
-    /// A key became this text, which is not how it is written.
-    RespelledKey(String),
-    /// A key was set before in its mapping.
-    DuplicateKey(String),
-    /// Text after the end of the document was left out.
-    TextAfterEnd,
 }
 
 /// Reads the first document of a text as kustomize reads resources. Annotations of an object are texts, as they

@@ -55,14 +55,6 @@ impl Node {
 }
 
 impl Graph {
-    /// Puts objects together by their owner references (by uid), the names of certificates and what Clusters refer to.
-    /// An object that was given twice (by uid) is there once.
-    /// Source: clusterctl v1.14 client/cluster/objectgraph.go; differs: there, the last dash of
-    /// `NAME-apiserver-etcd-client` is taken wrongly: here such Secrets belong to their Cluster.
-    pub fn new(objects: Vec<Facts>) -> Self {
-        build::build(objects)
-    }
-
     /// Every object with its id, by kind, namespace and name.
     pub fn iter(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         (0..).map(NodeId).zip(&self.nodes)
@@ -71,17 +63,6 @@ impl Graph {
     /// An object.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
-    }
-
-    /// What becomes of every object when a choice of clusters is moved out of some namespaces.
-    pub fn select(&self, choice: &Choice) -> Selection {
-        select::select(self, choice)
-    }
-
-    /// What moves, in groups: owners, hard and soft, before what they own; by kind, namespace and name within a group.
-    /// A move creates group by group and deletes in reverse. Selected objects are all in exactly one group.
-    pub fn groups(&self, selection: &Selection) -> Vec<Vec<NodeId>> {
-        order::groups(self, selection)
     }
 }
 

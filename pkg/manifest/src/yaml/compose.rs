@@ -4,10 +4,9 @@
 //! 1.6.0 for keys; go.yaml.in/yaml/v3 3.0.4 for settings, where what a mapping says itself goes over what it merges.
 //! Works on a stack of its own, so that depth is bounded by [`Limits`](crate::Limits) alone.
 
-use super::error::Fault;
-use super::scalar::{Scalar, float_key, float_value};
+use super::error::{Fault, Problem};
+use super::scalar::{Dialect, Scalar, float_key, float_value};
 use super::tree::{Kind, Node, Tree};
-use super::{Dialect, Note, NoteKind, Problem};
 use crate::{Limits, Map, Value};
 
 /// Below this many nodes from aliases, and below [`FREE_NODES`] in all, nothing is refused.
@@ -37,6 +36,23 @@ pub(super) fn compose(
         aliased: 0,
     };
     composer.run()
+}
+
+/// Something in a document that is read in another way than its author may expect.
+#[derive(Debug)]
+pub(crate) struct Note {
+    pub(crate) offset: u32,
+    pub(crate) kind: NoteKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum NoteKind {
+    /// A key became this text, which is not how it is written.
+    RespelledKey(String),
+    /// A key was set before in its mapping.
+    DuplicateKey(String),
+    /// Text after the end of the document was left out.
+    TextAfterEnd,
 }
 
 /// What is told of a document beside its value.

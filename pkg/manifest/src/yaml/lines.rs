@@ -1,9 +1,10 @@
 //! The lines of fields.
 
 use super::error::line_and_column;
-use super::scalar::Scalar;
+use super::parse;
+use super::scalar::{Dialect, Scalar};
 use super::tree::{Kind, Node};
-use super::{Dialect, Limits, parse};
+use crate::Limits;
 
 /// Returns the line, from 1, of a field such as `patches[0].target` in the first document of a text. A field that is not
 /// there has the line of the innermost one around it that is. None for a text that cannot be read, or without a field.

@@ -5,13 +5,12 @@ use std::ops::Range;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag, options};
 
-use super::error::Fault;
+use super::error::{Fault, Problem};
 use super::folded;
 use super::refuse::{self, Tabs};
-use super::scalar::{Scalar, is_null, resolve};
+use super::scalar::{Dialect, Scalar, is_null, resolve};
 use super::tree::{Builder, Tree};
 use super::view::View;
-use super::{Dialect, Problem};
 
 /// A key must reach its `:` within so many characters, and in its line.
 const LONGEST_KEY: usize = 1024;

@@ -7,13 +7,31 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 
+use super::error::Problem;
 use super::timestamp::Timestamp;
-use super::{Dialect, Problem};
 use crate::Value;
 use crate::go_base64::BASE64;
 
 /// The prefix of the tags that YAML itself defines, written `!!` in a document.
 const CORE_TAGS: &str = "tag:yaml.org,2002:";
+
+/// One of Go's readers, whose rules apply to a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Kubernetes objects, through sigs.k8s.io/yaml: `yes` and `on` are booleans, a date is its text.
+    Objects,
+    /// Settings, through go.yaml.in/yaml/v3: `yes` and `on` are text, a date becomes the text of its time.
+    Settings,
+    /// Resources of kustomize, through kyaml: as settings are read, but a date becomes `2020-01-01T00:00:00Z`.
+    Resources,
+}
+
+impl Dialect {
+    /// Returns true if words and merges follow go.yaml.in/yaml/v3, not v2.
+    pub(super) fn is_v3(self) -> bool {
+        self != Self::Objects
+    }
+}
 
 /// The meaning of one scalar.
 #[derive(Clone, Debug, PartialEq)]

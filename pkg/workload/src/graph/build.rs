@@ -11,24 +11,30 @@ const PURPOSES: [&str; 6] = ["apiserver-etcd-client", "ca", "etcd", "kubeconfig"
 /// Objects of one kind, by namespace and name.
 type Places<'f> = HashMap<(&'f str, &'f str), NodeId>;
 
-pub(super) fn build(mut objects: Vec<Facts>) -> Graph {
-    let mut seen = HashSet::new();
-    // An object without a uid was never on a server: it is nobody's double.
-    objects.retain(|facts| facts.uid.is_empty() || seen.insert(facts.uid.clone()));
-    objects.sort_by(|a, b| place(a).cmp(&place(b)));
-    let soft = soft_owners(&objects);
-    let by_uid: HashMap<_, _> = ids(&objects).map(|(id, facts)| (facts.uid.clone(), id)).collect();
-    let nodes = objects.into_iter().zip(soft).map(|(facts, soft)| {
-        let owner = |uid: &String| by_uid.get(uid).copied().filter(|_| !uid.is_empty());
-        let owners: Vec<_> =
-            facts.owners.iter().map(|written| (written.clone(), owner(&written.uid))).collect();
-        let is_hard = |owner: &NodeId| owners.iter().any(|(_, known)| *known == Some(*owner));
-        let soft_owners = soft.filter(|owner| !is_hard(owner)).into_iter().collect();
-        Node { facts, owners, soft_owners, owned: Vec::new() }
-    });
-    let mut graph = Graph { nodes: nodes.collect() };
-    link(&mut graph);
-    graph
+impl Graph {
+    /// Puts objects together by their owner references (by uid), the names of certificates and what Clusters refer to.
+    /// An object that was given twice (by uid) is there once.
+    /// Source: clusterctl v1.14 client/cluster/objectgraph.go; differs: there, the last dash of
+    /// `NAME-apiserver-etcd-client` is taken wrongly: here such Secrets belong to their Cluster.
+    pub fn new(mut objects: Vec<Facts>) -> Self {
+        let mut seen = HashSet::new();
+        // An object without a uid was never on a server: it is nobody's double.
+        objects.retain(|facts| facts.uid.is_empty() || seen.insert(facts.uid.clone()));
+        objects.sort_by(|a, b| place(a).cmp(&place(b)));
+        let soft = soft_owners(&objects);
+        let by_uid: HashMap<_, _> = ids(&objects).map(|(id, facts)| (facts.uid.clone(), id)).collect();
+        let nodes = objects.into_iter().zip(soft).map(|(facts, soft)| {
+            let owner = |uid: &String| by_uid.get(uid).copied().filter(|_| !uid.is_empty());
+            let owners: Vec<_> =
+                facts.owners.iter().map(|written| (written.clone(), owner(&written.uid))).collect();
+            let is_hard = |owner: &NodeId| owners.iter().any(|(_, known)| *known == Some(*owner));
+            let soft_owners = soft.filter(|owner| !is_hard(owner)).into_iter().collect();
+            Node { facts, owners, soft_owners, owned: Vec::new() }
+        });
+        let mut graph = Graph { nodes: nodes.collect() };
+        link(&mut graph);
+        graph
+    }
 }
 
 /// In this order nodes are.

@@ -22,8 +22,12 @@ pub(super) fn order(graph: &Graph) -> Order {
     Order { sorted, circular }
 }
 
-pub(super) fn groups(graph: &Graph, selection: &Selection) -> Vec<Vec<NodeId>> {
-    levels(graph, |id| selection.moves(id))
+impl Graph {
+    /// What moves, in groups: owners, hard and soft, before what they own; by kind, namespace and name within a group.
+    /// A move creates group by group and deletes in reverse. Selected objects are all in exactly one group.
+    pub fn groups(&self, selection: &Selection) -> Vec<Vec<NodeId>> {
+        levels(self, |id| selection.moves(id))
+    }
 }
 
 /// Some objects, each as soon as all its owners among them have come; by id within a level.

@@ -147,21 +147,24 @@ impl Choice {
     }
 }
 
-pub(super) fn select(graph: &Graph, choice: &Choice) -> Selection {
-    let candidates = candidates::find(graph, choice);
-    let order = order::order(graph);
-    let mut fates = vec![Fate::Stays(Excluded::Cycle); graph.nodes.len()];
-    for id in order.sorted {
-        fates[id.index()] = fate(graph, id, choice, &candidates, &fates);
-    }
-    for id in &order.circular {
-        if let Err(why) = candidates.of(*id) {
-            fates[id.index()] = Fate::Stays(why);
+impl Graph {
+    /// What becomes of every object when a choice of clusters is moved out of some namespaces.
+    pub fn select(&self, choice: &Choice) -> Selection {
+        let candidates = candidates::find(self, choice);
+        let order = order::order(self);
+        let mut fates = vec![Fate::Stays(Excluded::Cycle); self.nodes.len()];
+        for id in order.sorted {
+            fates[id.index()] = fate(self, id, choice, &candidates, &fates);
         }
+        for id in &order.circular {
+            if let Err(why) = candidates.of(*id) {
+                fates[id.index()] = Fate::Stays(why);
+            }
+        }
+        kept::mark(self, choice, &candidates, &mut fates);
+        let cycles = cycles::rings(self, &order.circular);
+        Selection { fates, shared: candidates.shared(self), cycles }
     }
-    kept::mark(graph, choice, &candidates, &mut fates);
-    let cycles = cycles::rings(graph, &order.circular);
-    Selection { fates, shared: candidates.shared(graph), cycles }
 }
 
 /// What becomes of an object whose owners' fates are known: it moves when it is to and all its owners do.
