@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use api::output::{ProgressEvent, ProgressStep, StepCounts};
-use apply::{Engine, Guard, Outcome, Prune, RecordAt, Run};
+use apply::{Blocker, Engine, Guard, Health, Outcome, Prune, RecordAt, Run};
 use inventory::ManagementCluster;
 use provider::InstalledProvider;
 
 use crate::{
     LifecycleError, NotReady, ProviderPlan, Verb, WaitFor,
     provider_set::{ProviderRecord, marks, options},
+    readiness::wait_for_providers,
 };
 
 /// How long objects of one wave may take to be ready that the next one needs, where the user names no time.
@@ -65,6 +66,31 @@ pub(crate) async fn carry_out_provider(
     cluster.record_provider(&installed).await?;
     cluster.events.send(&of_provider(ProgressStep::Applied, &installed).counted(counts, begun.elapsed()));
     Ok(())
+}
+
+/// Waits as a verb was told to.
+/// Shape: what was not ready in time, where that is no failure; none when all is ready or nothing is waited for.
+/// # Errors
+/// `NotReady` where it is a failure; always when the server refuses a definition, which no time will mend.
+pub(crate) async fn wait_as_asked(
+    cluster: &ManagementCluster,
+    providers: &[ProviderPlan],
+    wait: WaitFor,
+) -> Result<Option<NotReady>, LifecycleError> {
+    let Some(timeout) = wait.timeout.filter(|_| !providers.is_empty()) else { return Ok(None) };
+    cluster.step(ProgressStep::WaitingForProviders);
+    let begun = Instant::now();
+    let blockers = wait_for_providers(cluster, providers, begun + timeout).await?;
+    if blockers.is_empty() {
+        return Ok(None);
+    }
+    let is_refused = blockers.iter().any(is_refused_definition);
+    let late = NotReady { after: begun.elapsed(), blockers };
+    if wait.must_be_ready || is_refused { Err(late.into()) } else { Ok(Some(late)) }
+}
+
+fn is_refused_definition(blocker: &Blocker) -> bool {
+    blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
 }
 
 /// A step of a provider.

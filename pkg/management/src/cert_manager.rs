@@ -36,14 +36,6 @@ use crate::{
 pub use self::manifest::{CertManagerManifest, CertManagerManifestError, cert_manager_manifest};
 pub(crate) use self::planning::plan_cert_manager_objects;
 
-/// Label of what belongs to cert-manager as clusterctl and capstan install it.
-const CORE_LABEL: &str = "clusterctl.cluster.x-k8s.io/core";
-const CORE_VALUE: &str = "cert-manager";
-/// Selects them.
-const SELECTOR: &str = "clusterctl.cluster.x-k8s.io/core=cert-manager";
-/// Annotation of the same objects: the version they are of.
-const VERSION_ANNOTATION: &str = "cert-manager.clusterctl.cluster.x-k8s.io/version";
-
 /// cert-manager that cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum CertManagerError {

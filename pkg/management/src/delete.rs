@@ -17,7 +17,7 @@ mod namespace;
 mod rights;
 
 use api::output::{CertManagerPlan, ProgressStep};
-use apply::{ApiError, ApplySet, Detail, InUse, Item, Live, PlannedSet};
+use apply::{ApiError, ApplySet, Detail, Item, Live, PlannedSet};
 use futures::future::try_join_all;
 use inventory::{ContractCheck, ManagementCluster};
 use provider::InstalledProvider;
@@ -34,7 +34,10 @@ use crate::{
     unfinished::{Unfinished, check_unfinished},
 };
 
-pub use self::{carry_out::delete_providers, choose::NotChosen};
+pub use self::{
+    carry_out::delete_providers,
+    choose::{DeleteError, NotChosen},
+};
 
 /// What a cluster may store its objects in for providers to be deleted from it; what is newer may be something this
 /// binary knows nothing of.
@@ -56,25 +59,6 @@ pub struct DeleteRequest {
     pub thorough: bool,
     /// The reaction to an unfinished upgrade or move.
     pub unfinished: OnUnfinished,
-}
-
-/// What only a deletion runs into.
-#[derive(Debug, thiserror::Error)]
-pub enum DeleteError {
-    /// Providers that are not installed, or in several namespaces, or in another version.
-    #[error("cannot tell what is to be deleted")]
-    Unknown {
-        /// All of them.
-        providers: Vec<NotChosen>,
-        /// What is installed, as `ns/label version`, for a hint.
-        installed: Vec<String>,
-    },
-    /// Objects of the kinds that are to go; nothing was deleted.
-    #[error("there are still objects of kinds that are to go")]
-    InUse {
-        /// Each provider with its definitions and examples.
-        providers: Vec<(api::ProviderId, Vec<InUse>)>,
-    },
 }
 
 /// Finds out what would be deleted, and whether it may be. Writes nothing.

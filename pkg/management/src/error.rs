@@ -2,9 +2,9 @@
 
 use apply::{ApiError, EngineError};
 use inventory::{ContractError, InventoryError, Problems};
-use mover::JournalError;
+use mover::{JournalError, MoveJournal};
 
-use crate::{CertManagerError, DeleteError, NotReady, ResolveError, UnfinishedRun, UpgradeError, Verb};
+use crate::{CertManagerError, DeleteError, JournalState, NotReady, ResolveError, UpgradeError, Verb};
 
 /// An `init`, an `upgrade` or a `delete` that cannot be planned or carried out.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +60,17 @@ pub enum LifecycleError {
     Api(#[from] ApiError),
 }
 
+/// An interrupted run that has to be completed or undone before the cluster is changed otherwise.
+#[derive(Debug, thiserror::Error)]
+pub enum UnfinishedRun {
+    /// An upgrade.
+    #[error("the upgrade begun at {} is not finished", _0.begun)]
+    Upgrade(JournalState),
+    /// A move out of the cluster or into it.
+    #[error("the move begun at {} from `{}` to `{}` is not finished", _0.begun, _0.source.address, _0.target.address)]
+    Move(Box<MoveJournal>),
+}
+
 impl From<JournalError> for LifecycleError {
     fn from(error: JournalError) -> Self {
         Self::Journal(Box::new(error))
@@ -69,6 +80,19 @@ impl From<JournalError> for LifecycleError {
 impl LifecycleError {
     pub(crate) fn objects(verb: Verb, provider: api::ProviderId, source: EngineError) -> Self {
         Self::Objects { verb, provider, source: Box::new(source) }
+    }
+}
+
+impl UnfinishedRun {
+    /// The warning of a change that is made all the same.
+    pub(crate) fn abandoned(&self) -> String {
+        let lost = match self {
+            Self::Upgrade(_) => "it may be impossible to complete it or to roll it back",
+            Self::Move(_) => {
+                "it may be impossible to complete it or to undo it; its Clusters stay paused until you resume them"
+            }
+        };
+        format!("{self}; {lost}")
     }
 }
 

@@ -13,13 +13,12 @@ use provider::InstalledProvider;
 use crate::{
     CertManagerError, LifecycleError, LifecyclePlan, NotReady, OnUnfinished, ProviderPlan, ProvidersRequest,
     RenderedProvider, Sources, Verb, WaitFor,
-    carry_out::{Position, carry_out_provider},
+    carry_out::{Position, carry_out_provider, wait_as_asked},
     cert_manager::{
         carry_out_cert_manager, plan_cert_manager_for_init, plan_cert_manager_objects, written_objects,
     },
     init::again::not_whole,
     preflight::{Need, check_access, check_providers},
-    readiness::wait_as_asked,
     unfinished::{Unfinished, check_unfinished},
 };
 

@@ -41,17 +41,17 @@ pub use cert_manager::{
     CertManagerError, CertManagerManifest, CertManagerManifestError, cert_manager_manifest,
 };
 pub use delete::{DeleteError, DeleteRequest, NotChosen, delete_providers, plan_delete};
-pub use error::LifecycleError;
+pub use error::{LifecycleError, UnfinishedRun};
 pub use init::{InitRequest, init, plan_init};
 pub use plan::{
-    Difference, Diffs, LifecyclePlan, NoRandomBytes, ObjectDifference, PlanOrigin, ProviderPlan, Verb,
-    differences, plan_origin,
+    Difference, Diffs, LifecyclePlan, NoRandomBytes, ObjectDifference, OnUnfinished, PlanOrigin,
+    ProviderPlan, Verb, differences, plan_origin,
 };
 pub use readiness::{NotReady, WaitFor};
 pub use render::{RenderError, RenderedPart, render_installation};
 pub use sources::{ProvidersRequest, RenderedProvider, ResolveError, Sources};
 pub use status::{ClusterStatus, InstalledHealth, ObjectDrift, ProviderStatus, StatusError, status};
-pub use unfinished::{OnUnfinished, Unfinished, UnfinishedRun, refuse_unfinished};
+pub use unfinished::{Unfinished, refuse_unfinished};
 pub use upgrade::{
     InvalidUpgradeItem, JournalState, NextVersion, ResumePlan, RollbackPlan, UpgradeError, UpgradeItem,
     UpgradeOutlook, UpgradeRequest, UpgradeTarget, abort_upgrade, begin_rollback, plan_resume, plan_rollback,

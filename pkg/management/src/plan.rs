@@ -20,6 +20,16 @@ pub enum Verb {
     Delete,
 }
 
+/// The reaction to an interrupted run that a change would make impossible to complete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnUnfinished {
+    /// The change is refused.
+    #[default]
+    Refuse,
+    /// The change is made, with a warning of what may be lost.
+    Abandon,
+}
+
 /// What a verb is going to do to a management cluster. Holds the objects too; what is printed or saved of it are types
 /// of `api`, without values of Secrets.
 #[derive(Clone, Debug)]

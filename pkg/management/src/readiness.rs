@@ -3,11 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use api::output::ProgressStep;
-use apply::{ApiError, Blocker, Health, Hints, ObjectKey, Waiting, wait_for_webhooks};
+use apply::{ApiError, Blocker, Hints, ObjectKey, Waiting, wait_for_webhooks};
 use inventory::ManagementCluster;
 
-use crate::{LifecycleError, ProviderPlan};
+use crate::ProviderPlan;
 
 /// Whether and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,29 +56,4 @@ pub(crate) async fn wait_for_providers(
     }
     let objects: Vec<_> = objects().map(|object| object.object.clone()).collect();
     wait_for_webhooks(&cluster.server, &objects, Some(until)).await
-}
-
-/// Waits as a verb was told to.
-/// Shape: what was not ready in time, where that is no failure; none when all is ready or nothing is waited for.
-/// # Errors
-/// `NotReady` where it is a failure; always when the server refuses a definition, which no time will mend.
-pub(crate) async fn wait_as_asked(
-    cluster: &ManagementCluster,
-    providers: &[ProviderPlan],
-    wait: WaitFor,
-) -> Result<Option<NotReady>, LifecycleError> {
-    let Some(timeout) = wait.timeout.filter(|_| !providers.is_empty()) else { return Ok(None) };
-    cluster.step(ProgressStep::WaitingForProviders);
-    let begun = Instant::now();
-    let blockers = wait_for_providers(cluster, providers, begun + timeout).await?;
-    if blockers.is_empty() {
-        return Ok(None);
-    }
-    let is_refused = blockers.iter().any(is_refused_definition);
-    let late = NotReady { after: begun.elapsed(), blockers };
-    if wait.must_be_ready || is_refused { Err(late.into()) } else { Ok(Some(late)) }
-}
-
-fn is_refused_definition(blocker: &Blocker) -> bool {
-    blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
 }

@@ -1,30 +1,9 @@
 //! Runs that were interrupted, and the changes that would make it impossible to complete them.
 
 use inventory::{ManagementCluster, ProviderInventory};
-use mover::{JournalError, MoveJournal, unfinished_move};
+use mover::{JournalError, unfinished_move};
 
-use crate::{JournalState, upgrade::unfinished_upgrade};
-
-/// The reaction to an interrupted run that a change would make impossible to complete.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnUnfinished {
-    /// The change is refused.
-    #[default]
-    Refuse,
-    /// The change is made, with a warning of what may be lost.
-    Abandon,
-}
-
-/// An interrupted run that has to be completed or undone before the cluster is changed otherwise.
-#[derive(Debug, thiserror::Error)]
-pub enum UnfinishedRun {
-    /// An upgrade.
-    #[error("the upgrade begun at {} is not finished", _0.begun)]
-    Upgrade(JournalState),
-    /// A move out of the cluster or into it.
-    #[error("the move begun at {} from `{}` to `{}` is not finished", _0.begun, _0.source.address, _0.target.address)]
-    Move(Box<MoveJournal>),
-}
+use crate::{LifecycleError, OnUnfinished, UnfinishedRun, upgrade::unfinished_upgrade};
 
 /// The interrupted runs that a change has to leave completable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,19 +14,6 @@ pub enum Unfinished {
     All,
 }
 
-impl UnfinishedRun {
-    /// The warning of a change that is made all the same.
-    fn abandoned(&self) -> String {
-        let lost = match self {
-            Self::Upgrade(_) => "it may be impossible to complete it or to roll it back",
-            Self::Move(_) => {
-                "it may be impossible to complete it or to undo it; its Clusters stay paused until you resume them"
-            }
-        };
-        format!("{self}; {lost}")
-    }
-}
-
 /// Refuses a change as its plan would, for a run that would otherwise wait for the lease of the cluster first.
 /// # Errors
 /// The run that is in the way, or the failure to look for one.
@@ -55,7 +21,7 @@ pub async fn refuse_unfinished(
     cluster: &ManagementCluster,
     what: Unfinished,
     on: OnUnfinished,
-) -> Result<(), crate::LifecycleError> {
+) -> Result<(), LifecycleError> {
     let inventory = cluster.inventory().await?;
     check_unfinished(cluster, &inventory, what, on).await.map(drop)
 }
@@ -69,7 +35,7 @@ pub(crate) async fn check_unfinished(
     inventory: &ProviderInventory,
     what: Unfinished,
     on: OnUnfinished,
-) -> Result<Vec<String>, crate::LifecycleError> {
+) -> Result<Vec<String>, LifecycleError> {
     if inventory.providers.is_empty() {
         return Ok(Vec::new());
     }
@@ -84,8 +50,7 @@ pub(crate) async fn check_unfinished(
                 runs.extend(journal.map(|journal| UnfinishedRun::Upgrade(journal.index.state())));
             }
             Err(error) => {
-                let is_forbidden =
-                    matches!(&error, crate::LifecycleError::Api(error) if error.code() == Some(403));
+                let is_forbidden = matches!(&error, LifecycleError::Api(error) if error.code() == Some(403));
                 warn_of_unknown(cluster, "upgrade", is_forbidden, error)?;
             }
         }
@@ -97,12 +62,12 @@ pub(crate) async fn check_unfinished(
 }
 
 /// Warns of a journal that cannot be read; any other failure is one.
-fn warn_of_unknown<E: std::error::Error + Into<crate::LifecycleError>>(
+fn warn_of_unknown<E: std::error::Error + Into<LifecycleError>>(
     cluster: &ManagementCluster,
     run: &str,
     is_unknown: bool,
     error: E,
-) -> Result<(), crate::LifecycleError> {
+) -> Result<(), LifecycleError> {
     if !is_unknown {
         return Err(error.into());
     }

@@ -12,10 +12,10 @@ mod rollback;
 mod storage;
 
 use api::{
-    Contract, ProviderId,
+    Contract,
     output::{CertManagerAction, CertManagerPlan, ProgressStep},
 };
-use apply::{ApiError, ByName, WriteMode};
+use apply::{ByName, WriteMode};
 use inventory::{ContractCheck, ManagementCluster, Problem, Problems, ProviderInventory};
 use provider::InstalledProvider;
 
@@ -41,8 +41,8 @@ pub(crate) use keep::Keep;
 pub(crate) use prepare::with_kept_fields;
 
 pub use choose::NextVersion;
-pub use journal::JournalState;
 pub(crate) use journal::unfinished_upgrade;
+pub use journal::{JournalState, UpgradeError};
 pub use request::{InvalidUpgradeItem, UpgradeItem, UpgradeRequest, UpgradeTarget};
 pub use rollback::{RollbackPlan, begin_rollback, plan_rollback, rollback_upgrade};
 
@@ -60,58 +60,6 @@ pub struct UpgradeOutlook {
     pub contracts: Vec<(Contract, Vec<(InstalledProvider, NextVersion)>)>,
     /// An upgrade that was begun and is not finished.
     pub unfinished: Option<JournalState>,
-}
-
-/// What only an upgrade runs into: the journal of the last one, and the way back.
-#[derive(Debug, thiserror::Error)]
-pub enum UpgradeError {
-    /// An upgrade that was begun stands in the way.
-    #[error("an upgrade begun at {} is not finished", _0.begun)]
-    Unfinished(JournalState),
-    /// What was laid over providers when it was begun is missing now.
-    #[error("the upgrade begun at {begun} cannot go on without {}", kustomizations(lost))]
-    WithoutKustomizations {
-        /// When it was begun.
-        begun: String,
-        /// Providers, each with the folder or url of its kustomization.
-        lost: Vec<(ProviderId, String)>,
-    },
-    /// There is no upgrade to go on with, or to go back from.
-    #[error("there is no upgrade to {verb}")]
-    NoJournal {
-        /// `resume`, `abort` or `roll back`.
-        verb: &'static str,
-    },
-    /// What is on the cluster says of itself that it is a journal, and cannot be used.
-    #[error("the journal of the last upgrade cannot be used: {problem}")]
-    Journal {
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The journal cannot be written, so nothing else was.
-    #[error("cannot keep a journal on the cluster; nothing was changed")]
-    NoJournalKept {
-        /// Why.
-        #[source]
-        source: Box<ApiError>,
-    },
-    /// Going back would lose objects, or what is installed is not what the journal is about.
-    #[error("cannot go back{}", only(reasons))]
-    NoWayBack {
-        /// Each definition and each provider that stands in the way.
-        reasons: Vec<String>,
-    },
-}
-
-fn kustomizations(lost: &[(ProviderId, String)]) -> String {
-    let one =
-        |(provider, place): &(ProviderId, String)| format!("the kustomization `{place}` of `{provider}`");
-    lost.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// The one reason; several are told one by one beside the message.
-fn only(reasons: &[String]) -> String {
-    if let [only] = reasons { format!(": {only}") } else { format!(", for {} reasons", reasons.len()) }
 }
 
 /// Looks for versions to go to. Writes nothing.

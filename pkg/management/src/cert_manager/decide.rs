@@ -7,7 +7,8 @@ use apply::{ApplySet, ObjectKey};
 use manifest::{Object, images::images_of};
 
 use super::{
-    CertManagerError, CertManagerManifest, VERSION_ANNOTATION,
+    CertManagerError, CertManagerManifest,
+    record::VERSION_ANNOTATION,
     version::{Comparison, compare},
 };
 

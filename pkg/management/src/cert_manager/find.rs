@@ -8,11 +8,14 @@ use inventory::{ManagementCluster, definition_kind, served};
 use manifest::Object;
 
 use super::{
-    CertManagerManifest, SELECTOR,
+    CertManagerManifest,
     decide::Found,
     probe::{GROUP, Probe, probe},
 };
-use crate::{applied::is_made_by_a_controller, cert_manager::record::cert_manager_set};
+use crate::{
+    applied::is_made_by_a_controller,
+    cert_manager::record::{SELECTOR, cert_manager_set},
+};
 
 /// Namespaces that releases of cert-manager put objects into.
 /// Source: clusterctl v1.14 client/cluster/cert_manager.go (certManagerNamespaces).

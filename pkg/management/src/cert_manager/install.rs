@@ -11,9 +11,9 @@ use futures::future::{Either, select};
 use inventory::ManagementCluster;
 
 use super::{
-    CertManagerError, CertManagerManifest, SELECTOR,
+    CertManagerError, CertManagerManifest,
     probe::{is_defined, probe_until},
-    record::{CertManagerRecord, marks},
+    record::{CertManagerRecord, SELECTOR, marks},
 };
 use crate::{
     applied::items_of,

@@ -5,7 +5,7 @@ use provider::{
     supply::open_cert_manager,
 };
 
-use super::{CORE_LABEL, CORE_VALUE, VERSION_ANNOTATION};
+use super::record::{CORE_LABEL, CORE_VALUE, VERSION_ANNOTATION};
 use crate::Sources;
 
 /// A release of cert-manager made ready to be applied.

@@ -7,7 +7,13 @@ use inventory::{ManagementCluster, config_map_kind};
 use manifest::{Object, Value};
 use serde_json::json;
 
-use super::{CORE_LABEL, CORE_VALUE};
+/// Label of what belongs to cert-manager as clusterctl and capstan install it.
+pub(super) const CORE_LABEL: &str = "clusterctl.cluster.x-k8s.io/core";
+pub(super) const CORE_VALUE: &str = "cert-manager";
+/// Selects them.
+pub(super) const SELECTOR: &str = "clusterctl.cluster.x-k8s.io/core=cert-manager";
+/// Annotation of the same objects: the version they are of.
+pub(super) const VERSION_ANNOTATION: &str = "cert-manager.clusterctl.cluster.x-k8s.io/version";
 
 /// The ConfigMap in cert-manager's namespace. It has not the label of cert-manager's objects: clusterctl counts what
 /// has it.

@@ -19,8 +19,10 @@ use tempfile::TempDir;
 use super::*;
 use crate::{
     cert_manager::{
-        carry_out_cert_manager, install::wait_for_foreign_cert_manager, plan_cert_manager_for_init,
-        plan_cert_manager_for_upgrade,
+        carry_out_cert_manager,
+        install::wait_for_foreign_cert_manager,
+        plan_cert_manager_for_init, plan_cert_manager_for_upgrade,
+        record::{CORE_LABEL, VERSION_ANNOTATION},
     },
     tests as testing,
 };

@@ -1,10 +1,29 @@
 use std::cmp::Reverse;
 
+use apply::InUse;
 use inventory::ProviderInventory;
 use provider::InstalledProvider;
 
-use super::DeleteError;
 use crate::ProvidersRequest;
+
+/// What only a deletion runs into.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteError {
+    /// Providers that are not installed, or in several namespaces, or in another version.
+    #[error("cannot tell what is to be deleted")]
+    Unknown {
+        /// All of them.
+        providers: Vec<NotChosen>,
+        /// What is installed, as `ns/label version`, for a hint.
+        installed: Vec<String>,
+    },
+    /// Objects of the kinds that are to go; nothing was deleted.
+    #[error("there are still objects of kinds that are to go")]
+    InUse {
+        /// Each provider with its definitions and examples.
+        providers: Vec<(api::ProviderId, Vec<InUse>)>,
+    },
+}
 
 /// A provider that was named and cannot be meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

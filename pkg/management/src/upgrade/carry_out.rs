@@ -11,9 +11,8 @@ use super::{
 };
 use crate::{
     CertManagerError, LifecycleError, LifecyclePlan, NotReady, ProviderPlan, Sources,
-    carry_out::{Position, carry_out_provider},
+    carry_out::{Position, carry_out_provider, wait_as_asked},
     cert_manager::carry_out_cert_manager,
-    readiness::wait_as_asked,
     upgrade::journal::upgrade_journal,
 };
 

@@ -20,13 +20,13 @@ use manifest::{Object, Value};
 use provider::InstalledProvider;
 use serde_json::json;
 
-use super::UpgradeError;
 use crate::LifecycleError;
 
+use index::unusable;
 use manifests::{digest, pack, unpack};
 
-pub use index::JournalState;
 pub(crate) use index::{Entry, Index, Phase};
+pub use index::{JournalState, UpgradeError};
 pub(crate) use manifests::to_restore;
 
 /// The journal on the cluster.
@@ -56,10 +56,6 @@ const LABEL: (&str, &str) = ("journal", "upgrade");
 
 fn selector() -> String {
     format!("{PREFIX}/{}={}", LABEL.0, LABEL.1)
-}
-
-fn unusable(problem: impl Into<String>) -> UpgradeError {
-    UpgradeError::Journal { problem: problem.into() }
 }
 
 /// The journal of the last upgrade, finished or not. One request.

@@ -5,15 +5,13 @@ use inventory::{ManagementCluster, ProviderInventory};
 use provider::InstalledProvider;
 
 use super::{
-    UpgradeError,
-    journal::{Entry, Journal, Phase},
+    journal::{Entry, Journal, Phase, UpgradeError},
     prepare::{Look, Next},
     storage::StorageBack,
 };
 use crate::{
     LifecycleError, LifecyclePlan, NotReady, OnUnfinished, Verb, WaitFor,
-    carry_out::{Position, carry_out_provider},
-    readiness::wait_as_asked,
+    carry_out::{Position, carry_out_provider, wait_as_asked},
     unfinished::{Unfinished, check_unfinished},
     upgrade::{
         journal::{clear_remains_of_journal, upgrade_journal},

@@ -9,8 +9,8 @@ use manifest::{Object, Value};
 use serde_json::json;
 
 use super::{
-    UpgradeError,
     definitions::{is_definition, is_served, stored, versions_missing},
+    journal::UpgradeError,
 };
 use crate::LifecycleError;
 

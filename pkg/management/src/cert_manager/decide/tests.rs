@@ -2,7 +2,7 @@ use api::output::{CertManagerAction, CertManagerPlan};
 use apply::{ApplySet, Item, ObjectKey};
 use manifest::Object;
 
-use super::{super::VERSION_ANNOTATION, *};
+use super::{super::record::VERSION_ANNOTATION, *};
 use crate::tests::objects;
 
 const WANTED: &str = "v1.21.1";

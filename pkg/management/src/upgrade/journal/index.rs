@@ -1,12 +1,12 @@
 //! What a journal says: what was asked for, versions, and how far it is.
 
 use api::{ProviderId, output::CertManagerPlan};
+use apply::ApiError;
 use inventory::ProviderInventory;
 use provider::Layers;
 use serde::{Deserialize, Serialize};
 
-use super::unusable;
-use crate::{OnUnfinished, UpgradeError, UpgradeRequest, UpgradeTarget, WaitFor, upgrade::choose::Choice};
+use crate::{OnUnfinished, UpgradeRequest, UpgradeTarget, WaitFor, upgrade::choose::Choice};
 
 /// The layout this binary writes and reads.
 const FORMAT: u32 = 1;
@@ -22,6 +22,58 @@ pub struct JournalState {
     pub rolling_back: bool,
     /// Providers with the version before, the version after, and whether they are done.
     pub providers: Vec<(ProviderId, String, String, bool)>,
+}
+
+/// What only an upgrade runs into: the journal of the last one, and the way back.
+#[derive(Debug, thiserror::Error)]
+pub enum UpgradeError {
+    /// An upgrade that was begun stands in the way.
+    #[error("an upgrade begun at {} is not finished", _0.begun)]
+    Unfinished(JournalState),
+    /// What was laid over providers when it was begun is missing now.
+    #[error("the upgrade begun at {begun} cannot go on without {}", kustomizations(lost))]
+    WithoutKustomizations {
+        /// When it was begun.
+        begun: String,
+        /// Providers, each with the folder or url of its kustomization.
+        lost: Vec<(ProviderId, String)>,
+    },
+    /// There is no upgrade to go on with, or to go back from.
+    #[error("there is no upgrade to {verb}")]
+    NoJournal {
+        /// `resume`, `abort` or `roll back`.
+        verb: &'static str,
+    },
+    /// What is on the cluster says of itself that it is a journal, and cannot be used.
+    #[error("the journal of the last upgrade cannot be used: {problem}")]
+    Journal {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The journal cannot be written, so nothing else was.
+    #[error("cannot keep a journal on the cluster; nothing was changed")]
+    NoJournalKept {
+        /// Why.
+        #[source]
+        source: Box<ApiError>,
+    },
+    /// Going back would lose objects, or what is installed is not what the journal is about.
+    #[error("cannot go back{}", only(reasons))]
+    NoWayBack {
+        /// Each definition and each provider that stands in the way.
+        reasons: Vec<String>,
+    },
+}
+
+fn kustomizations(lost: &[(ProviderId, String)]) -> String {
+    let one =
+        |(provider, place): &(ProviderId, String)| format!("the kustomization `{place}` of `{provider}`");
+    lost.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The one reason; several are told one by one beside the message.
+fn only(reasons: &[String]) -> String {
+    if let [only] = reasons { format!(": {only}") } else { format!(", for {} reasons", reasons.len()) }
 }
 
 /// What the first Secret holds, as JSON.
@@ -78,6 +130,10 @@ pub(crate) struct CertManagerStep {
     pub(crate) from: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) to: Option<String>,
+}
+
+pub(super) fn unusable(problem: impl Into<String>) -> UpgradeError {
+    UpgradeError::Journal { problem: problem.into() }
 }
 
 impl From<&CertManagerPlan> for CertManagerStep {
