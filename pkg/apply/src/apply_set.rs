@@ -1,13 +1,10 @@
 //! What was applied, as it is recorded.
 
-use std::{collections::BTreeMap, mem};
-
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdoptionPolicy, ApiError, DeletePolicy, Desired, DesiredSet, FieldSet, GroupKind, Health, ObjectKey,
-    Plan, Policies, ReconcilePolicy, UpdatePolicy, order::delete_priority,
+    AdoptionPolicy, ApiError, DeletePolicy, FieldSet, GroupKind, ObjectKey, ReconcilePolicy, UpdatePolicy,
 };
 
 mod wire;
@@ -111,46 +108,12 @@ impl ManagedType {
 }
 
 impl Item {
-    fn new(key: ObjectKey) -> Self {
-        Self { key, ..Self::default() }
-    }
-
-    fn deletion_place(&self) -> (i16, i8, &ObjectKey) {
-        (self.delete_order, delete_priority(&self.key), &self.key)
-    }
-
     /// Whether it was written, so that what is there under its name is no stranger. One that was only scheduled, for
     /// application or for deletion, tells nothing.
     pub(crate) fn was_written(&self) -> bool {
         let was_scheduled =
             matches!(self.phase, Phase::ScheduledForApplication | Phase::ScheduledForDeletion);
         self.last_applied_at.is_some() || !was_scheduled
-    }
-
-    /// Takes over what a manifest says.
-    fn follow(&mut self, desired: &Desired) {
-        let Policies { adoption, reconcile, update, delete } = desired.policies.policies;
-        self.version.clone_from(&desired.version);
-        self.adoption_policy = adoption;
-        self.reconcile_policy = reconcile;
-        self.update_policy = update;
-        self.delete_policy = delete;
-        self.apply_order = desired.policies.apply_order;
-        self.delete_order = desired.policies.delete_order;
-        self.managed_types.clone_from(&desired.defines);
-        self.digest.clone_from(&desired.digest);
-    }
-
-    fn schedule(&mut self, phase: Phase, health: Health) {
-        self.phase = phase;
-        health.as_str().clone_into(&mut self.status);
-    }
-
-    fn schedule_deletion(&mut self) {
-        self.digest.clear();
-        if self.phase != Phase::Deleting {
-            self.schedule(Phase::ScheduledForDeletion, Health::Terminating);
-        }
     }
 }
 
@@ -175,42 +138,6 @@ impl ApplySet {
     /// Takes an object out.
     pub fn forget(&mut self, key: &ObjectKey) {
         self.items.retain(|item| item.key != *key);
-    }
-
-    /// Notes what a plan is going to do: what it writes is scheduled for application, what it removes for deletion, and
-    /// policies and orders become those of the manifests. Items are put in the order of deletion.
-    ///
-    /// What is different then must be stored before the first write. Otherwise a run that was cut off could leave objects
-    /// nobody knows of, or a half-written change that looks like the recorded one.
-    pub(crate) fn schedule(&mut self, desired: &DesiredSet, plan: &Plan) {
-        // A namespace that was dropped and stays may be missing, and made for nobody: that step is about no item.
-        let own = plan.steps.iter().filter(|step| !step.unowned);
-        let steps: BTreeMap<_, _> = own.map(|step| (&step.key, step.action)).collect();
-        let mut items: BTreeMap<_, _> =
-            mem::take(&mut self.items).into_iter().map(|item| (item.key.clone(), item)).collect();
-        for item in items.values_mut().filter(|item| steps.get(&item.key).is_some_and(|step| step.removes()))
-        {
-            item.schedule_deletion();
-        }
-        for object in &desired.objects {
-            let item = items.entry(object.key.clone()).or_insert_with_key(|key| Item::new(key.clone()));
-            item.follow(object);
-            if steps.get(&object.key).is_some_and(|step| step.writes()) {
-                item.schedule(Phase::ScheduledForApplication, Health::InProgress);
-            }
-        }
-        self.items = items.into_values().collect();
-        self.sort_for_deletion();
-    }
-
-    /// Notes that all of it is to be deleted.
-    pub(crate) fn schedule_deletion(&mut self) {
-        self.items.iter_mut().for_each(Item::schedule_deletion);
-        self.sort_for_deletion();
-    }
-
-    fn sort_for_deletion(&mut self) {
-        self.items.sort_by(|a, b| a.deletion_place().cmp(&b.deletion_place()));
     }
 }
 

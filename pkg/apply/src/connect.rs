@@ -1,6 +1,6 @@
 //! The way to a server: address, credentials, proxies, and as whom.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, Uri, header};
 use kube::{
@@ -9,13 +9,13 @@ use kube::{
 };
 
 mod clients;
+mod error;
 mod fence;
 
+pub(crate) use clients::CONNECT_TIMEOUT;
 use clients::Clients;
+pub use error::ConnectError;
 pub(crate) use fence::Fence;
-
-/// How long a connection may take to come about.
-pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Which server, and as whom.
 #[derive(Clone, Debug)]
@@ -51,42 +51,6 @@ pub struct Impersonation {
     pub user: String,
     /// Its groups.
     pub groups: Vec<String>,
-}
-
-/// Why there is no connection. Nothing was asked of the server yet.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// The context cannot be used.
-    #[error("cannot use context `{context}` of the kubeconfig")]
-    Context {
-        /// Its name.
-        context: String,
-        /// Why.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// A program that gives credentials failed.
-    #[error("the credential plugin `{command}` of context `{context}` gave no credentials")]
-    Plugin {
-        /// Name of the context.
-        context: String,
-        /// The program.
-        command: String,
-        /// What its maker says about installing it.
-        install_hint: Option<String>,
-        /// Why.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// There is nobody of this name to act as.
-    #[error("cannot act as `{name}`: that is not a name a request can carry")]
-    Impersonation {
-        /// The user or group.
-        name: String,
-    },
-    /// The pod has no service account, or this runs in none.
-    #[error("there is no service account of a pod to connect with")]
-    InCluster(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl std::fmt::Debug for Credentials {

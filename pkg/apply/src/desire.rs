@@ -15,8 +15,6 @@ use self::{
 };
 use crate::{Hints, Kinds, ManagedType, Marks, ObjectKey, ObjectPolicies, Options};
 
-pub use scope::defined_kinds;
-
 pub(crate) use digest::ONCE;
 
 /// One object as it is to be.
@@ -59,7 +57,7 @@ pub struct BadObject {
 /// policies read, marks put on, digests taken.
 ///
 /// Kinds come from definitions in the set itself (which win), from the server, or from an APIService of the set;
-/// what a server will serve only later is added to `kinds` by the caller, see [`defined_kinds`].
+/// what a server will serve only later is added to `kinds` by the caller, see [`crate::defined_kinds`].
 /// Source: component-operator-runtime (apply).
 /// # Errors
 /// Everything that is wrong with any object.

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{Blocker, Effect, LeaseHolder, ObjectKey, Written};
+use crate::{Blocker, LeaseHolder, ObjectKey, Written};
 
 /// What happens while a server is worked on.
 #[derive(Clone, Debug)]
@@ -68,6 +68,17 @@ pub enum Event {
         /// How many there are, as far as is known.
         of: Option<usize>,
     },
+}
+
+/// The effect of a request on the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// None: a read, a dry run, a review of permissions.
+    None,
+    /// It acquires, renews or releases the lease of the cluster.
+    Lease,
+    /// It writes.
+    Write,
 }
 
 /// Where events of one sort go. Cheap to clone.

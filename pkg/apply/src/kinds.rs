@@ -5,9 +5,14 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use manifest::Object;
+use manifest::{Object, Value};
 
-use crate::{GroupKind, defined_kinds};
+use crate::{GroupKind, ObjectKey};
+
+/// What can be done with objects of every kind that a CustomResourceDefinition brings.
+/// Source: Kubernetes 1.36, apiextensions-apiserver/pkg/apiserver (customresource_discovery_controller).
+const CUSTOM_VERBS: [&str; 8] =
+    ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
 /// A kind as a server serves it in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +101,28 @@ impl Kinds {
     pub fn broken(&self) -> impl Iterator<Item = &str> {
         self.broken.iter().map(String::as_str)
     }
+}
+
+/// The kinds that a CustomResourceDefinition will make the server serve, a version each; none for other objects.
+/// For [`Kinds::add`], where objects are desired whose definitions are applied before them as part of another set.
+pub fn defined_kinds(definition: &Object) -> Vec<ApiKind> {
+    if !ObjectKey::of(definition).is_crd() {
+        return Vec::new();
+    }
+    let text = |path: &[&str]| definition.get(path).and_then(Value::as_str).unwrap_or_default();
+    let versions = definition.get(&["spec", "versions"]).and_then(Value::as_array);
+    let served = versions.into_iter().flatten().filter(|version| version["served"] != Value::Bool(false));
+    served
+        .filter_map(|version| version["name"].as_str())
+        .map(|version| ApiKind {
+            group: text(&["spec", "group"]).to_owned(),
+            version: version.to_owned(),
+            kind: text(&["spec", "names", "kind"]).to_owned(),
+            plural: text(&["spec", "names", "plural"]).to_owned(),
+            namespaced: text(&["spec", "scope"]) == "Namespaced",
+            verbs: CUSTOM_VERBS.map(str::to_owned).to_vec(),
+        })
+        .collect()
 }
 
 /// The place of a version among others of its kind; a server prefers the greatest: `v2`, `v1`, `v2beta1`, `v1alpha1`.

@@ -18,6 +18,7 @@
 //! - A lease that was released is deleted, so an idle cluster holds nothing of it.
 
 mod confirm;
+mod holder;
 mod object;
 mod proof;
 
@@ -27,7 +28,6 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use jiff::Timestamp;
 use manifest::Object;
 use tokio::{
     task::JoinSet,
@@ -35,43 +35,18 @@ use tokio::{
 };
 
 pub(crate) use confirm::HeldLease;
+pub use holder::{EXPIRY, FRESH, LeaseHolder, LeaseName};
 use proof::Moment;
 pub(crate) use proof::Proof;
 
 use crate::{ApiError, Event, Server};
 
-/// A request that writes is sent at most this long after a confirmation of the lease.
-pub const FRESH: Duration = Duration::from_secs(15);
-/// Another run takes over this long after the last renewal.
-pub const EXPIRY: Duration = Duration::from_secs(45);
 /// The pause between renewals.
 const RENEW_EVERY: Duration = Duration::from_secs(10);
 /// The pause between looks at a lease that another run holds.
 const POLL_EVERY: Duration = Duration::from_secs(2);
 /// A release that takes longer is left to expiry.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(5);
-
-/// The name of a Lease object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeaseName {
-    /// Its namespace, which must exist.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
-}
-
-/// The run that holds a lease.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LeaseHolder {
-    /// Name of the machine.
-    pub host: String,
-    /// The process on it: its id, and after a `-` what tells it from later processes of the same id.
-    pub process: String,
-    /// The command, such as `upgrade apply`.
-    pub verb: String,
-    /// The time it acquired the lease, by the clock of the server.
-    pub since: Option<Timestamp>,
-}
 
 /// A request for a lease.
 #[derive(Clone)]
@@ -260,19 +235,6 @@ impl Watched {
 
     fn is_unchanged(&self, lease: &Object, lasting: Duration) -> bool {
         self.lease == *lease && self.since.elapsed() >= lasting
-    }
-}
-
-/// As in messages: `upgrade apply` on `laptop` (process 4711, since 2026-01-01T10:00:00Z).
-impl fmt::Display for LeaseHolder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { host, process, verb, since } = self;
-        let id = process.split('-').next().unwrap_or_default();
-        write!(f, "`{verb}` on `{host}` (process {id}")?;
-        if let Some(since) = since {
-            write!(f, ", since {since:.0}")?;
-        }
-        f.write_str(")")
     }
 }
 

@@ -24,7 +24,6 @@ mod apply_set;
 mod connect;
 mod desire;
 mod diff;
-mod discovery;
 mod engine;
 mod error;
 mod event;
@@ -57,16 +56,16 @@ pub use api::output::{StepAction, Written};
 pub use access::{Access, Denied, Permission};
 pub use apply_set::{ApplySet, Item, ManagedType, Phase, Record};
 pub use connect::{ConnectError, Connection, Credentials, Impersonation};
-pub use desire::{BadObject, Desired, DesiredSet, defined_kinds, desire};
+pub use desire::{BadObject, Desired, DesiredSet, desire};
 pub use diff::{Change, Summary, diff, summarise};
 pub use engine::{
     ByName, Detail, Engine, EngineError, Guard, Outcome, Prune, RecordAt, Run, Sought, WriteError,
 };
 pub use error::{ApiError, Cause, NoAnswer};
-pub use event::{Event, EventSink};
+pub use event::{Effect, Event, EventSink};
 pub use guard::InUse;
 pub use key::{GroupKind, ObjectKey, object_name};
-pub use kinds::{ApiKind, Kinds};
+pub use kinds::{ApiKind, Kinds, defined_kinds};
 pub use lease::{Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState, WhenHeld, lease_state};
 pub use live::{Live, Observation};
 pub use marks::Marks;
@@ -80,9 +79,9 @@ pub use policy::{
 };
 pub use readiness::{wait_for_webhooks, webhooks_answer};
 pub use server::{
-    Apply, Deletion, Effect, List, Onto, Page, Pages, PatchOf, Revision, Server, ServerSettings,
-    ServerVersion, WatchEvent, WriteMode,
+    Apply, Deletion, List, Onto, Page, Pages, PatchOf, Revision, Server, ServerSettings, ServerVersion,
+    WatchEvent, WriteMode,
 };
-pub use status::{Health, Hints, Status, status_of};
+pub use status::{Blocker, Health, Hints, Status, status_of, waiting_for};
 pub use take_over::take_over;
-pub use wait::{Blocker, Waiting, waiting_for};
+pub use wait::Waiting;

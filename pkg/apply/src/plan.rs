@@ -5,6 +5,7 @@ mod decide;
 mod immutable;
 mod place;
 mod removals;
+mod schedule;
 
 use std::{collections::BTreeSet, ops::Not};
 

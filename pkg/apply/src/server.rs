@@ -11,14 +11,14 @@ use jiff::Timestamp;
 use manifest::{Object, Value};
 
 use crate::{
-    ApiError, ApiKind, ConnectError, Connection, Event, EventSink, GroupKind, Kinds, Lease,
-    discovery::discover,
+    ApiError, ConnectError, Connection, Event, EventSink, Lease,
     lease::{FRESH, HeldLease},
 };
 
 mod answer;
 pub(crate) mod call;
 mod conceal;
+mod discovery;
 mod gate;
 mod pages;
 mod read;
@@ -28,33 +28,10 @@ mod shared;
 mod watch;
 mod write;
 
-pub use call::Effect;
+pub use call::WriteMode;
 pub use pages::{Page, Pages};
+pub use shared::ServerSettings;
 use shared::Shared;
-
-/// How a server is worked on.
-#[derive(Clone, Debug)]
-pub struct ServerSettings {
-    /// Requests that may be under way at the same time.
-    pub max_in_flight: usize,
-    /// How long a request that can pass is tried again.
-    pub retry_for: Duration,
-    /// How long one try may take; writes of large objects get more.
-    pub request_timeout: Duration,
-    /// Where events go.
-    pub events: EventSink<Event>,
-}
-
-impl Default for ServerSettings {
-    fn default() -> Self {
-        Self {
-            max_in_flight: 16,
-            retry_for: Duration::from_mins(2),
-            request_timeout: Duration::from_secs(30),
-            events: EventSink::none(),
-        }
-    }
-}
 
 /// An API server: one client, one discovery, bounded parallelism. Cheap to clone.
 ///
@@ -194,61 +171,6 @@ impl Server {
     pub fn events(&self) -> &EventSink<Event> {
         &self.shared.settings.events
     }
-
-    /// Everything it serves; asked once, and again after [`Server::forget_kinds`].
-    pub async fn kinds(&self) -> Result<Arc<Kinds>, ApiError> {
-        self.kinds_other_than(None).await
-    }
-
-    /// Asks for kinds anew when they are next needed: a definition came or went.
-    pub fn forget_kinds(&self) {
-        self.shared.kinds.forget();
-    }
-
-    /// Everything it serves; asked anew where what is known lacks something and definitions were written since that were
-    /// not established then.
-    pub async fn kinds_with(&self, has_all: impl Fn(&Kinds) -> bool) -> Result<Arc<Kinds>, ApiError> {
-        let known = self.kinds().await?;
-        if has_all(&known) || !self.shared.kinds.may_lack_some() {
-            return Ok(known);
-        }
-        self.forget_kinds();
-        self.kinds().await
-    }
-
-    /// Takes note of definitions that were written: established ones are added to the kinds that are known, others are
-    /// asked for when something is missing.
-    pub(crate) fn learn_kinds<'o>(&self, established: impl Iterator<Item = &'o Object>, are_all: bool) {
-        self.shared.kinds.learn(established, are_all);
-    }
-
-    /// A kind in its preferred version.
-    /// # Errors
-    /// `NoSuchKind`, or `BrokenGroup` for one of a group that does not answer, after the server was asked once more.
-    pub async fn kind(&self, kind: &GroupKind) -> Result<ApiKind, ApiError> {
-        let known = self.kinds().await?;
-        if let Some(found) = known.preferred(kind) {
-            return Ok(found.clone());
-        }
-        let fresh = self.kinds_other_than(Some(&known)).await?;
-        fresh.preferred(kind).cloned().ok_or_else(|| no_kind(&fresh, kind))
-    }
-
-    async fn kinds_other_than(&self, old: Option<&Arc<Kinds>>) -> Result<Arc<Kinds>, ApiError> {
-        self.shared.kinds.get(old, || discover(self)).await
-    }
-}
-
-fn no_kind(kinds: &Kinds, kind: &GroupKind) -> ApiError {
-    let action = format!("find kind `{kind}`");
-    let broken =
-        kinds.broken().find(|broken| broken.split_once('/').map_or("", |(group, _)| group) == kind.group);
-    match broken {
-        Some(broken) => {
-            ApiError::BrokenGroup { action, kind: kind.to_string(), group_version: broken.to_owned() }
-        }
-        None => ApiError::NoSuchKind { action, kind: kind.to_string() },
-    }
 }
 
 /// How an object is applied.
@@ -288,16 +210,6 @@ impl Revision {
         let text = |field| object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default();
         Self { uid: text("uid").to_owned(), resource_version: text("resourceVersion").to_owned() }
     }
-}
-
-/// Whether a write is kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WriteMode {
-    /// It is.
-    #[default]
-    Real,
-    /// The server says what would come of it, and keeps nothing.
-    DryRun,
 }
 
 /// What a patch changes.

@@ -9,8 +9,13 @@ mod services;
 mod tests;
 mod workloads;
 
+use std::time::Duration;
+
+use api::output::WaitingFor;
 use jiff::Timestamp;
 use manifest::{Object, Value};
+
+use crate::{ObjectKey, object_name};
 
 pub use hints::Hints;
 
@@ -153,6 +158,38 @@ fn integer(object: &Object, path: &[&str]) -> Option<i64> {
 /// Reads a string; empty when it is absent or of another type.
 fn text<'a>(object: &'a Object, path: &[&str]) -> &'a str {
     object.get(path).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// An object that is waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocker {
+    /// Which one.
+    pub object: ObjectKey,
+    /// How it is.
+    pub status: Status,
+    /// For how long its health has been what it is, as far as was watched.
+    pub since: Duration,
+    /// What it waits for itself, such as the Pods of a Deployment, with their words.
+    pub below: Vec<Blocker>,
+}
+
+impl Blocker {
+    /// An object as it was just seen, with nothing known of what it waits for.
+    pub fn new(object: ObjectKey, status: Status) -> Self {
+        Self { object, status, since: Duration::ZERO, below: Vec::new() }
+    }
+}
+
+/// What is waited for, as it is printed.
+pub fn waiting_for(blockers: &[Blocker]) -> Vec<WaitingFor> {
+    let one = |blocker: &Blocker| WaitingFor {
+        object: object_name(&blocker.object),
+        health: blocker.status.health.as_str().to_owned(),
+        message: blocker.status.message.clone(),
+        for_seconds: blocker.since.as_secs(),
+        below: waiting_for(&blocker.below),
+    };
+    blockers.iter().map(one).collect()
 }
 
 impl Status {

@@ -11,11 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use api::output::WaitingFor;
 use futures::FutureExt;
 use tokio::time::{self, interval_at, sleep_until};
 
-use crate::{ApiError, Hints, ObjectKey, Server, Status, object_name};
+use crate::{ApiError, Blocker, Hints, ObjectKey, Server};
 
 pub(crate) use board::Goal;
 
@@ -24,38 +23,6 @@ use watches::{News, Watches};
 
 /// How often it is looked below what is not ready: most objects are ready before that.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-
-/// An object that is waited for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blocker {
-    /// Which one.
-    pub object: ObjectKey,
-    /// How it is.
-    pub status: Status,
-    /// For how long its health has been what it is, as far as was watched.
-    pub since: Duration,
-    /// What it waits for itself, such as the Pods of a Deployment, with their words.
-    pub below: Vec<Blocker>,
-}
-
-impl Blocker {
-    /// An object as it was just seen, with nothing known of what it waits for.
-    pub fn new(object: ObjectKey, status: Status) -> Self {
-        Self { object, status, since: Duration::ZERO, below: Vec::new() }
-    }
-}
-
-/// What is waited for, as it is printed.
-pub fn waiting_for(blockers: &[Blocker]) -> Vec<WaitingFor> {
-    let one = |blocker: &Blocker| WaitingFor {
-        object: object_name(&blocker.object),
-        health: blocker.status.health.as_str().to_owned(),
-        message: blocker.status.message.clone(),
-        for_seconds: blocker.since.as_secs(),
-        below: waiting_for(&blocker.below),
-    };
-    blockers.iter().map(one).collect()
-}
 
 /// What is to become ready.
 #[derive(Clone, Debug)]

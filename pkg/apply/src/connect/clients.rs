@@ -1,5 +1,7 @@
 //! The HTTP clients of a server.
 
+use std::time::Duration;
+
 use data_encoding::BASE64;
 use http::{HeaderValue, Uri};
 use hyper::rt::{Read, Write};
@@ -20,11 +22,11 @@ use percent_encoding::percent_decode_str;
 use tower::{BoxError, Service, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
-use super::{
-    CONNECT_TIMEOUT,
-    fence::{Fence, FencedConnector},
-};
+use super::fence::{Fence, FencedConnector};
 use crate::Effect;
+
+/// How long a connection may take to come about.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The clients of a server. They share credentials, but no connections.
 #[derive(Clone)]

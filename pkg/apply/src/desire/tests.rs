@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    GroupKind,
+    GroupKind, defined_kinds,
     fixtures::{World, definition, kinds, marks, named, object, options},
 };
 

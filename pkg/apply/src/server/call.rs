@@ -6,8 +6,7 @@ use bytes::Bytes;
 use http::Method;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::WriteMode;
-use crate::{ApiKind, ObjectKey};
+use crate::{ApiKind, Effect, ObjectKey};
 
 /// What may stand in a part of a path, or in a value of a query, as it is.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
@@ -36,15 +35,14 @@ pub(crate) struct Call {
     pub(super) effect: Effect,
 }
 
-/// The effect of a request on the cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// None: a read, a dry run, a review of permissions.
-    None,
-    /// It acquires, renews or releases the lease of the cluster.
-    Lease,
-    /// It writes.
-    Write,
+/// Whether a write is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteMode {
+    /// It is.
+    #[default]
+    Real,
+    /// The server says what would come of it, and keeps nothing.
+    DryRun,
 }
 
 #[derive(Clone)]

@@ -11,11 +11,11 @@ use tokio::time::{Instant, timeout};
 use super::{
     FRESH, Server, Writes,
     answer::{Asked, warning},
-    call::{Call, Effect},
+    call::Call,
     conceal::conceal,
     shared::Line,
 };
-use crate::{ApiError, Event, NoAnswer, retry::Tries};
+use crate::{ApiError, Effect, Event, NoAnswer, retry::Tries};
 
 impl Server {
     /// Sends a request until it succeeds, cannot succeed, or time is over. For what may be done twice.

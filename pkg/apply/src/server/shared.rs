@@ -8,6 +8,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64},
     },
+    time::Duration,
 };
 
 use http::{HeaderMap, HeaderValue, header};
@@ -15,11 +16,35 @@ use jiff::Timestamp;
 use manifest::Object;
 use tokio::{sync::Semaphore, time::Instant};
 
-use super::{ServerSettings, gate::Gate};
+use super::gate::Gate;
 use crate::{
-    ApiError, ConnectError, Connection, Kinds,
+    ApiError, ConnectError, Connection, Event, EventSink, Kinds,
     connect::{Connected, Fence},
 };
+
+/// How a server is worked on.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// Requests that may be under way at the same time.
+    pub max_in_flight: usize,
+    /// How long a request that can pass is tried again.
+    pub retry_for: Duration,
+    /// How long one try may take; writes of large objects get more.
+    pub request_timeout: Duration,
+    /// Where events go.
+    pub events: EventSink<Event>,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self {
+            max_in_flight: 16,
+            retry_for: Duration::from_mins(2),
+            request_timeout: Duration::from_secs(30),
+            events: EventSink::none(),
+        }
+    }
+}
 
 /// One client, one discovery, one bound.
 pub(super) struct Shared {

@@ -8,11 +8,10 @@ use std::{
 use manifest::Object;
 use tokio::time::Instant;
 
-use super::{
-    Blocker,
-    below::{self, Pods},
+use super::below::{self, Pods};
+use crate::{
+    Blocker, Event, EventSink, Health, Hints, ObjectKey, Status, WatchEvent, readiness::trust_of, status_of,
 };
-use crate::{Event, EventSink, Health, Hints, ObjectKey, Status, WatchEvent, readiness, status_of};
 
 /// Pods that are shown below one workload, the worst first.
 const MAX_BELOW: usize = 5;
@@ -194,7 +193,7 @@ impl Goal {
     fn status(&self, object: &Object) -> Status {
         match self {
             Self::Ready(hints) => status_of(object, hints),
-            Self::Trusted => readiness::trust_of(object),
+            Self::Trusted => trust_of(object),
         }
     }
 }
