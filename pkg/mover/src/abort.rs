@@ -21,9 +21,11 @@ use workload::{Discovered, MARK, Scope, discover};
 use self::remove::Copies;
 use crate::{
     JournalKeeper, MoveError, MoveJournal, MoveSide, Route,
+    error::{at, no_failures},
     journal::{HeldJournal, move_state},
     pause::Resting,
-    run::{at, no_failures, patient, side_by_side},
+    request::patient,
+    side_by_side::side_by_side,
 };
 
 /// What undoing a move came to.

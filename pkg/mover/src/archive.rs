@@ -29,14 +29,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use workload::TypeFacts;
 
-use crate::{LeftOut, MoveError, MovePlan, SaveRest, SavedObjects, plan::identity};
+use crate::{LeftOut, MoveError, MovePlan, SaveRest, plan::identity};
 
 pub use contents::BackupContents;
-pub use error::ArchiveError;
-pub use read::{read_archive, verify_archive};
+pub use error::{ArchiveError, ArchiveLock};
+pub use read::{Backup, read_archive, verify_archive};
 pub use seal::{
-    ArchiveInput, ArchiveKeys, ArchiveLock, ArchiveOutput, Identity, KeyError, KeyFileError, Passphrase,
-    Recipient, Seal, SealedOutput,
+    ArchiveInput, ArchiveKeys, ArchiveOutput, Identity, KeyError, KeyFileError, Passphrase, Recipient, Seal,
+    SealedOutput,
 };
 pub use write::ArchiveWriter;
 
@@ -114,15 +114,6 @@ pub struct BackupObject {
     pub paused: bool,
 }
 
-/// A backup that was read and verified.
-#[derive(Clone, Debug)]
-pub struct Backup {
-    /// The file `manifest.json`.
-    pub manifest: BackupManifest,
-    /// Its objects.
-    pub objects: SavedObjects,
-}
-
 /// A backup that was written, or read and verified, without its objects.
 #[derive(Clone, Debug)]
 pub struct BackupIndex {
@@ -191,8 +182,4 @@ fn sum(content: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
     }
     text
-}
-
-fn shape(what: String) -> ArchiveError {
-    ArchiveError::Shape { what }
 }

@@ -12,10 +12,7 @@ use inventory::ManagementCluster;
 use tokio::time::timeout;
 use workload::{BLOCK_MOVE, NodeId};
 
-use crate::{
-    MoveError, MovePlan, MoveSide,
-    run::{ROUNDS, Work, at},
-};
+use crate::{MoveError, MovePlan, MoveSide, error::at, request::ROUNDS, run::Work};
 
 /// Objects of a kind that hold a move up.
 pub(super) struct Blocking {

@@ -18,7 +18,10 @@ use workload::NodeId;
 
 use crate::{
     MoveError, MoveSide,
-    run::{Copied, Copies, ROUNDS, Work, at, no_failures, side_by_side},
+    error::{at, no_failures},
+    request::ROUNDS,
+    run::{Copied, Copies, Work},
+    side_by_side::side_by_side,
 };
 
 pub(super) use compare::{difference, essence, without_rest};

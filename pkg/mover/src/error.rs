@@ -119,6 +119,19 @@ impl MoveError {
     }
 }
 
+/// A failure of one end.
+pub(crate) fn at(side: MoveSide) -> impl Fn(ApiError) -> MoveError {
+    move |source| MoveError::Api { side, source }
+}
+
+/// Everything that went wrong with single objects, if something did.
+pub(crate) fn no_failures(
+    action: &'static str,
+    failures: Vec<(ObjectKey, ApiError)>,
+) -> Result<(), MoveError> {
+    if failures.is_empty() { Ok(()) } else { Err(MoveError::Objects { action, failures }) }
+}
+
 fn several(objects: usize) -> String {
     if objects == 1 { "an object".to_owned() } else { format!("{objects} objects") }
 }

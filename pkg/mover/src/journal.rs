@@ -46,7 +46,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use workload::Choice;
 
-use crate::{ClusterChoice, MoveRequest, save::is_mark_of_save};
+use crate::{ClusterChoice, MoveRequest, mark::is_mark_of_save};
 
 pub use copy::NAME as JOURNAL_NAME;
 pub(crate) use held::HeldJournal;

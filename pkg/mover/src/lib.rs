@@ -29,6 +29,7 @@ mod create;
 mod error;
 mod journal;
 mod lost;
+mod mark;
 mod pause;
 mod plan;
 mod preflight;
@@ -37,6 +38,7 @@ mod request;
 mod restore;
 mod run;
 mod save;
+mod side_by_side;
 mod target;
 #[cfg(test)]
 mod tests;

@@ -18,7 +18,7 @@ use workload::{Scope, discover};
 
 use crate::{
     Aborted, JournalKeeper, MoveError, MoveJournal, MoveOutcome, MoveReport, MoveSide, abort::resume_source,
-    journal::RemainingJournal, on_target, pause::resume_target, run::patient,
+    journal::RemainingJournal, on_target, pause::resume_target, request::patient,
 };
 
 /// Undoes a move whose target no longer exists: resumes the Clusters on the source. Interrupted, the same call completes it.

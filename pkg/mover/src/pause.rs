@@ -12,8 +12,13 @@ use serde_json::json;
 use workload::{Fate, KeptBecause, MARK, NodeId, PAUSED};
 
 use crate::{
-    MoveError, MoveJournal, MoveSide, PausedObject, on_target,
-    run::{ROUNDS, Work, at, marked, no_failures, side_by_side},
+    MoveError, MoveJournal, MoveSide, PausedObject,
+    error::{at, no_failures},
+    mark::marked,
+    on_target,
+    request::ROUNDS,
+    run::Work,
+    side_by_side::side_by_side,
 };
 
 /// A kind that has to rest.

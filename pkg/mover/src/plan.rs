@@ -25,8 +25,9 @@ use self::{
 };
 use crate::{
     MoveError, MoveJournal, MoveRequest, MoveSide, move_state, on_target,
-    preflight::{Findings, Purpose, Stage, check_half_deleted, check_objects, check_selection, unready},
-    save::check_marks,
+    preflight::{
+        Findings, Purpose, Stage, check_half_deleted, check_marks, check_objects, check_selection, unready,
+    },
 };
 
 /// What a move is going to do.

@@ -12,7 +12,7 @@ use inventory::Problem;
 use crate::MoveJournal;
 
 pub(crate) use access::{Among, denied, wanted};
-pub(crate) use objects::{check_half_deleted, check_objects, unready};
+pub(crate) use objects::{check_half_deleted, check_marks, check_objects, unready};
 pub(crate) use selection::check_selection;
 pub(crate) use sides::{check_kinds, check_namespaces, check_places, check_providers, check_there};
 

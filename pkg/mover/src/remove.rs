@@ -12,7 +12,9 @@ use workload::{DELETE_FOR_MOVE, Facts, Fate, NodeId};
 use crate::{
     MoveError, MoveSide, OnDifference,
     create::{Writer, Written, refused},
-    run::{Work, at, no_failures, side_by_side},
+    error::{at, no_failures},
+    run::Work,
+    side_by_side::side_by_side,
 };
 
 /// How often an object may change under our hands.

@@ -6,6 +6,9 @@ use std::{
 use apply::ObjectKey;
 use inventory::ManagementCluster;
 
+/// How often it is looked for what was made or changed meanwhile before that counts as trouble.
+pub(crate) const ROUNDS: usize = 5;
+
 /// What a move is asked for.
 #[derive(Clone, Debug)]
 pub struct MoveRequest {
@@ -62,4 +65,11 @@ pub struct Route<'a> {
 pub(crate) fn on_target(key: &ObjectKey, namespace_map: &BTreeMap<String, String>) -> ObjectKey {
     let namespace = namespace_map.get(&key.namespace).unwrap_or(&key.namespace);
     ObjectKey { namespace: namespace.clone(), ..key.clone() }
+}
+
+/// The same cluster, asked again for as long as a move may wait.
+pub(crate) fn patient(cluster: &ManagementCluster, time: Duration) -> ManagementCluster {
+    let mut patient = cluster.clone();
+    patient.server = patient.server.retrying_for(time);
+    patient
 }

@@ -32,10 +32,13 @@ use self::write::Writer;
 use crate::{
     BackupProvider, MoveError, MovePlan, MoveRequest, MoveSide, OnTarget,
     create::namespace,
+    error::{at, no_failures},
+    mark::{RESTORE, marked},
     pause::{Resting, patch, resume_all},
     preflight::listed,
-    run::{Copied, at, marked, no_failures, patient, side_by_side},
-    save::RESTORE,
+    request::patient,
+    run::Copied,
+    side_by_side::side_by_side,
     target::TargetView,
     verify::what_is_wrong,
 };

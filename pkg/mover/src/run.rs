@@ -1,29 +1,19 @@
 //! Carrying a plan out, phase by phase, from the beginning or from where it was cut off.
 
 mod begin;
-mod side_by_side;
 mod words;
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use api::output::{MovePhase, ProgressEvent};
-use apply::{ApiError, ObjectKey};
+use apply::ObjectKey;
 use inventory::ManagementCluster;
 use workload::{DiscoverError, Discovered, Fate, NodeId, Scope, discover_again, discover_at_rest};
 
 use crate::{
     JournalKeeper, MoveError, MoveJournal, MovePlan, MoveReport, MoveRequest, MoveSide, Route,
-    create::Existing, journal::HeldJournal,
+    create::Existing, journal::HeldJournal, request::ROUNDS,
 };
-
-pub(super) use begin::{RESTING, marked, marked_of};
-pub(super) use side_by_side::side_by_side;
-
-/// How often it is looked for what was made or changed meanwhile before that counts as trouble.
-pub(super) const ROUNDS: usize = 5;
 
 /// What a move came to.
 #[derive(Clone, Debug)]
@@ -213,26 +203,6 @@ impl Copies {
     pub(super) fn insert(&mut self, source_uid: String, copied: Copied) {
         self.by_uid.insert(source_uid, copied);
     }
-}
-
-/// The same cluster, asked again for as long as a move may wait.
-pub(super) fn patient(cluster: &ManagementCluster, time: Duration) -> ManagementCluster {
-    let mut patient = cluster.clone();
-    patient.server = patient.server.retrying_for(time);
-    patient
-}
-
-/// A failure of one end.
-pub(super) fn at(side: MoveSide) -> impl Fn(ApiError) -> MoveError {
-    move |source| MoveError::Api { side, source }
-}
-
-/// Everything that went wrong with single objects, if something did.
-pub(super) fn no_failures(
-    action: &'static str,
-    failures: Vec<(ObjectKey, ApiError)>,
-) -> Result<(), MoveError> {
-    if failures.is_empty() { Ok(()) } else { Err(MoveError::Objects { action, failures }) }
 }
 
 #[cfg(test)]

@@ -31,16 +31,16 @@ use crate::{
     JournalKeeper, MoveError, MovePlan, MoveRequest, MoveSide,
     blocked::{blocking, wait},
     create::Reading,
+    error::{at, no_failures},
+    mark::marked,
     pause::Resting,
-    run::{ROUNDS, at, patient, side_by_side},
+    request::{ROUNDS, patient},
+    side_by_side::side_by_side,
 };
 
 pub(crate) use form::{go_json, is_users_pause};
 pub use left_out::LeftOut;
-pub(super) use plan::RESTORE;
-pub(crate) use plan::check_marks;
 pub use plan::plan_save;
-pub(crate) use rest::is_mark_of_save;
 pub use rest::{OpenSave, OpenSaves, open_saves, resume_saved};
 
 /// Whether what is saved rests meanwhile.
@@ -199,7 +199,7 @@ impl Save<'_> {
                 Ok(found.map(|object| (node, object)))
             })
             .await;
-            super::run::no_failures("read", failures)?;
+            no_failures("read", failures)?;
             for (node, object) in read.into_iter().flatten() {
                 left.remove(&node);
                 if self.leaves_out(&object) {
@@ -249,7 +249,7 @@ impl Save<'_> {
 
     /// Whether all that was paused still is, by this run.
     async fn check_rest(&self) -> Result<(), MoveError> {
-        let marked = super::run::marked(&self.source).await.map_err(at(MoveSide::Source))?;
+        let marked = marked(&self.source).await.map_err(at(MoveSide::Source))?;
         let ours: BTreeSet<ObjectKey> =
             marked.into_iter().filter(|(_, run)| *run == self.run).map(|(key, _)| key).collect();
         let lost = self.rests().filter(|node| !ours.contains(&self.plan.facts(*node).key));

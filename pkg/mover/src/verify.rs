@@ -9,7 +9,8 @@ use workload::{Fate, KeptBecause, Node, NodeId};
 
 use crate::{
     MoveError, MoveSide, OnDifference,
-    run::{Copied, Work, at},
+    error::at,
+    run::{Copied, Work},
     target::{TargetView, There},
 };
 

@@ -4,7 +4,8 @@ use apply::{ApiError, ApiKind, List, Revision};
 use inventory::{ManagementCluster, served};
 use manifest::Object;
 
-use super::{Undo, side_by_side};
+use super::Undo;
+use crate::side_by_side::side_by_side;
 
 /// More than what comes with every namespace.
 const A_FEW: usize = 4;

@@ -8,8 +8,8 @@ use inventory::{FIELD_MANAGER, ManagementCluster};
 use serde_json::json;
 use workload::{DELETE_FOR_MOVE, Discovered, Fate, KeptBecause};
 
-use super::{Undo, no_failures, side_by_side};
-use crate::{MoveError, on_target, target::TargetView};
+use super::Undo;
+use crate::{MoveError, error::no_failures, on_target, side_by_side::side_by_side, target::TargetView};
 
 /// How often an object may be given new finalizers.
 const TRIES: usize = 5;

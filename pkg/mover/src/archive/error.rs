@@ -4,7 +4,7 @@ use std::io;
 
 use inventory::Problems;
 
-use super::{ArchiveLock, BackupManifest};
+use super::BackupManifest;
 
 /// An archive that is no backup, or not a whole one.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +67,17 @@ pub enum ArchiveError {
     Objects(#[from] Problems),
 }
 
+/// What an archive has to be opened with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArchiveLock {
+    /// Nothing: it is in clear text.
+    Open,
+    /// An identity of one of its recipients; the file does not say who they are.
+    Recipients,
+    /// A passphrase.
+    Passphrase,
+}
+
 impl ArchiveLock {
     fn in_words(self) -> &'static str {
         match self {
@@ -75,4 +86,8 @@ impl ArchiveLock {
             Self::Passphrase => "with a passphrase",
         }
     }
+}
+
+pub(super) fn shape(what: String) -> ArchiveError {
+    ArchiveError::Shape { what }
 }

@@ -11,10 +11,21 @@ use flate2::bufread::GzDecoder;
 use serde::Deserialize;
 
 use super::{
-    ArchiveError, Backup, BackupContents, BackupIndex, BackupManifest, MANIFEST, OBJECTS, shape, sum,
+    ArchiveError, BackupContents, BackupIndex, BackupManifest, MANIFEST, OBJECTS,
+    error::shape,
+    sum,
     tar::{Counted, Entry, TarReader, read_error},
 };
 use crate::{SavedFile, SavedObjects, restore::ObjectChecks};
+
+/// A backup that was read and verified.
+#[derive(Clone, Debug)]
+pub struct Backup {
+    /// The file `manifest.json`.
+    pub manifest: BackupManifest,
+    /// Its objects.
+    pub objects: SavedObjects,
+}
 
 /// Reads a backup, all of it, and verifies it.
 /// # Errors

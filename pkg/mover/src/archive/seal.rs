@@ -23,7 +23,7 @@ use age::{
     stream::{StreamReader, StreamWriter},
 };
 
-use super::{ArchiveError, Backup, BackupIndex, read_archive, shape, verify_archive};
+use super::{ArchiveError, ArchiveLock, Backup, BackupIndex, error::shape, read_archive, verify_archive};
 
 pub use key::{Identity, KeyError, KeyFileError, Passphrase, Recipient};
 
@@ -44,17 +44,6 @@ pub enum Seal {
     Recipients(Vec<Recipient>),
     /// Whoever knows it can.
     Passphrase(Passphrase),
-}
-
-/// What an archive has to be opened with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArchiveLock {
-    /// Nothing: it is in clear text.
-    Open,
-    /// An identity of one of its recipients; the file does not say who they are.
-    Recipients,
-    /// A passphrase.
-    Passphrase,
 }
 
 /// What is there to open an archive with.

@@ -7,7 +7,7 @@ use std::{
     io::{self, Read, Write},
 };
 
-use super::{ArchiveError, seal::Broken, shape};
+use super::{ArchiveError, error::shape, seal::Broken};
 
 const BLOCK: usize = 512;
 /// The longest name a header has room for.

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     MoveError, MoveSide,
-    run::{Work, at},
+    error::at,
+    run::Work,
     target::{TargetView, There, kind_on_target},
 };
 

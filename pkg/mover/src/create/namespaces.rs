@@ -4,10 +4,7 @@ use apply::{ObjectKey, WriteMode};
 use inventory::{FIELD_MANAGER, served};
 use manifest::{Map, Object};
 
-use crate::{
-    MoveError,
-    run::{Work, no_failures, side_by_side},
-};
+use crate::{MoveError, error::no_failures, run::Work, side_by_side::side_by_side};
 
 impl Work<'_> {
     /// Makes namespaces the target lacks, bare as the peer makes them. Who may not make one may still write into one that is

@@ -6,11 +6,7 @@ use apply::ObjectKey;
 use workload::{Fate, KeptBecause, NodeId};
 
 use super::refused;
-use crate::{
-    MoveError, MoveSide,
-    run::{Work, at},
-    target::TargetView,
-};
+use crate::{MoveError, MoveSide, error::at, run::Work, target::TargetView};
 
 impl Work<'_> {
     /// Looks for newcomers on the target, as the plan did for all else. What is there was there before: an abort leaves it,

@@ -11,7 +11,7 @@ use inventory::ManagementCluster;
 use manifest::Object;
 use workload::{Facts, Graph, NodeId};
 
-use crate::{MoveError, MoveSide, run::at};
+use crate::{MoveError, MoveSide, error::at};
 
 /// Up to so many objects of a kind in a namespace are read one by one.
 pub(super) const FEW: usize = 4;

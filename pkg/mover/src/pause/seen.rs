@@ -16,12 +16,7 @@ use tokio::time::{sleep, timeout};
 use workload::{Facts, says_it_rests};
 
 use super::Resting;
-use crate::{
-    MoveError, MoveSide,
-    preflight::listed,
-    run::{Work, at},
-    seconds,
-};
+use crate::{MoveError, MoveSide, error::at, preflight::listed, run::Work, seconds};
 
 /// For how long controllers are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use apply::{ApiError, Kinds, ObjectKey, Permission};
+use apply::{Kinds, ObjectKey, Permission};
 use futures::try_join;
 use inventory::{ManagementCluster, Problem, ProviderInventory};
 use workload::NodeId;
@@ -13,6 +13,7 @@ use workload::NodeId;
 use super::{MovePlan, OnTarget};
 use crate::{
     MoveError, MoveRequest, MoveSide,
+    error::at,
     preflight::{
         Among, Findings, Stage, check_half_deleted, check_kinds, check_namespaces, check_places,
         check_providers, check_there, denied, listed, remark, wanted,
@@ -173,10 +174,6 @@ impl Looked<'_> {
         found.add(told(&tried, &homeless));
         Ok(())
     }
-}
-
-pub(super) fn at(side: MoveSide) -> impl Fn(ApiError) -> MoveError {
-    move |source| MoveError::Api { side, source }
 }
 
 fn becomes(

@@ -9,13 +9,11 @@ use inventory::Problem;
 use manifest::{Object, Value};
 use workload::{Content, Facts, NodeId};
 
-use super::{
-    MovePlan, OnTarget,
-    look::{Looked, at},
-};
+use super::{MovePlan, OnTarget, look::Looked};
 use crate::{
     MoveError, MoveSide,
     create::{essence, without_rest},
+    error::at,
     preflight::{Stage, listed, problem},
     target::{TargetView, There},
 };

@@ -9,9 +9,10 @@ use workload::Facts;
 
 use super::MovePlan;
 use crate::{
-    MoveError, MoveRequest, MoveSide, on_target,
+    MoveError, MoveRequest, MoveSide,
+    error::at,
+    on_target,
     preflight::{listed, problem},
-    run::at,
     target::TargetView,
 };
 

@@ -22,13 +22,13 @@ use super::{
 };
 use crate::{
     ClusterChoice, MoveError, MoveRequest, MoveSide, RestoreOptions,
+    error::at,
+    mark::RESTORE,
     preflight::{
         Among, Findings, Stage, check_kinds, check_namespaces, check_places, check_providers,
         check_selection, listed, problem, remark,
     },
     restore::{SavedContent, SavedObjects},
-    run::at,
-    save::RESTORE,
     target::{NamespaceState, TargetView, Tried, namespaces_on_target, try_one},
 };
 

@@ -7,7 +7,7 @@ use inventory::Problem;
 use workload::{Content, Facts, Replicas};
 
 use super::{Findings, Purpose, Stage, listed, problem, remark};
-use crate::save::is_mark_of_save;
+use crate::mark::{RESTORE, is_mark_of_save};
 
 /// Checks what is to move: provisioned, initialized, with nodes, nothing on its way out. Roll-outs, pauses of the user's,
 /// holders and owners outside the cluster are told.
@@ -142,6 +142,30 @@ fn gitops(moving: &[&Facts]) -> Vec<Problem> {
         )
     };
     by_tool.into_iter().map(told).collect()
+}
+
+/// What is being saved or restored cannot be moved: the marks of either in what a move would take along.
+pub(crate) fn check_marks(moving: &[&Facts]) -> Vec<Problem> {
+    let those = |is: fn(&str) -> bool| -> Vec<_> {
+        let with = moving.iter().filter(|facts| facts.paused_by.as_deref().is_some_and(is));
+        with.map(|facts| &facts.key).collect()
+    };
+    let saved = those(is_mark_of_save);
+    let restored = those(|run| run == RESTORE);
+    let mut told = Vec::new();
+    if !saved.is_empty() {
+        told.push(problem(
+            format!("being saved to files: {}", listed(saved)),
+            "wait until that is done; if it was cut off, the same command or `capstan move --abort --to-directory DIR` resumes them",
+        ));
+    }
+    if !restored.is_empty() {
+        told.push(problem(
+            format!("being restored from files: {}", listed(restored)),
+            "wait until that is done; if it was cut off, the same command goes on",
+        ));
+    }
+    told
 }
 
 /// Checks what an earlier move was about to delete and left, when there is no journal of that move. With each object comes

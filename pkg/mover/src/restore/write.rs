@@ -14,9 +14,9 @@ use crate::{
         Copying, References, complete, copy_of, difference, field_managers_of, managers_of, refused,
         takes_status,
     },
+    mark::RESTORE,
     pause::Resting,
     run::Copied,
-    save::RESTORE,
     target::kind_on_target,
 };
 

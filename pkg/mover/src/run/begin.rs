@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply::{ApiError, GroupKind, List, ObjectKey};
+use apply::ObjectKey;
 use inventory::ManagementCluster;
-use workload::{Content, MARK};
+use workload::Content;
 
-use super::{Copies, Work, at, patient};
+use super::{Copies, Work};
 use crate::{
     ClusterChoice, JournalKeeper, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide, OnTarget, Route,
+    error::at,
     journal::{HeldJournal, source_of},
+    mark::marked,
+    request::patient,
 };
 
 impl<'a> Work<'a> {
@@ -110,34 +113,4 @@ async fn lost_run(
         return Err(MoveError::Orphaned { objects: foreign.into_iter().map(|(key, _)| key).collect() });
     }
     Ok(ours.into_iter().next().map(|(_, run)| run))
-}
-
-/// The kinds of `cluster.x-k8s.io` that a move or a save pauses, and marks.
-pub(crate) const RESTING: [&str; 2] = ["ClusterClass", "Cluster"];
-
-/// What carries the mark of a move, with the run.
-pub(crate) async fn marked(cluster: &ManagementCluster) -> Result<Vec<(ObjectKey, String)>, ApiError> {
-    let mut found = Vec::new();
-    for kind in RESTING {
-        found.extend(marked_of(cluster, kind).await?);
-    }
-    Ok(found)
-}
-
-/// The same for one of the kinds.
-pub(crate) async fn marked_of(
-    cluster: &ManagementCluster,
-    kind: &str,
-) -> Result<Vec<(ObjectKey, String)>, ApiError> {
-    let kind = match cluster.server.kind(&GroupKind::new("cluster.x-k8s.io", kind)).await {
-        Err(error) if error.is_not_found() => return Ok(Vec::new()),
-        kind => kind?,
-    };
-    let list = List { metadata_only: true, ..List::default() };
-    let mut pages = cluster.server.pages(&kind, &list);
-    let found = pages.gather(|found: &mut Vec<_>, object| {
-        let run = object.annotation(MARK).map(str::to_owned);
-        found.extend(run.map(|run| (ObjectKey::of(&object), run)));
-    });
-    found.await
 }

@@ -8,15 +8,14 @@ use workload::{Excluded, Facts, Fate};
 
 use super::{LeftOut, SaveInto, SaveRest, form::file_name, rest};
 use crate::{
-    JournalKeeper, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide, move_state,
+    JournalKeeper, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide,
+    error::at,
+    mark::process_of,
+    move_state,
     pause::Resting,
     plan::plan_with,
     preflight::{Purpose, denied, listed, problem},
-    run::at,
 };
-
-/// What the mark of a restore is.
-pub(crate) const RESTORE: &str = "restore";
 
 /// Looks at the source and checks everything, as for a move, and that each object has a file of its own. Writes nothing.
 /// What is not ready or being deleted stands in the way of files. An archive, made every night, takes the first and leaves the
@@ -47,7 +46,7 @@ pub async fn plan_save(
     let moving: Vec<&Facts> = plan.selection.moving().map(|node| plan.facts(node)).collect();
     let mut runs = moving.iter().filter_map(|facts| facts.paused_by.as_deref());
     if let Some(run) = runs.find(|run| rest::is_at_work(run, keeper)) {
-        return Err(MoveError::Saving { process: rest::process_of(run).unwrap_or_default().to_owned() });
+        return Err(MoveError::Saving { process: process_of(run).unwrap_or_default().to_owned() });
     }
     let mut problems = check_foreign(&moving);
     if into == SaveInto::Files {
@@ -109,37 +108,13 @@ fn check_names(moving: &[&Facts]) -> Vec<Problem> {
 /// What something else than a save has paused: nobody knows what else it has done.
 fn check_foreign(moving: &[&Facts]) -> Vec<Problem> {
     let is_foreign =
-        |facts: &&&Facts| facts.paused_by.as_deref().is_some_and(|run| rest::process_of(run).is_none());
+        |facts: &&&Facts| facts.paused_by.as_deref().is_some_and(|run| process_of(run).is_none());
     let foreign: Vec<_> = moving.iter().filter(is_foreign).map(|facts| &facts.key).collect();
     let hint = "go on with that move or restore, or take the annotation `capstan.dev/move` off";
     let told = (!foreign.is_empty()).then(|| {
         problem(format!("paused by a move or a restore that was cut off: {}", listed(foreign)), hint)
     });
     told.into_iter().collect()
-}
-
-/// What is being saved or restored cannot be moved: the marks of either in what a move would take along.
-pub(crate) fn check_marks(moving: &[&Facts]) -> Vec<Problem> {
-    let those = |is: fn(&str) -> bool| -> Vec<_> {
-        let with = moving.iter().filter(|facts| facts.paused_by.as_deref().is_some_and(is));
-        with.map(|facts| &facts.key).collect()
-    };
-    let saved = those(|run| rest::process_of(run).is_some());
-    let restored = those(|run| run == RESTORE);
-    let mut told = Vec::new();
-    if !saved.is_empty() {
-        told.push(problem(
-            format!("being saved to files: {}", listed(saved)),
-            "wait until that is done; if it was cut off, the same command or `capstan move --abort --to-directory DIR` resumes them",
-        ));
-    }
-    if !restored.is_empty() {
-        told.push(problem(
-            format!("being restored from files: {}", listed(restored)),
-            "wait until that is done; if it was cut off, the same command goes on",
-        ));
-    }
-    told
 }
 
 fn to_pause(moving: &[&Facts]) -> Vec<Permission> {

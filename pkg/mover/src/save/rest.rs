@@ -11,26 +11,16 @@ use workload::{Fate, KeptBecause, MARK, NodeId};
 use super::Save;
 use crate::{
     Holder, JournalKeeper, MoveError, MoveRequest, MoveSide,
+    error::{at, no_failures},
+    mark::{RESTING, SAVE, marked, marked_of, process_of},
     pause::{Resting, patch},
-    run::{RESTING, at, marked, marked_of, no_failures, patient, side_by_side},
+    request::patient,
+    side_by_side::side_by_side,
 };
-
-/// What the marks of saves begin with.
-const SAVE: &str = "save-";
 
 /// The mark of a process.
 pub(super) fn run_of(holder: &Holder) -> String {
     format!("{SAVE}{}", holder.process)
-}
-
-/// The process whose save has put a mark; none when it is of something else.
-pub(super) fn process_of(run: &str) -> Option<&str> {
-    run.strip_prefix(SAVE)
-}
-
-/// Whether a save has put a mark.
-pub(crate) fn is_mark_of_save(run: &str) -> bool {
-    process_of(run).is_some()
 }
 
 /// Whether the save that has put a mark may still be at work.
