@@ -71,8 +71,9 @@ impl Builder {
         self.open(Kind::Mapping { end: 0 }, anchor, offset)
     }
 
-    /// True if the next node is a key or value of annotations: those of the document, or of an item if the document is
-    /// a list.
+    /// True if the next node is a key or value of annotations.
+    ///
+    /// The annotations belong to the document, or to an item if the document is a list.
     pub(super) fn is_in_annotations(&self) -> bool {
         let is_called = |index: u32, name: &str| {
             let before = index.checked_sub(1).and_then(|before| self.tree.nodes.get(before as usize));
