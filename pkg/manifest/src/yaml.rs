@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! text ─► parse (granit-parser) ─► tree (nodes, aliases unresolved) ─► compose ─► Value ─► write ─► text
-//!           │ view: the text as it is shown        └─ scalar: what `yes`, `0644`, `1e3`, `!!str 1` mean
-//!           └ refuse: what it takes and Go does not
+//!           │ view: the text for the parser        └─ scalar: the meaning of `yes`, `0644`, `1e3`, `!!str 1`
+//!           └ refuse: input that Go rejects
 //! ```
 
 mod characters;
@@ -33,26 +33,26 @@ use scalar::Dialect;
 use crate::provenance::Trail;
 use crate::{Object, Value};
 
-/// Reads the first document of a text; a text without one is `null`.
+/// Parses the first document of a text; a text without documents is `null`.
 ///
-/// Source: sigs.k8s.io/yaml 1.6.0 (YAMLToJSON). differs: integers keep all of their 64 bits, and JSON is accepted with all
-/// of its escapes (`\/`, surrogate pairs).
+/// Source: sigs.k8s.io/yaml 1.6.0 (YAMLToJSON). Differs: integers keep all 64 bits, and JSON is accepted with all its
+/// escapes (`\/`, surrogate pairs).
 pub fn read_value(text: &str, limits: &Limits) -> Result<Value, YamlError> {
     read_document(text, limits, OBJECTS).map(|document| document.value)
 }
 
 /// Reads the first document of a file of settings; a text without one is `null`, a key that is set twice is refused.
 ///
-/// Here `yes`, `no`, `on` and `off` are text, a date becomes a time (`2020-01-01 00:00:00 +0000 UTC`), infinity and
-/// not-a-number are text, and what a mapping says itself goes over what it merges with `<<`.
-/// Source: go.yaml.in/yaml/v3 3.0.4 as viper 1.21 uses it. differs: a key that is a number or a date has the spelling
+/// `yes`, `no`, `on` and `off` are text, and so are infinity and not-a-number. A date becomes a time with zone
+/// (`2020-01-01 00:00:00 +0000 UTC`). The own fields of a mapping override the fields merged with `<<`.
+/// Source: go.yaml.in/yaml/v3 3.0.4 as used by viper 1.21. Differs: a key that is a number or a date has the spelling
 /// of its value.
 pub fn read_settings(text: &str, limits: &Limits) -> Result<Value, YamlError> {
     let rules = Rules { duplicates: Duplicates::Refused, dialect: Dialect::Settings };
     read_document(text, limits, rules).map(|document| document.value)
 }
 
-/// Reads the first document of a text and refuses a key that is set twice in one mapping, by a merge too.
+/// Parses the first document of a text; a key repeated in one mapping is an error, even by a merge.
 pub fn read_value_strict(text: &str, limits: &Limits) -> Result<Value, YamlError> {
     let rules = Rules { duplicates: Duplicates::Refused, ..OBJECTS };
     read_document(text, limits, rules).map(|document| document.value)
@@ -65,18 +65,18 @@ pub fn write(value: &Value) -> String {
     out
 }
 
-/// Prints one value at the end of a text.
+/// Appends one value to a text.
 pub fn write_into(out: &mut String, value: &Value) {
     write::write_into(out, value);
 }
 
-/// Prints one object at the end of a text.
+/// Appends one object to a text.
 pub(crate) fn write_object_into(out: &mut String, object: &Object) {
     write::write_map_into(out, object.as_map(), Trail::default());
 }
 
-/// Prints one object at the end of a text: above it a comment with its origin, behind each value that something else set one
-/// with that.
+/// Appends one object to a text, with comments on provenance: the origin above the object, other setters behind their
+/// values.
 pub(crate) fn write_traced_into(out: &mut String, object: &Object) {
     let Some(provenance) = object.provenance() else { return write_object_into(out, object) };
     out.push_str("# ");
@@ -85,15 +85,15 @@ pub(crate) fn write_traced_into(out: &mut String, object: &Object) {
     write::write_map_into(out, object.as_map(), provenance.trail());
 }
 
-/// A document with what its reader should know.
+/// A parsed document with additional information.
 pub(crate) struct Document {
     pub(crate) value: Value,
-    /// The fields without a value, which are null, as JSON pointers; only told of resources.
+    /// The fields without a written value, which are null, as JSON pointers; filled in only for resources.
     pub(crate) empty_fields: Vec<String>,
-    /// Where its content starts, in bytes.
+    /// The start of the content, in bytes.
     pub(crate) offset: usize,
     pub(crate) notes: Vec<Note>,
-    /// The bytes that aliases add to the text.
+    /// The number of bytes that aliases add to the text.
     pub(crate) aliased_bytes: usize,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn read_resource(text: &str, limits: &Limits) -> Result<Document, Yam
     read_document(text, limits, Rules { duplicates: Duplicates::Refused, dialect: Dialect::Resources })
 }
 
-/// Reads the first document of a text.
+/// Parses the first document of a text by the rules for objects.
 pub(crate) fn read_lenient(text: &str, limits: &Limits) -> Result<Document, YamlError> {
     read_document(text, limits, OBJECTS)
 }

@@ -1,22 +1,22 @@
-//! From a parsed document to its value: aliases followed, merges applied, keys turned into text.
+//! Composes the value of a parsed document: resolves aliases, applies merges, converts keys to text.
 //!
-//! Source: go.yaml.in/yaml/v2 2.4.3 decode.go for what is counted and in which order merges apply; sigs.k8s.io/yaml
-//! 1.6.0 for keys; go.yaml.in/yaml/v3 3.0.4 for settings, where what a mapping says itself goes over what it merges.
-//! Works on a stack of its own, so that depth is bounded by [`Limits`](crate::Limits) alone.
+//! Source: go.yaml.in/yaml/v2 2.4.3 decode.go for the counted nodes and the order of merges; sigs.k8s.io/yaml 1.6.0 for
+//! keys; go.yaml.in/yaml/v3 3.0.4 for settings, in which own fields override merged fields.
+//! Uses an explicit stack, so only [`Limits`](crate::Limits) bound the depth.
 
 use super::error::{Fault, Problem};
 use super::scalar::{Dialect, Scalar, float_key, float_value};
 use super::tree::{Kind, Node, Tree};
 use crate::{Limits, Map, Value};
 
-/// Below this many nodes from aliases, and below [`FREE_NODES`] in all, nothing is refused.
+/// A document with at most this many nodes from aliases, or at most [`FREE_NODES`] in total, is always accepted.
 const FREE_ALIASED: u64 = 100;
 const FREE_NODES: u64 = 1_000;
-/// Up to here 99 % of the nodes may come from aliases; from there the share falls to 10 % at [`LARGE`].
+/// Up to this size, 99 % of the nodes may come from aliases; above, the share falls to 10 % at [`LARGE`].
 const SMALL: u64 = 400_000;
 const LARGE: u64 = 4_000_000;
 
-/// Makes the value of a document.
+/// Composes the value of a document.
 pub(super) fn compose(
     tree: Tree,
     text: &str,
@@ -58,20 +58,20 @@ pub(crate) enum NoteKind {
 /// What is told of a document beside its value.
 pub(super) struct Told<'a> {
     pub(super) notes: &'a mut Vec<Note>,
-    /// Where there is nothing, as JSON pointers.
+    /// The fields without a written value, as JSON pointers.
     pub(super) empty_fields: &'a mut Vec<String>,
-    /// The bytes that aliases add to the text.
+    /// The number of bytes that aliases add to the text.
     pub(super) aliased_bytes: &'a mut usize,
 }
 
-/// What differs between readers once the values are known.
+/// The rules that differ between readers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) duplicates: Duplicates,
     pub(super) dialect: Dialect,
 }
 
-/// What happens to a key that is written twice in one mapping.
+/// The treatment of a repeated key in one mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duplicates {
     LastWins,
@@ -86,16 +86,16 @@ struct Composer<'a> {
     rules: Rules,
     told: Told<'a>,
     stack: Vec<Frame>,
-    /// Nodes looked at so far, those repeated through aliases counted each time.
+    /// The number of visited nodes; a repeated alias counts each time.
     nodes: u64,
-    /// Those of them that came from aliases.
+    /// The number of visited nodes that came from aliases.
     aliased: u64,
 }
 
-/// A list or mapping that is being filled.
+/// An unfinished list or mapping.
 struct Frame {
     content: Content,
-    /// What is still to be read into it; the last one first.
+    /// The remaining nodes; the last source comes first.
     sources: Vec<Source>,
 }
 
@@ -103,9 +103,9 @@ enum Content {
     List(Vec<Value>),
     Mapping {
         fields: Map<String, Value>,
-        /// The key whose value is being read.
+        /// The key of the current value.
         key: Option<Key>,
-        /// A merge has set fields, so that setting one again is no mistake.
+        /// True if a merge has set fields, so repeating one of them is valid.
         merged: bool,
     },
 }
@@ -113,7 +113,7 @@ enum Content {
 struct Key {
     text: String,
     offset: u32,
-    /// It comes from a merge whose keys give way to those that are there.
+    /// True if the key comes from a merge that must not override existing keys.
     gives_way: bool,
 }
 
@@ -126,7 +126,7 @@ struct Source {
     gives_way: bool,
 }
 
-/// What the innermost frame does next.
+/// The next step of the innermost frame.
 enum Step {
     Element { index: u32, through_alias: bool },
     Entry { index: u32, through_alias: bool, gives_way: bool },
@@ -160,7 +160,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Takes the next node off the innermost frame.
+    /// Takes the next node from the innermost frame.
     fn step(&mut self) -> Step {
         let Some(frame) = self.stack.last_mut() else { return Step::Done };
         while let Some(source) = frame.sources.last_mut() {
@@ -181,7 +181,7 @@ impl Composer<'_> {
         Step::Done
     }
 
-    /// Starts on a node: gives the value of a scalar, or opens a frame.
+    /// Enters a node: returns the value of a scalar, or opens a frame.
     fn enter(&mut self, index: u32, through_alias: bool) -> Result<Option<Value>, Fault> {
         let (index, through_alias) = self.follow(index, through_alias)?;
         self.count_bytes(index, through_alias)?;
@@ -209,7 +209,7 @@ impl Composer<'_> {
         Ok(None)
     }
 
-    /// The place of what is read next, as a JSON pointer.
+    /// Returns the JSON pointer of the next value.
     fn pointer(&self) -> String {
         let mut pointer = String::new();
         for frame in &self.stack {
@@ -225,7 +225,7 @@ impl Composer<'_> {
         pointer
     }
 
-    /// Starts on a key and its value.
+    /// Enters a key and its value.
     fn enter_entry(
         &mut self,
         index: u32,
@@ -251,7 +251,7 @@ impl Composer<'_> {
         self.enter(value, through_alias)
     }
 
-    /// Adds the mappings of a merge value to what is read into the innermost mapping, at this place.
+    /// Inserts the mappings of a merge at the current position of the innermost mapping.
     fn merge(&mut self, index: u32, through_alias: bool) -> Result<(), Fault> {
         let mut sources = Vec::new();
         if let Kind::List { end } = self.tree.node(index).kind {
@@ -265,9 +265,9 @@ impl Composer<'_> {
         }
         if let Some(frame) = self.stack.last_mut() {
             match self.rules.dialect {
-                // The first of the list wins, so it is read last: the last source is taken up first.
+                // The first mapping wins, so it must be read last: the last source is read first.
                 Dialect::Objects => frame.sources.append(&mut sources),
-                // The first of the list is read first, after what the mapping says itself; later ones give way.
+                // The first mapping is read first, after the own fields; later mappings do not override.
                 Dialect::Settings | Dialect::Resources => {
                     let current = frame.sources.len().saturating_sub(1);
                     frame.sources.splice(current..current, sources.into_iter().rev());
@@ -292,7 +292,7 @@ impl Composer<'_> {
         }
     }
 
-    /// Counts a node, and the one behind it if it is an alias.
+    /// Counts a node, and the target of an alias.
     fn follow(&mut self, index: u32, through_alias: bool) -> Result<(u32, bool), Fault> {
         self.count(index, through_alias)?;
         match self.tree.node(index).kind {
@@ -318,7 +318,7 @@ impl Composer<'_> {
         Ok(())
     }
 
-    /// Counts the bytes that a repeated node takes: few nodes may repeat much text.
+    /// Counts the bytes of a repeated node, because a few nodes may repeat much text.
     fn count_bytes(&mut self, index: u32, through_alias: bool) -> Result<(), Fault> {
         if through_alias {
             let node = self.tree.node(index);
@@ -331,7 +331,7 @@ impl Composer<'_> {
         Ok(())
     }
 
-    /// Takes a scalar out of the tree, or copies it where an alias may ask for it again.
+    /// Moves a scalar out of the tree, or copies it if an alias may repeat it.
     fn take_scalar(&mut self, index: u32) -> Scalar {
         let keep = self.tree.has_aliases;
         match &mut self.tree.nodes[index as usize].kind {
@@ -364,7 +364,7 @@ impl Composer<'_> {
 }
 
 impl Frame {
-    /// Adds a value; gives the key back when it had a value before.
+    /// Adds a value. Returns the key if it was already set.
     fn add(&mut self, value: Value) -> Option<Key> {
         match &mut self.content {
             Content::List(items) => {
@@ -401,7 +401,7 @@ impl Tree {
         &self.nodes[index as usize]
     }
 
-    /// The index after a node and its content.
+    /// Returns the index after a node and its content.
     fn after(&self, index: u32) -> u32 {
         match self.node(index).kind {
             Kind::List { end } | Kind::Mapping { end } => end,
@@ -439,9 +439,9 @@ impl Scalar {
     }
 }
 
-/// Tells whether more of a document comes from aliases than any honest one of its size.
+/// True if more nodes come from aliases than allowed for the size of the document.
 fn is_excessive(aliased: u64, nodes: u64) -> bool {
-    // In thousandths, so that whole numbers do.
+    // In thousandths, to use integers.
     let allowed = match nodes {
         ..=SMALL => 990,
         LARGE.. => 100,

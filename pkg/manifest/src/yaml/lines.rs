@@ -1,4 +1,4 @@
-//! The lines of fields.
+//! Line numbers of fields.
 
 use super::error::line_and_column;
 use super::parse;
@@ -6,8 +6,10 @@ use super::scalar::{Dialect, Scalar};
 use super::tree::{Kind, Node};
 use crate::Limits;
 
-/// Returns the line, from 1, of a field such as `patches[0].target` in the first document of a text. A field that is not
-/// there has the line of the innermost one around it that is. None for a text that cannot be read, or without a field.
+/// Returns the line, from 1, of a field such as `patches[0].target` in the first document of a text.
+///
+/// A missing field has the line of its innermost existing parent. `None` for an unreadable text, or if no part of the
+/// field exists.
 pub fn line_of(text: &str, field: &str) -> Option<usize> {
     let limits = Limits::default();
     if field.is_empty() || text.len() > limits.size_bytes.min(u32::MAX as usize / 2) {
@@ -27,7 +29,7 @@ pub fn line_of(text: &str, field: &str) -> Option<usize> {
     Some(line_and_column(text.as_bytes(), found?).0)
 }
 
-/// The key and the value of an entry of a mapping.
+/// Returns the key and the value of an entry of a mapping.
 fn entry(nodes: &[Node], at: usize, key: &str) -> Option<(usize, usize)> {
     let Kind::Mapping { end } = nodes.get(resolved(nodes, at))?.kind else { return None };
     let mut next = resolved(nodes, at) + 1;
@@ -41,7 +43,7 @@ fn entry(nodes: &[Node], at: usize, key: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// An item of a list, which is its own name.
+/// Returns an item of a list, as key and value alike.
 fn item(nodes: &[Node], at: usize, index: usize) -> Option<(usize, usize)> {
     let Kind::List { end } = nodes.get(resolved(nodes, at))?.kind else { return None };
     let mut next = resolved(nodes, at) + 1;
@@ -54,7 +56,7 @@ fn item(nodes: &[Node], at: usize, index: usize) -> Option<(usize, usize)> {
     (next < end as usize).then_some((next, next))
 }
 
-/// The node an alias repeats, or the node itself.
+/// Returns the target of an alias, or the node itself.
 fn resolved(nodes: &[Node], at: usize) -> usize {
     match nodes.get(at).map(|node| &node.kind) {
         Some(Kind::Alias { target }) => *target as usize,
@@ -62,7 +64,7 @@ fn resolved(nodes: &[Node], at: usize) -> usize {
     }
 }
 
-/// The node after one and its content.
+/// Returns the index after a node and its content.
 fn behind(nodes: &[Node], at: usize) -> usize {
     match nodes[at].kind {
         Kind::List { end } | Kind::Mapping { end } => end as usize,

@@ -1,4 +1,4 @@
-//! The grammar: from the events of the parser to the nodes of the first document.
+//! The grammar: converts parser events to the nodes of the first document.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,17 +12,17 @@ use super::scalar::{Dialect, Scalar, is_null, resolve};
 use super::tree::{Builder, Tree};
 use super::view::View;
 
-/// A key must reach its `:` within so many characters, and in its line.
+/// The maximum number of characters from the start of a key to its `:`, which must be on the same line.
 const LONGEST_KEY: usize = 1024;
 
-/// What was parsed.
+/// The result of parsing.
 pub(super) struct Parsed {
     pub(super) tree: Tree,
-    /// Where text that is not read starts, if there is any but blanks and comments.
+    /// The start of ignored text, unless only blanks and comments follow the document.
     pub(super) text_after_end: Option<u32>,
 }
 
-/// Parses the first document of a text; no nodes if there is none.
+/// Parses the first document of a text; without a document, the tree has no nodes.
 pub(super) fn parse(text: &str, depth: usize, dialect: Dialect) -> Result<Parsed, Fault> {
     let mut view = View::new(text);
     loop {
@@ -41,7 +41,7 @@ pub(super) fn parse(text: &str, depth: usize, dialect: Dialect) -> Result<Parsed
     }
 }
 
-/// Why a document is not parsed to its end.
+/// The reason to stop parsing a document.
 enum Stop {
     Parser(ScanError),
     Fault(Fault),
@@ -53,19 +53,19 @@ impl From<Fault> for Stop {
     }
 }
 
-/// The first document, as far as it has been parsed.
+/// The first document during parsing.
 struct Document<'a> {
     view: &'a View<'a>,
     dialect: Dialect,
     builder: Builder,
     tabs: Tabs<'a>,
-    /// Where it ends, in bytes.
+    /// The end of the document, in bytes.
     end: Option<usize>,
 }
 
 impl Document<'_> {
     fn parse(mut self, depth: usize) -> Result<Parsed, Stop> {
-        // The parser counts lists and mappings in brackets apart from others, the builder counts all of them together.
+        // The parser counts lists and mappings in brackets separately, the builder counts all of them together.
         let mut options = options! {
             emit_unresolved_aliases: true,
             emit_anchor_events: true,
@@ -73,7 +73,7 @@ impl Document<'_> {
             flow_nesting_limit: depth,
             block_nesting_limit: depth,
         };
-        // Another crate may have asked for the feature that makes them.
+        // Another crate may have enabled the feature for comments.
         options.set_emit_comments(false);
         let mut parser = Parser::new_from_str_with_options(&self.view.text, options);
         while self.end.is_none()
@@ -133,7 +133,7 @@ impl Document<'_> {
         }
     }
 
-    /// What a scalar is in a resource, where that is not what it is elsewhere.
+    /// Returns the scalar in a resource; `None` if the rules of other documents apply.
     fn resource_scalar(
         &self,
         text: &str,
@@ -145,18 +145,18 @@ impl Document<'_> {
             return None;
         }
         match style {
-            // Annotations are written anew, and in no style.
+            // Annotations lose their style when they are printed.
             ScalarStyle::Folded if self.builder.is_in_annotations() => None,
             ScalarStyle::Folded => Some(Scalar::Text(folded::read_again(text))),
             ScalarStyle::Plain if place.is_empty() && !is_tagged => Some(Scalar::Empty),
-            // Null takes an annotation away where it stands in a patch.
+            // Null in a patch removes an annotation.
             ScalarStyle::Plain if matches!(text, "<<" | "") || is_null(text) => None,
             ScalarStyle::Plain if self.builder.is_in_annotations() => Some(Scalar::Text(text.to_owned())),
             _ => None,
         }
     }
 
-    /// Gives what Go reads for a scalar.
+    /// Returns the text of a scalar as read by Go.
     fn scalar_text<'t>(
         &mut self,
         text: Cow<'t, str>,
@@ -168,12 +168,13 @@ impl Document<'_> {
             return text;
         }
         let whole = &self.view.text;
-        // A block text that is the whole document must be indented in Go, or is empty. It is placed by its content.
+        // In Go, a block scalar as the whole document must be indented, or it is empty. The parser places it by its
+        // content.
         if self.builder.is_empty() && !place.is_empty() && whole[..place.start].ends_with('\n') {
             self.end = Some(place.start);
             return Cow::Borrowed("");
         }
-        // The parser ends the last line where the text itself does not.
+        // The parser adds a line feed that the text does not have.
         if place.end < whole.len() || whole.ends_with(['\n', '\r']) {
             return text;
         }
@@ -191,7 +192,7 @@ impl Document<'_> {
     }
 }
 
-/// Finds text behind the end of the document that is not read.
+/// Returns the start of ignored text behind the end of the document.
 fn rest_after(text: &str, end: usize) -> Option<usize> {
     let mut at = end;
     for line in text[end..].split_inclusive('\n') {
@@ -208,7 +209,7 @@ fn full_tag(tag: &Tag) -> String {
     format!("{}{}", tag.handle(), tag.suffix())
 }
 
-/// The number of an anchor; the parser writes 0 for none.
+/// Returns the number of an anchor; the parser writes 0 for none.
 fn named(anchor: usize) -> Option<usize> {
     (anchor != 0).then_some(anchor)
 }
@@ -217,7 +218,7 @@ fn place(span: Span) -> Range<usize> {
     span.byte_range().expect("invariant: a parser made from a string knows its bytes")
 }
 
-/// A place in a text, which is shorter than the type holds: `read_document` sees to that.
+/// Converts an offset; `read_document` limits the length of the text.
 fn position(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }
@@ -226,7 +227,7 @@ fn syntax(problem: &'static str, offset: u32) -> Fault {
     Problem::Syntax(problem.into()).from(offset)
 }
 
-/// Says what the parser found in our words.
+/// Converts a parser error to a fault with our wording.
 fn fault(kind: &ErrorKind, offset: usize, depth: usize) -> Fault {
     let problem = match kind {
         ErrorKind::RecursionLimitExceeded => Problem::TooDeep { limit: depth },
@@ -270,7 +271,7 @@ fn wording(kind: &ErrorKind) -> Cow<'static, str> {
     })
 }
 
-/// One lower-case fragment without what the parser was about.
+/// Returns the finding of a message as a lower-case fragment, without the parser context.
 fn cleaned(message: &str) -> String {
     let finding = match message.split_once(", ") {
         Some((context, finding)) if context.starts_with("while ") => finding,

@@ -1,4 +1,4 @@
-//! What one scalar means: YAML 1.1 types as Go's reader resolves them, and numbers as Go prints them.
+//! Scalars: YAML 1.1 types as resolved by Go's reader, and numbers as printed by Go.
 //!
 //! Source: go.yaml.in/yaml/v2 2.4.3 and v3 3.0.4 resolve.go (the words, the order of attempts), strconv.FormatFloat.
 
@@ -37,19 +37,19 @@ impl Dialect {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar {
     Null,
-    /// Nothing is written where a value could be, which is null too.
+    /// A missing value, which is null too.
     Empty,
     Bool(bool),
     Int(i64),
-    /// An integer that only fits the unsigned type.
+    /// An integer that fits only the unsigned type.
     Uint(u64),
     Float(f64),
     Text(String),
-    /// `<<`: a merge where it stands as a key, plain text elsewhere.
+    /// `<<`: a merge if used as a key, otherwise plain text.
     Merge,
 }
 
-/// Types that plain text may resolve to.
+/// A resolved plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Plain {
     Null,
@@ -61,7 +61,7 @@ enum Plain {
     Text,
 }
 
-/// Resolves a scalar from its text, its tag in full form, and whether it was written plain.
+/// Resolves a scalar from its text, its full tag, and its style.
 pub(super) fn resolve(
     text: Cow<'_, str>,
     tag: Option<&str>,
@@ -76,7 +76,7 @@ pub(super) fn resolve(
     }
 }
 
-/// Tells whether a text, written plain, would be read as something else than that text.
+/// True if a text, written plain, is not read as this text.
 pub(super) fn changes_when_plain(text: &str) -> bool {
     resolve_plain(text, Dialect::Objects) != Plain::Text || is_base_60(text)
 }
@@ -119,7 +119,7 @@ fn keep(found: Plain, text: Cow<'_, str>, dialect: Dialect) -> Scalar {
     }
 }
 
-/// Names what JSON has no number for, as Go prints it.
+/// Returns the text of a number that JSON cannot represent, as printed by Go.
 fn infinity_or_nan(number: f64) -> &'static str {
     match number {
         f64::INFINITY => "+Inf",
@@ -145,7 +145,7 @@ fn resolve_plain(text: &str, dialect: Dialect) -> Plain {
     }
 }
 
-/// Resolves what starts with a point; here alone an underscore must stand between digits.
+/// Resolves a number that starts with a point. Only here, underscores must be between digits.
 fn resolve_fraction(text: &str) -> Plain {
     let parts = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_digit()) && part.ends_with(|c: char| c.is_ascii_digit())
@@ -160,7 +160,7 @@ fn resolve_fraction(text: &str) -> Plain {
     number.map_or(Plain::Text, Plain::Float)
 }
 
-/// Whether a plain scalar is one of the words for null. An empty one is null as well, and has no word.
+/// True if a plain scalar is one of the words for null. An empty scalar is null too, but no word.
 pub(super) fn is_null(text: &str) -> bool {
     matches!(text, "~" | "null" | "Null" | "NULL")
 }
@@ -196,7 +196,7 @@ fn resolve_number(text: &str) -> Plain {
     parse_integer(digits).or_else(|| parse_float(digits).map(Plain::Float)).unwrap_or(Plain::Text)
 }
 
-/// Parses an integer in base 2, 8, 10 or 16, told by its prefix; a leading zero means base 8.
+/// Parses an integer in base 2, 8, 10 or 16, according to its prefix; a leading zero means base 8.
 fn parse_integer(text: &str) -> Option<Plain> {
     let (negative, signed) = match text.as_bytes().first()? {
         b'-' => (true, true),
@@ -213,7 +213,7 @@ fn parse_integer(text: &str) -> Option<Plain> {
         [b'0', ..] => (&unsigned[1..], 8),
         _ => (unsigned, 10),
     };
-    // The standard parser takes a second sign, which is none of the forms.
+    // The standard parser accepts a second sign, which YAML does not.
     if digits.starts_with(['+', '-']) {
         return None;
     }
@@ -225,7 +225,7 @@ fn parse_integer(text: &str) -> Option<Plain> {
     }
 }
 
-/// Parses `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`; a number beyond the type is text.
+/// Parses `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`. A number out of range is text.
 fn parse_float(text: &str) -> Option<f64> {
     let bytes = text.strip_prefix(['+', '-']).unwrap_or(text).as_bytes();
     let whole = leading_digits(bytes);
@@ -254,7 +254,7 @@ pub(super) fn leading_digits(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Tells whether a text is a base 60 number of YAML 1.1, which other readers may take it for.
+/// True if other readers may read a text as a base 60 number of YAML 1.1.
 fn is_base_60(text: &str) -> bool {
     if !text.contains(':') {
         return false;
@@ -271,7 +271,7 @@ fn is_base_60(text: &str) -> bool {
     first_fits && places.all(|place| matches!(place, [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']))
 }
 
-/// Decodes base64; a byte that is no UTF-8 becomes U+FFFD, each on its own, as Go's JSON encoder has it.
+/// Decodes base64. Each byte that is no valid UTF-8 becomes U+FFFD, as in Go's JSON encoder.
 fn decode_binary(text: &str) -> Result<String, Problem> {
     let packed: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     let bytes = BASE64.decode(packed).map_err(|_| Problem::InvalidBase64)?;
@@ -294,10 +294,10 @@ fn decode_binary(text: &str) -> Result<String, Problem> {
     Ok(out)
 }
 
-/// Turns a finite float into a JSON number: an integer where it is whole and fits 64 bits.
+/// Converts a finite float to a JSON number: an integer if it is whole and fits 64 bits.
 ///
-/// Source: Go passes floats through JSON text, which has no decimal point for a whole number; above 2^53 the integer
-/// is made of the shortest digits that name the float, as in that text.
+/// Source: Go converts floats to JSON text, where a whole number has no decimal point. Above 2^53, the integer has the
+/// shortest digits that identify the float, as in that text.
 pub(super) fn float_value(float: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if float.fract() != 0.0 || float.abs() >= 1e20 {
@@ -315,7 +315,7 @@ pub(super) fn float_value(float: f64) -> Value {
         .unwrap_or_else(|_| Value::from(float))
 }
 
-/// Prints a float key: the shortest digits that name it in 32 bits.
+/// Returns the text of a float key: the shortest digits that identify it in 32 bits.
 /// Source: sigs.k8s.io/yaml 1.6.0 yaml.go (convertToJSONableObject).
 pub(super) fn float_key(float: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "the peer prints with 32 bits")]
@@ -331,12 +331,12 @@ pub(super) fn float_key(float: f64) -> String {
     out
 }
 
-/// Prints a float with the shortest digits that name it, with an exponent when that is below -4 or above 5.
+/// Appends the shortest digits that identify a float, with an exponent if it is below -4 or above 5.
 pub(super) fn push_float(out: &mut String, float: f64) {
     push_shortest(out, &format!("{float:e}"));
 }
 
-/// Turns `1.25e-7` into Go's form of the same digits.
+/// Appends the digits of `1.25e-7` in Go's notation.
 /// Source: Go strconv.FormatFloat with format `g` and the shortest precision.
 fn push_shortest(out: &mut String, scientific: &str) {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
