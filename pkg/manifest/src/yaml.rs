@@ -41,7 +41,7 @@ pub fn read_value(text: &str, limits: &Limits) -> Result<Value, YamlError> {
     read_document(text, limits, OBJECTS).map(|document| document.value)
 }
 
-/// Reads the first document of a file of settings; a text without one is `null`, a key that is set twice is refused.
+/// Parses the first document of a settings file; a text without documents is `null`, a repeated key is an error.
 ///
 /// `yes`, `no`, `on` and `off` are text, and so are infinity and not-a-number. A date becomes a time with zone
 /// (`2020-01-01 00:00:00 +0000 UTC`). The own fields of a mapping override the fields merged with `<<`.
@@ -97,8 +97,8 @@ pub(crate) struct Document {
     pub(crate) aliased_bytes: usize,
 }
 
-/// Reads the first document of a text as kustomize reads resources. Annotations of an object are texts, as they
-/// are written, if they are not null.
+/// Parses the first document of a text as kustomize reads resources. Annotations of an object keep their written text,
+/// unless they are null.
 pub(crate) fn read_resource(text: &str, limits: &Limits) -> Result<Document, YamlError> {
     read_document(text, limits, Rules { duplicates: Duplicates::Refused, dialect: Dialect::Resources })
 }

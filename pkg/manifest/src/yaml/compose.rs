@@ -38,7 +38,7 @@ pub(super) fn compose(
     composer.run()
 }
 
-/// Something in a document that is read in another way than its author may expect.
+/// A construct that is read in a way its author may not expect.
 #[derive(Debug)]
 pub(crate) struct Note {
     pub(crate) offset: u32,
@@ -47,15 +47,15 @@ pub(crate) struct Note {
 
 #[derive(Debug)]
 pub(crate) enum NoteKind {
-    /// A key became this text, which is not how it is written.
+    /// A key was converted to this text, which differs from its spelling.
     RespelledKey(String),
-    /// A key was set before in its mapping.
+    /// A key occurs twice in its mapping.
     DuplicateKey(String),
-    /// Text after the end of the document was left out.
+    /// Text after the end of the document was ignored.
     TextAfterEnd,
 }
 
-/// What is told of a document beside its value.
+/// The additional results for a document.
 pub(super) struct Told<'a> {
     pub(super) notes: &'a mut Vec<Note>,
     /// The fields without a written value, as JSON pointers.

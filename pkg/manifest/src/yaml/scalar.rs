@@ -15,25 +15,25 @@ use crate::go_base64::BASE64;
 /// The prefix of the tags that YAML itself defines, written `!!` in a document.
 const CORE_TAGS: &str = "tag:yaml.org,2002:";
 
-/// One of Go's readers, whose rules apply to a text.
+/// The Go reader whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Kubernetes objects, through sigs.k8s.io/yaml: `yes` and `on` are booleans, a date is its text.
+    /// Kubernetes objects, read by sigs.k8s.io/yaml: `yes` and `on` are booleans, a date stays text.
     Objects,
-    /// Settings, through go.yaml.in/yaml/v3: `yes` and `on` are text, a date becomes the text of its time.
+    /// Settings, read by go.yaml.in/yaml/v3: `yes` and `on` are text, a date becomes the text of its time.
     Settings,
-    /// Resources of kustomize, through kyaml: as settings are read, but a date becomes `2020-01-01T00:00:00Z`.
+    /// Resources of kustomize, read by kyaml: like settings, but a date becomes `2020-01-01T00:00:00Z`.
     Resources,
 }
 
 impl Dialect {
-    /// Returns true if words and merges follow go.yaml.in/yaml/v3, not v2.
+    /// True if words and merges follow go.yaml.in/yaml/v3 instead of v2.
     pub(super) fn is_v3(self) -> bool {
         self != Self::Objects
     }
 }
 
-/// The meaning of one scalar.
+/// A resolved scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar {
     Null,
