@@ -25,7 +25,7 @@ tidy:
 gen:
     cargo xtask gen
 
-# Build the real Kubernetes API server that tests compare the sandbox with (needs Go; some minutes once)
+# Build the real Kubernetes API server that tests compare the sandbox with, and kubectl (needs Go; some minutes once)
 apiserver:
     cargo xtask apiserver
 

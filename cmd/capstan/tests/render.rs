@@ -62,15 +62,15 @@ fn folders_list_what_others_need_first() {
 #[cfg(unix)]
 #[test]
 fn kubectl_applies_all_folders_after_the_definitions() {
-    if program("kubectl").is_none() {
+    let Some(program) = program("kubectl") else {
         return;
-    }
+    };
     let sandboxes = Sandboxes::of(with_small_providers());
     let world = sandboxes.world();
     world.done("render -i own:v1.0.0 --output-dir out");
     assert_eq!(sandboxes.run(&["start", "lab"]).status, 0);
     let kubectl = |arguments: &str| {
-        let mut command = Command::new("kubectl");
+        let mut command = Command::new(&program);
         command.arg("--kubeconfig").arg(sandboxes.file("lab", "kubeconfig")).args(arguments.split(' '));
         command.current_dir(world.current_dir()).env("HOME", world.home()).output().unwrap()
     };

@@ -10,50 +10,72 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::{say::say, workspace};
 
-/// Build the real Kubernetes API server from `e2e/apiserver`. Tests compare the sandbox with this server.
+/// Build the real Kubernetes API server that tests compare the sandbox with, and kubectl, from `e2e/apiserver`.
 #[derive(clap::Args)]
 pub(crate) struct ApiServer {
-    /// Build the server even if the existing binary is up to date.
+    /// Build the programs even if they are up to date.
     #[arg(long)]
     force: bool,
 }
 
-/// Builds `target/apiserver/apiserver` if its sources have changed. The first build takes some minutes.
+/// A Go program of the module.
+struct Program {
+    name: &'static str,
+    package: &'static str,
+    /// True if the program depends on files of the module other than `go.mod` and `go.sum`.
+    has_own_sources: bool,
+}
+
+const PROGRAMS: [Program; 2] = [
+    Program { name: "apiserver", package: ".", has_own_sources: true },
+    Program { name: "kubectl", package: "k8s.io/kubernetes/cmd/kubectl", has_own_sources: false },
+];
+
+/// Builds each program into `target/apiserver` if its sources have changed. The first build takes some minutes.
 pub(crate) fn run(args: &ApiServer) -> Result<bool> {
     let sources = workspace::root().join("e2e/apiserver");
     let folder = workspace::target().join("apiserver");
-    let binary = folder.join(format!("apiserver{}", std::env::consts::EXE_SUFFIX));
-    let stamp = folder.join("built-from");
-    let built_from = fingerprint(&sources)?;
-    let is_fresh = fs::read_to_string(&stamp).is_ok_and(|text| text == built_from) && binary.is_file();
-    if is_fresh && !args.force {
-        say(&format!("apiserver: `{}` is up to date", binary.display()));
-        return Ok(true);
-    }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    for program in &PROGRAMS {
+        let binary = folder.join(format!("{}{}", program.name, std::env::consts::EXE_SUFFIX));
+        let stamp = folder.join(format!("{}.built-from", program.name));
+        let built_from = fingerprint(&sources, program)?;
+        let is_fresh = fs::read_to_string(&stamp).is_ok_and(|text| text == built_from) && binary.is_file();
+        if is_fresh && !args.force {
+            say(&format!("apiserver: `{}` is up to date", binary.display()));
+            continue;
+        }
+        build(program, &sources, &binary)?;
+        fs::write(&stamp, built_from).with_context(|| format!("cannot write `{}`", stamp.display()))?;
+        say(&format!("apiserver: built `{}`", binary.display()));
+    }
+    Ok(true)
+}
+
+fn build(program: &Program, sources: &Path, binary: &Path) -> Result<()> {
     let status = Command::new("go")
-        .args(["build", "-trimpath", "-buildvcs=false", "-ldflags", &linker_flags(&sources)?, "-o"])
-        .arg(&binary)
-        .arg(".")
-        .current_dir(&sources)
-        // A C compiler would slow down the build and tie the binary to this machine's libc.
+        .args(["build", "-trimpath", "-buildvcs=false", "-ldflags", &linker_flags(sources)?, "-o"])
+        .arg(binary)
+        .arg(program.package)
+        .current_dir(sources)
+        // A C compiler would only slow it down and tie the binary to this machine's libc.
         .env("CGO_ENABLED", "0")
         .status()
         .context("cannot run `go`; the real API server is a Go program, so building it needs Go 1.26")?;
     if !status.success() {
-        bail!("`go build` in `{}` failed", sources.display());
+        bail!("`go build {}` in `{}` failed", program.package, sources.display());
     }
-    fs::write(&stamp, built_from).with_context(|| format!("cannot write `{}`", stamp.display()))?;
-    say(&format!("apiserver: built `{}`", binary.display()));
-    Ok(true)
+    Ok(())
 }
 
-/// A fingerprint of the sources and the module files.
-fn fingerprint(sources: &Path) -> Result<String> {
+/// A hash of the files that the program is built from.
+fn fingerprint(sources: &Path, program: &Program) -> Result<String> {
     let mut files: Vec<_> = fs::read_dir(sources)
         .with_context(|| format!("cannot list `{}`", sources.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "go") || is_module_file(path))
+        .filter(|path| {
+            is_module_file(path) || program.has_own_sources && path.extension() == Some("go".as_ref())
+        })
         .collect();
     files.sort();
     let mut hasher = DefaultHasher::new();
@@ -68,7 +90,7 @@ fn is_module_file(path: &Path) -> bool {
     [OsStr::new("go.mod"), OsStr::new("go.sum")].iter().any(|name| path.file_name() == Some(name))
 }
 
-/// Sets the version. Without these flags, clients see a server of version 0.0.0.
+/// The linker flags that set the version; without them both programs report 0.0.0.
 fn linker_flags(sources: &Path) -> Result<String> {
     let path = sources.join("go.mod");
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;

@@ -15,7 +15,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::skip::Need;
+use crate::skip::{Need, built_programs};
 
 /// The variable with the path of the server binary. If unset, the output of `cargo xtask apiserver` is used.
 pub const SERVER_VARIABLE: &str = "CAPSTAN_TEST_APISERVER";
@@ -71,11 +71,7 @@ impl Source {
         if let Some(assets) = path(ASSETS_VARIABLE) {
             return Some(Self::Assets(assets));
         }
-        let built = || {
-            let target = path("CARGO_TARGET_DIR")
-                .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"));
-            Some(target.join("apiserver/apiserver")).filter(|binary| binary.exists())
-        };
+        let built = || Some(built_programs().join("apiserver")).filter(|binary| binary.exists());
         path(SERVER_VARIABLE).or_else(built).map(Self::Bundle)
     }
 }

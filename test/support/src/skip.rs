@@ -20,7 +20,7 @@ pub enum Need {
     ClosedNetworks,
     /// The IPv6 loopback address.
     Ipv6,
-    /// A program on `PATH`.
+    /// A program, as [`program`] finds it.
     Program(&'static str),
     /// Releases of real providers, and the kustomizations of the reference corpus.
     Corpus,
@@ -64,7 +64,7 @@ impl Need {
             Self::ApiServer => ("a Kubernetes API server", "cargo xtask apiserver"),
             Self::ClosedNetworks => ("networks of its own", "run as root, with iproute2"),
             Self::Ipv6 => ("a loopback address of IPv6", "enable IPv6"),
-            Self::Program("kubectl") => ("kubectl", "https://kubernetes.io/docs/tasks/tools"),
+            Self::Program("kubectl") => ("kubectl", "cargo xtask apiserver"),
             Self::Program("node") => ("node", "apt-get install nodejs"),
             Self::Program(name) => (name, "apt-get install, under its own name"),
             Self::Corpus => ("the reference corpus", "CAPSTAN_CORPUS names its folder"),
@@ -84,15 +84,28 @@ pub fn golden() -> Option<PathBuf> {
     folder("CAPSTAN_GOLDEN", "golden", Need::Golden)
 }
 
-/// The path of a program on `PATH`. If missing, marks the running test as skipped.
-#[expect(clippy::disallowed_methods, reason = "a test runs programs of this machine")]
+/// The path of a program in one of the [`program_folders`]. If the program is missing, the running test is skipped.
 pub fn program(name: &'static str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file());
-    if found.is_none() {
+    let path = program_folders().into_iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+    if path.is_none() {
         Need::Program(name).skip();
     }
-    found
+    path
+}
+
+/// The folders on the PATH, then the one of `cargo xtask apiserver`, which also builds kubectl.
+#[expect(clippy::disallowed_methods, reason = "a test runs programs of this machine")]
+pub fn program_folders() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).chain([built_programs()]).collect()
+}
+
+/// The folder with the programs that `cargo xtask apiserver` builds.
+#[expect(clippy::disallowed_methods, reason = "a test finds its programs through the environment")]
+pub(crate) fn built_programs() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").filter(|value| !value.is_empty());
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
+    target.map_or_else(default, PathBuf::from).join("apiserver")
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test finds its data through the environment")]

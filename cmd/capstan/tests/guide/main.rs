@@ -10,7 +10,7 @@
 
 mod page;
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{collections::BTreeSet, fs};
 
 use page::{blocks, project, type_page};
 use snapbox::{Assert, Data, assert::DEFAULT_ACTION_ENV, data::DataFormat};
@@ -48,12 +48,6 @@ fn holds(name: &str) {
     // A `\` at the end of a line is no separator of a path.
     let assert = Assert::new().action_env(DEFAULT_ACTION_ENV).normalize_paths(false);
     assert.eq(session.page, Data::read_from(&path, Some(DataFormat::Text)));
-}
-
-/// The folders with the programs of this machine.
-#[expect(clippy::disallowed_methods, reason = "a page runs programs of this machine")]
-fn search_path() -> Vec<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect()
 }
 
 /// One test for each page, so that they run side by side.

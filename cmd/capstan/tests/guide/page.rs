@@ -7,6 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use support::skip::program_folders;
 use tempfile::TempDir;
 
 /// Ends the output of one command; the exit status follows.
@@ -106,7 +107,7 @@ impl Machine {
         let output = self.folder.path().join("output");
         let stdout = fs::File::create(&output).unwrap();
         let mut search = vec![self.bin()];
-        search.extend(crate::search_path());
+        search.extend(program_folders());
         Command::new("timeout")
             .args(["--kill-after=20", "300", "bash"])
             .arg(&path)
