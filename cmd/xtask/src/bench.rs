@@ -1,32 +1,24 @@
+mod cases;
 mod figures;
-mod fleet;
-mod input;
-mod judge;
-mod kustomize;
-mod lifecycle;
-mod moves;
+mod journey;
+mod kustomization;
 mod population;
-mod providers;
-mod real;
-mod route;
-mod sample;
-mod sandbox;
-mod supply;
+mod releases;
+mod servers;
 mod table;
-mod unrelated;
-mod web;
+mod target;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum as _;
 use tempfile::TempDir;
 
-pub(crate) use sample::{Measure, measure};
+pub(crate) use figures::{Measure, measure};
 
 use self::{
-    judge::Target,
-    sample::{Programs, scrubbed},
-    table::Row,
+    figures::{Programs, once, scrubbed},
+    servers::Sandbox,
 };
 use crate::{golden, say::say, workspace};
 
@@ -89,14 +81,7 @@ impl Bench {
 /// The maximum size of the binary, in bytes.
 const LARGEST_BINARY: u64 = 20_000_000;
 
-/// A command line for both programs, with the performance targets of the design.
-struct Case {
-    name: &'static str,
-    arguments: Vec<String>,
-    targets: Vec<Target>,
-}
-
-/// Runs every case whose input is available, and prints tables.
+/// Measures every selected part, and prints tables.
 pub(crate) fn run(args: &Bench) -> Result<bool> {
     args.check()?;
     let programs = programs(args)?;
@@ -107,60 +92,38 @@ pub(crate) fn run(args: &Bench) -> Result<bool> {
         Some(peer) => format!("clusterctl: {} {}", version(peer, folder)?, peer.display()),
         None => "clusterctl: not found; name one with --peer".to_owned(),
     });
-    if args.measures(Part::Commands) {
-        run_commands(&programs, folder, args.runs)?;
-    }
-    if args.measures(Part::Kustomize) {
-        run_kustomize(args, &programs, folder)?;
-    }
-    if args.measures(Part::Lifecycle)
-        && let Some(text) = lifecycle::run(&programs, folder, args.runs)?
-    {
-        say(&text);
-    }
-    if args.measures(Part::Moves) {
-        say(&moves::run(&programs, folder, args.runs)?);
-    }
-    if args.measures(Part::Supply)
-        && let Some(text) = supply::run(&programs, folder, args.runs)?
-    {
-        say(&text);
-    }
-    if args.measures(Part::Fleet) {
-        let clusters = args.clusters.map_or(fleet::CLUSTERS, usize::from);
-        let between = if args.real { fleet::between_real_servers } else { fleet::between_sandboxes };
-        say(&between(&programs, folder, clusters)?);
+    for part in Part::value_variants().iter().filter(|part| args.measures(**part)) {
+        let measure = match part {
+            Part::Commands => commands,
+            Part::Kustomize => cases::kustomize,
+            Part::Lifecycle => cases::lifecycle,
+            Part::Moves => cases::moves,
+            Part::Supply => cases::supply,
+            Part::Fleet => cases::fleet,
+        };
+        measure(args, &programs, folder)?;
     }
     Ok(true)
 }
 
-fn run_kustomize(args: &Bench, programs: &Programs, folder: &Path) -> Result<()> {
-    let kubectl = args.kubectl.as_deref().map(whole).transpose()?;
-    let trees = args.trees.as_deref().map(whole).transpose()?;
-    let (kubectl, trees) = (kubectl.as_deref(), trees.as_deref());
-    let setup = kustomize::Setup { ours: &programs.ours, kubectl, trees, runs: args.runs };
-    say(&kustomize::run(&setup, folder)?);
-    Ok(())
-}
-
-/// Measures commands that need no server, and the start of a sandbox.
-fn run_commands(programs: &Programs, folder: &Path, runs: usize) -> Result<()> {
-    say(&table::render(&measure_cases(programs, folder, runs)?));
+/// Measures commands that use no server, the size of the binary, and the start of a sandbox.
+fn commands(args: &Bench, programs: &Programs, folder: &Path) -> Result<()> {
+    cases::commands(args, programs, folder)?;
     let size = programs.ours.metadata()?.len();
     let verdict = if size <= LARGEST_BINARY { "met" } else { "not met" };
     say(&format!("the binary has {} KB; {} KB: {verdict}", size / 1000, LARGEST_BINARY / 1000));
-    let floor = sample::median_of(Path::new("true"), &[], folder, 3)?.memory;
+    let floor = once(Path::new("true"), &[], folder)?.memory;
     say(&format!(
         "capstan first, then clusterctl; median of {} runs; processor time is that of user and system;\n\
          memory is the peak, and below {} it cannot be told apart",
-        runs,
+        args.runs,
         table::mib(floor)
     ));
-    let start = sandbox::median_start(&programs.ours, folder, runs)?;
+    let (ready_after, memory) = Sandbox::median_start(&programs.ours, folder, args.runs)?;
     say(&format!(
         "a sandbox answers {} after the start of its process, and holds {} then",
-        table::span(start.ready),
-        start.memory.map_or_else(|| "an unknown amount".to_owned(), table::mib)
+        table::span(ready_after),
+        memory.map_or_else(|| "an unknown amount".to_owned(), table::mib)
     ));
     Ok(())
 }
@@ -186,45 +149,6 @@ fn version(program: &Path, folder: &Path) -> Result<String> {
     let field = |name: &str| report["clusterctl"][name].as_str();
     let version = field("capstan").or_else(|| field("gitVersion"));
     Ok(version.context("a version is text")?.to_owned())
-}
-
-fn measure_cases(programs: &Programs, folder: &Path, runs: usize) -> Result<Vec<Row>> {
-    let one = |case: Case| {
-        let measured = |program: &Path| {
-            sample::median_of(program, &case.arguments, folder, runs)
-                .with_context(|| format!("`{}` with `{}`", case.name, program.display()))
-        };
-        let ours = measured(&programs.ours)?;
-        let theirs = programs.theirs.as_deref().map(measured).transpose()?;
-        Ok(Row { name: case.name.to_owned(), ours, theirs, alone: None, targets: case.targets })
-    };
-    cases(folder)?.into_iter().map(one).collect()
-}
-
-/// Cases of small, usual and large size.
-fn cases(folder: &Path) -> Result<Vec<Case>> {
-    let case = |name, parts: &[&[&str]], targets| Case {
-        name,
-        arguments: parts.concat().into_iter().map(str::to_owned).collect(),
-        targets,
-    };
-    let targets = |cpu, memory| vec![Target::CpuShare(cpu), Target::Memory(memory)];
-    let mut cases = vec![case("version", &[&["version"]], targets(5, 8))];
-    let Some(input) = input::prepare(folder)? else {
-        say("the corpus is not there; only `version` is measured");
-        return Ok(cases);
-    };
-    let config: &[&str] = &["--config", &input.config];
-    let cluster: &[&str] =
-        &["generate", "cluster", "demo", "-i", "docker:v1.14.0", "-f", "development", "-n", "default"];
-    let version: &[&str] = &["--kubernetes-version", "v1.35.0"];
-    let core: &[&str] = &["generate", "provider", "--core"];
-    let list: &[&str] = &["--list-variables"];
-    cases.push(case("generate cluster --list-variables", &[cluster, list, config], targets(7, 14)));
-    cases.push(case("generate cluster, ClusterClass", &[cluster, version, config], targets(6, 14)));
-    cases.push(case("generate provider --core", &[core, &["cluster-api:v1.14.0"], config], targets(6, 30)));
-    cases.push(case("the same, 10 times as large", &[core, &["cluster-api:v9.0.0"], config], Vec::new()));
-    Ok(cases)
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {

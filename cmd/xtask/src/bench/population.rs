@@ -1,9 +1,6 @@
-//! Clusters for both programs, created once for all runs.
+//! Objects for both programs to work on.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path, rc::Rc};
 
 use anyhow::{Context as _, Result};
 use api::{ProviderId, ProviderType};
@@ -11,25 +8,29 @@ use serde_json::json;
 use support::{
     cluster_api::{Object, cluster, define, definition, object, objects_in, provider},
     everything::client_of,
-    fixture::{create, write_statuses},
+    fixture::{apply, create, write_statuses},
     kind,
 };
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use super::sandbox::{Running, Setup};
+use super::servers::{ApiServer, Sandbox};
 
 /// The size of a typical Secret of a Helm release.
 const SECRET: usize = 700_000;
 /// The number of Clusters to create concurrently.
 const SIDE_BY_SIDE: usize = 16;
 const CONTROL_PLANE: usize = 3;
+const UNRELATED_CRDS: usize = 300;
+const UNRELATED_SECRETS: usize = 5_000;
+/// Unrelated objects that are written one after the other; the chunks are written at the same time.
+const CHUNK: usize = 100;
 
-/// The size of a population.
+/// The numbers of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Population {
     pub(super) clusters: usize,
-    /// The number of machines of each Cluster, including its control plane.
+    /// Of each Cluster, including those of its control plane.
     pub(super) machines: usize,
     /// The size of Secrets that belong to no Cluster.
     pub(super) megabytes_of_secrets: usize,
@@ -73,24 +74,28 @@ impl Populated {
         let populated = Self { made: TempDir::new_in(folder)?, used: TempDir::new_in(folder)? };
         for (name, population) in [("source", Some(population)), ("target", None)] {
             let data = populated.made.path().join(name);
-            let setup = Setup { name, data: Some(&data), flags: &["--without", "cluster-api"] };
-            let sandbox = Running::start(program, folder, &setup)?;
-            fill(&sandbox.kubeconfig, population)?;
+            let sandbox = Sandbox::start(program, folder, name, Some(&data), "--without cluster-api")?;
+            fill(sandbox.kubeconfig(), population)?;
         }
         Ok(populated)
     }
 
-    /// Fresh copies of both data folders, for one run.
+    /// Starts the source and the target on fresh copies of the data.
     ///
     /// # Errors
-    /// Fails if a file cannot be copied.
-    pub(super) fn copies(&self) -> Result<(PathBuf, PathBuf)> {
-        let copy = |name: &str| {
+    /// If a file cannot be copied, or a sandbox does not start.
+    pub(super) fn servers(
+        &self,
+        program: &Path,
+        folder: &Path,
+        flags: &str,
+    ) -> Result<[Rc<dyn ApiServer>; 2]> {
+        let server = |name: &str| {
             let (from, to) = (self.made.path().join(name), self.used.path().join(name));
             copied(&from, &to).with_context(|| format!("cannot copy `{}`", from.display()))?;
-            Ok::<_, anyhow::Error>(to)
+            Ok::<_, anyhow::Error>(Rc::new(Sandbox::start(program, folder, name, Some(&to), flags)?))
         };
-        Ok((copy("source")?, copy("target")?))
+        Ok([server("source")?, server("target")?])
     }
 }
 
@@ -106,16 +111,16 @@ fn copied(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Creates the kinds, the providers, and optionally a population on a server.
+/// Writes the kinds and providers to a server, and a population.
 ///
 /// # Errors
-/// Fails if the threads cannot be started.
+/// If there are no threads to do it in.
 pub(super) fn fill(kubeconfig: &Path, population: Option<Population>) -> Result<()> {
     Runtime::new()?.block_on(write(kubeconfig, population));
     Ok(())
 }
 
-/// Writes the statuses that controllers would report after a move of a population.
+/// Writes the statuses that controllers would write for a population that was moved to a server.
 ///
 /// # Errors
 /// The errors of [`fill`].
@@ -129,7 +134,7 @@ pub(super) fn reconcile(kubeconfig: &Path, population: Population) -> Result<()>
     Ok(())
 }
 
-/// The number of objects in the namespace of the population.
+/// The number of objects of a server in the namespace of a population.
 ///
 /// # Errors
 /// The errors of [`fill`].
@@ -141,7 +146,7 @@ pub(super) fn count(kubeconfig: &Path) -> Result<usize> {
 async fn write(kubeconfig: &Path, population: Option<Population>) {
     let client = client_of(kubeconfig).await;
     define(&client).await;
-    // clusterctl describes nothing if these kinds are missing.
+    // clusterctl describes nothing without these kinds.
     create(&client, [kind::MACHINE_POOL, kind::MACHINE_HEALTH_CHECK].map(definition)).await;
     let core = ProviderId::new(ProviderType::Core, "cluster-api");
     let docker = ProviderId::new(ProviderType::Infrastructure, "docker");
@@ -153,7 +158,7 @@ async fn write(kubeconfig: &Path, population: Option<Population>) {
     create(&client, population.secrets()).await;
 }
 
-/// Runs an action on the objects of every Cluster, for several Clusters concurrently.
+/// Passes the objects of every Cluster to `work`, several Clusters at the same time.
 async fn of_each_cluster<C, F>(client: &C, population: Population, work: impl Fn(C, Vec<Object>) -> F)
 where
     C: Clone,
@@ -169,4 +174,44 @@ where
         workers.spawn(work(client.clone(), population.cluster(index)));
     }
     workers.join_all().await;
+}
+
+/// Writes CRDs and Secrets that do not belong to providers.
+///
+/// # Errors
+/// As for [`fill`].
+pub(super) fn fill_with_unrelated(kubeconfig: &Path) -> Result<()> {
+    let objects: Vec<String> = (0..UNRELATED_CRDS)
+        .map(unrelated_definition)
+        .chain((0..UNRELATED_SECRETS).map(unrelated_secret))
+        .collect();
+    let all = async {
+        let client = client_of(kubeconfig).await;
+        let mut writers = JoinSet::new();
+        for chunk in objects.chunks(CHUNK) {
+            let (client, yaml) = (client.clone(), chunk.join("\n---\n"));
+            writers.spawn(async move { apply(&client, &yaml).await });
+        }
+        writers.join_all().await;
+    };
+    Runtime::new()?.block_on(all);
+    Ok(())
+}
+
+fn unrelated_secret(index: usize) -> String {
+    json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": format!("unrelated-{index}")},
+        "data": {"value": "A".repeat(2_000)}})
+    .to_string()
+}
+
+fn unrelated_definition(index: usize) -> String {
+    let group = format!("g{}.example.org", index % 30);
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("unrelated{index}s.{group}")},
+        "spec": {"group": group, "scope": "Namespaced",
+            "names": {"plural": format!("unrelated{index}s"), "singular": format!("unrelated{index}"),
+                "kind": format!("Unrelated{index}"), "listKind": format!("Unrelated{index}List")},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}})
+    .to_string()
 }

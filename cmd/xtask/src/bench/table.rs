@@ -1,21 +1,18 @@
 use std::{fmt::Write as _, time::Duration};
 
-use super::{
-    figures::Figures,
-    judge::{Against, Target},
-};
+use super::{figures::Figures, target::Target};
 
 /// A row of a table.
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) ours: Figures,
     pub(super) theirs: Option<Figures>,
-    /// The same workload without unrelated objects.
-    pub(super) alone: Option<Figures>,
+    /// The figures of the work that targets compare this one with.
+    pub(super) baseline: Option<Figures>,
     pub(super) targets: Vec<Target>,
 }
 
-/// Renders both programs side by side with the targets, as Markdown for `docs/performance.md`.
+/// The figures of both programs and the verdicts of the targets, as Markdown for `docs/performance.md`.
 pub(super) fn render(rows: &[Row]) -> String {
     let with_requests = rows.iter().any(|row| row.ours.requests.is_some());
     let mut head = vec!["Work", "Time", "Processor time", "Peak memory"];
@@ -26,6 +23,11 @@ pub(super) fn render(rows: &[Row]) -> String {
 }
 
 impl Row {
+    /// A row of capstan alone.
+    pub(super) fn new(name: impl Into<String>, ours: Figures, targets: Vec<Target>) -> Self {
+        Self { name: name.into(), ours, theirs: None, baseline: None, targets }
+    }
+
     fn cells(&self, with_requests: bool) -> Vec<String> {
         let pair = |of: &dyn Fn(&Figures) -> String| match &self.theirs {
             Some(theirs) => format!("{}, {}", of(&self.ours), of(theirs)),
@@ -42,9 +44,7 @@ impl Row {
                 figures.requests.map_or_else(|| "-".to_owned(), |asked| asked.to_string())
             }));
         }
-        let against = Against { theirs: self.theirs.as_ref(), alone: self.alone.as_ref() };
-        let judged: Vec<String> =
-            self.targets.iter().map(|target| target.judge(&self.ours, against)).collect();
+        let judged: Vec<String> = self.targets.iter().map(|target| target.judge(self)).collect();
         cells.push(if judged.is_empty() { "none".to_owned() } else { judged.join("; ") });
         cells
     }
@@ -93,7 +93,7 @@ mod tests {
 
     fn row(theirs: Option<Figures>) -> Row {
         let targets = vec![Target::CpuShare(5), Target::Memory(8)];
-        Row { name: "version".to_owned(), ours: figures(2, 5120), theirs, alone: None, targets }
+        Row { theirs, ..Row::new("version", figures(2, 5120), targets) }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Kustomization builds, compared with `kubectl kustomize`.
+//! Kustomizations of any size.
 
 use std::{
     fmt::Write as _,
@@ -6,87 +6,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
-use super::{
-    figures::Figures,
-    judge::Target,
-    sample,
-    table::{self, Row},
-};
+/// Patches of every kustomization.
+pub(super) const PATCHES: usize = 200;
 
-/// The kustomizations of a Cluster API release.
-const TREES: [&str; 3] =
-    ["core/config/default", "bootstrap/kubeadm/config/default", "controlplane/kubeadm/config/default"];
-
-/// The number of objects in the smaller generated tree. The larger tree has ten times as many.
-const OBJECTS: usize = 4_000;
-
-/// The number of patches in both generated trees.
-const PATCHES: usize = 200;
-
-/// The programs and the input.
-pub(super) struct Setup<'a> {
-    pub(super) ours: &'a Path,
-    /// A kubectl for comparison.
-    pub(super) kubectl: Option<&'a Path>,
-    /// A checkout of Cluster API.
-    pub(super) trees: Option<&'a Path>,
-    pub(super) runs: usize,
-}
-
-/// Builds the trees of Cluster API with both programs, and the generated trees with capstan only, because kubectl takes
-/// minutes for them.
+/// Writes a base and an overlay of it, and returns the overlay.
 ///
 /// # Errors
-/// Fails if a build fails, or if the trees cannot be written.
-pub(super) fn run(setup: &Setup<'_>, folder: &Path) -> Result<String> {
-    let mut rows = Vec::new();
-    for name in setup.trees.map_or(&[][..], |_| &TREES) {
-        let tree = setup.trees.unwrap_or(Path::new("")).join(name);
-        rows.push(setup.beside(format!("Cluster API, {name}"), &tree, folder)?);
-    }
-    let mut alone = None;
-    for (count, flag, target) in [
-        (OBJECTS, None, Target::Within { millis: 300 }),
-        (OBJECTS, Some("--provenance"), Target::TimesAlone(3)),
-        (OBJECTS * 10, None, Target::TimesAlone(12)),
-    ] {
-        let tree = make(&folder.join(format!("objects-{count}")), count)?;
-        let with = flag.map(|flag| format!(", `{flag}`")).unwrap_or_default();
-        let name = format!("{count} objects, {PATCHES} patches, a prefix, labels{with}");
-        let words: Vec<&str> = ["kustomize", "build"].into_iter().chain(flag).collect();
-        let ours = setup.measured(setup.ours, &words, &tree, folder)?;
-        rows.push(Row { name, ours, theirs: None, alone, targets: vec![target] });
-        alone.get_or_insert(ours);
-    }
-    Ok(table::render(&rows))
-}
-
-impl Setup<'_> {
-    /// Measures a tree with both programs.
-    fn beside(&self, name: String, tree: &Path, folder: &Path) -> Result<Row> {
-        Ok(Row {
-            name,
-            ours: self.measured(self.ours, &["kustomize", "build"], tree, folder)?,
-            theirs: self
-                .kubectl
-                .map(|kubectl| self.measured(kubectl, &["kustomize"], tree, folder))
-                .transpose()?,
-            alone: None,
-            targets: vec![Target::CpuShare(10), Target::MemoryShare(4)],
-        })
-    }
-
-    fn measured(&self, program: &Path, words: &[&str], tree: &Path, folder: &Path) -> Result<Figures> {
-        let tree = tree.display().to_string();
-        let arguments: Vec<String> = words.iter().copied().chain([&*tree]).map(str::to_owned).collect();
-        sample::median_of(program, &arguments, folder, self.runs).with_context(|| format!("`{tree}`"))
-    }
-}
-
-/// Writes a base and an overlay. Returns the folder of the overlay.
-fn make(folder: &Path, objects: usize) -> Result<PathBuf> {
+/// If a file cannot be written.
+pub(super) fn make(folder: &Path, objects: usize) -> Result<PathBuf> {
     let (base, overlay) = (folder.join("base"), folder.join("overlay"));
     fs::create_dir_all(&base)?;
     fs::create_dir_all(&overlay)?;
