@@ -12,7 +12,7 @@ const PAGE: &str = "docs/architecture.md";
 const MAP: &str = "The map";
 const ARROWS: &str = "Who may depend on whom";
 const PLACES: &str = "Where things are";
-const INIT: &str = "From a flag to a request";
+const INIT: &str = "The life of `init`";
 
 /// The maximum number of files that `init` passes through from a flag to a request.
 const MOST_FILES_OF_INIT: usize = 20;
