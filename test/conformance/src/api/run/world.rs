@@ -22,6 +22,8 @@ use crate::api::{
 /// The interval and the number of attempts of a wait: 30 seconds in total.
 const WAIT_STEP: Duration = Duration::from_millis(25);
 const WAIT_STEPS: usize = 1_200;
+/// The number of attempts of a request that the server answers with 503: five seconds in total.
+const UNAVAILABLE_STEPS: usize = 200;
 /// The maximum wait for an answer. A case fails after this time.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -175,13 +177,22 @@ impl<'s> World<'s> {
         }
     }
 
+    /// Sends a request, and again after a 503, with which kube-apiserver answers while it reloads a changed definition.
     async fn send(&self, text: &str, raw: bool) -> Result<((Method, String), Reply), String> {
-        let request = request::read(&self.filled(text)?, raw)?;
-        let sent = (request.method().clone(), request.uri().to_string());
-        match timeout(PATIENCE, self.server.send(request)).await {
-            Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
-            Ok(Err(error)) => Err(format!("{} {}: {error}", sent.0, sent.1)),
-            Ok(Ok(reply)) => Ok((sent, reply)),
+        let text = self.filled(text)?;
+        let mut steps = UNAVAILABLE_STEPS;
+        loop {
+            let request = request::read(&text, raw)?;
+            let sent = (request.method().clone(), request.uri().to_string());
+            match timeout(PATIENCE, self.server.send(request)).await {
+                Err(_) => return Err(format!("no answer within {} s", PATIENCE.as_secs())),
+                Ok(Err(error)) => return Err(format!("{} {}: {error}", sent.0, sent.1)),
+                Ok(Ok(reply)) if reply.status() == StatusCode::SERVICE_UNAVAILABLE && steps > 0 => {
+                    steps -= 1;
+                    sleep(WAIT_STEP).await;
+                }
+                Ok(Ok(reply)) => return Ok((sent, reply)),
+            }
         }
     }
 
