@@ -173,7 +173,7 @@ fn carry(from: &World, to: &World, file: &str) {
     fs::copy(from.current_dir().join(file), to.current_dir().join(file)).unwrap();
 }
 
-// Row: PRV-85
+// Row: PRV-85, D-215
 #[test]
 fn bundles_go_from_the_internet_to_a_closed_site() {
     let host = internet();

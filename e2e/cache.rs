@@ -37,7 +37,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 // Row: PRV-04
 // Row: PRV-06
-// Row: PRV-85
+// Row: PRV-85, D-190
 #[test]
 fn a_second_run_asks_nobody_with_and_without_a_connection() {
     let host = FakeHost::internet();
@@ -53,6 +53,7 @@ fn a_second_run_asks_nobody_with_and_without_a_connection() {
     assert_eq!((refreshed, host.connections() > before), (first, true));
 }
 
+// Row: D-192
 #[test]
 fn offline_opens_no_connection_and_says_what_it_lacked() {
     let host = FakeHost::internet();
@@ -77,6 +78,7 @@ fn offline_opens_no_connection_and_says_what_it_lacked() {
     assert!(both.status == 1 && both.stderr.contains("--refresh"), "{both}");
 }
 
+// Row: D-190
 #[test]
 fn eight_first_runs_at_once_fetch_each_file_once() {
     let host = FakeHost::internet();
@@ -148,6 +150,7 @@ fn a_full_disk_is_told_once_and_stops_nothing() {
     assert!(names(&cache(&world).join("blobs/sha256")).is_empty());
 }
 
+// Row: D-190
 #[test]
 fn off_keeps_nothing_and_a_folder_of_the_configuration_keeps_it_there() {
     let host = FakeHost::internet();
@@ -167,6 +170,7 @@ fn off_keeps_nothing_and_a_folder_of_the_configuration_keeps_it_there() {
     );
 }
 
+// Row: D-190
 #[test]
 fn what_is_kept_is_shown_verified_and_removed() {
     let host = FakeHost::internet();

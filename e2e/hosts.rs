@@ -25,7 +25,7 @@ fn release(tag: &str) -> GitHubRelease {
 }
 
 // Row: PRV-04
-// Row: PRV-06
+// Row: PRV-06, D-10
 #[test]
 fn a_pinned_release_on_github_is_generated_without_asking_the_api() {
     let host = FakeHost::internet();
@@ -138,6 +138,7 @@ fn a_list_of_versions_that_cannot_be_had_is_a_failure_and_no_empty_list() {
     assert!(run.stderr.contains("status 401"), "{run}");
 }
 
+// Row: D-21
 #[test]
 fn github_enterprise_is_asked_at_its_own_api_with_the_token_of_its_host() {
     let host = FakeHost::internet();
@@ -168,7 +169,7 @@ providers:
     assert!(!sent.is_empty() && sent.iter().all(|value| value.ends_with(" ghe-secret")), "{sent:?}");
 }
 
-// Row: PRV-13
+// Row: PRV-13, D-199
 #[test]
 fn the_kind_of_a_host_makes_github_enterprise_gitlab_and_folders_of_any_name() {
     let host = FakeHost::internet();
@@ -206,6 +207,7 @@ fn the_kind_of_a_host_makes_github_enterprise_gitlab_and_folders_of_any_name() {
     }
 }
 
+// Row: D-198
 #[test]
 fn a_folder_on_a_web_server_with_an_index_has_a_latest_version() {
     let host = FakeHost::internet();
@@ -222,6 +224,7 @@ fn a_folder_on_a_web_server_with_an_index_has_a_latest_version() {
     assert!(run.stdout.contains("Version:            v2.1.0\n"), "{run}");
 }
 
+// Row: D-196
 #[test]
 fn an_authority_of_our_own_is_named_by_flag_variable_or_host() {
     let host = FakeHost::internet();
@@ -295,6 +298,7 @@ fn a_refused_token_is_named_and_never_shown() {
     }
 }
 
+// Row: D-19
 #[test]
 fn a_used_up_rate_limit_says_when_it_ends_and_what_to_do() {
     let host = FakeHost::internet();
@@ -305,6 +309,7 @@ fn a_used_up_rate_limit_says_when_it_ends_and_what_to_do() {
     assert!(run.stderr.contains("60") && run.stderr.contains("GITHUB_TOKEN"), "{run}");
 }
 
+// Row: D-03
 #[test]
 fn a_configuration_at_a_url_is_used_and_not_left_behind() {
     let host = FakeHost::internet();
@@ -319,6 +324,7 @@ fn a_configuration_at_a_url_is_used_and_not_left_behind() {
     assert_eq!(world.files(), before);
 }
 
+// Row: D-32
 #[test]
 fn a_web_page_in_place_of_a_file_is_not_taken_for_one() {
     let host = FakeHost::internet();

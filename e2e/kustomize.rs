@@ -36,7 +36,7 @@ fn refused(world: &World, more: &[&str]) -> String {
     run.stderr
 }
 
-// Row: KUS-27
+// Row: KUS-27, D-223
 #[test]
 fn a_repository_is_built_at_the_ref_that_is_named_and_again_without_a_connection() {
     let forge = GitForge::new();
@@ -91,6 +91,7 @@ fn nothing_in_a_repository_leads_out_of_it() {
     assert!(told.contains("resources[1]"), "{told}");
 }
 
+// Row: D-224
 #[test]
 fn submodules_are_left_out_with_a_word() {
     let forge = GitForge::new();
@@ -107,6 +108,7 @@ fn submodules_are_left_out_with_a_word() {
     assert!(told.contains("`sub` is in the submodule `sub`"), "{told}");
 }
 
+// Row: D-223
 #[test]
 fn files_behind_addresses_are_resources_and_patches_and_are_kept() {
     let host = FakeHost::internet();

@@ -44,7 +44,7 @@ fn generate(world: &World, version: &str) -> Outcome {
     world.run(["generate", "provider", "-i", &format!("sandbox{version}")])
 }
 
-// Row: PRV-85
+// Row: PRV-85, D-200
 #[test]
 fn a_release_that_was_published_is_read_back_from_the_registry() {
     for transport in [Transport::Tls, Transport::Plain] {

@@ -97,7 +97,7 @@ fn skipped(need: Need) -> Option<Site> {
     None
 }
 
-// Row: PRV-85
+// Row: PRV-85, D-215
 #[test]
 fn from_a_folder_a_closed_site_sends_nothing_to_anybody() {
     let Some(site) = Site::build() else { return };
@@ -106,7 +106,7 @@ fn from_a_folder_a_closed_site_sends_nothing_to_anybody() {
     site.speaks_to_somebody_else_and_is_noticed();
 }
 
-// Row: PRV-85
+// Row: PRV-85, D-215
 #[test]
 fn from_a_registry_a_closed_site_sends_nothing_to_anybody_else() {
     let Some(site) = Site::build() else { return };

@@ -22,7 +22,7 @@ const SHIPPED: Journey = Journey { first: FIRST, versions: ["v1.0.0", "v1.1.0"] 
 const REAL: Journey = Journey { first: FIRST_REAL, versions: ["v1.13.5", "v1.14.0"] };
 
 // Row: PRV-56
-// Row: PRV-59
+// Row: PRV-59, D-117
 #[tokio::test(flavor = "multi_thread")]
 async fn on_a_sandbox_nothing_is_left_but_what_was_there_before() {
     let fixture = Fixture::builder().controllers(Switches::default()).start().await;

@@ -184,6 +184,7 @@ async fn journey(tools: [Tool; 3]) {
 
 use Tool::{Capstan, Clusterctl};
 
+// Row: D-126
 #[tokio::test(flavor = "multi_thread")]
 async fn capstan_leaves_what_clusterctl_leaves() {
     journey([Capstan, Capstan, Capstan]).await;
@@ -195,6 +196,7 @@ async fn what_clusterctl_installed_is_upgraded_and_deleted() {
     journey([Clusterctl, Capstan, Capstan]).await;
 }
 
+// Row: D-126
 #[tokio::test(flavor = "multi_thread")]
 async fn clusterctl_upgrades_and_deletes_what_capstan_installed() {
     journey([Capstan, Clusterctl, Clusterctl]).await;

@@ -14,6 +14,7 @@ const DELETE: &[&str] = &["delete", "--all", "--include-crd"];
 
 const UPGRADE: &[&str] = &["upgrade", "apply", "--contract", "v1beta2"];
 
+// Row: D-325
 #[tokio::test(flavor = "multi_thread")]
 async fn the_diff_of_a_real_upgrade_fits_300_lines() {
     let Some(root) = corpus() else { return };

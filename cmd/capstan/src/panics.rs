@@ -41,6 +41,7 @@ fn message(what: &str, place: &str) -> String {
 mod tests {
     use super::message;
 
+    // Row: D-75
     #[test]
     fn a_panic_is_told_as_a_defect_of_ours() {
         let text = message("no such\u{1b}[2J thing", "a.rs:1:2");

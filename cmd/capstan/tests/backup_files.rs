@@ -40,6 +40,7 @@ fn files(two: &Two, folder: &str) -> Vec<String> {
     names
 }
 
+// Row: D-300
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_takes_all_namespaces_unless_some_are_named() {
     let two = two_namespaces().await;
@@ -56,6 +57,7 @@ async fn a_backup_takes_all_namespaces_unless_some_are_named() {
     assert!(!two.path("plan.tar.gz").exists());
 }
 
+// Row: D-300
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mistyped_namespace_is_an_error_and_the_old_backup_stays() {
     let two = two_namespaces().await;
@@ -72,6 +74,7 @@ async fn a_mistyped_namespace_is_an_error_and_the_old_backup_stays() {
     assert_eq!(fs::read(two.path("old.tar.gz")).unwrap(), old);
 }
 
+// Row: D-301
 #[tokio::test(flavor = "multi_thread")]
 async fn an_existing_file_is_replaced_by_force_alone() {
     let two = Two::start().await;
@@ -88,6 +91,7 @@ async fn an_existing_file_is_replaced_by_force_alone() {
     assert_eq!(files(&two, "folder"), ["old.tar.gz"]);
 }
 
+// Row: D-301
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_gets_dated_backups_and_keeps_the_newest() {
     let two = Two::start().await;
@@ -103,6 +107,7 @@ async fn a_folder_gets_dated_backups_and_keeps_the_newest() {
     assert!(refused.status == 1 && refused.stderr.contains("it is no folder"), "{refused}");
 }
 
+// Row: D-302
 #[tokio::test(flavor = "multi_thread")]
 async fn inspect_and_verify_print_the_content_of_a_backup() {
     let two = two_namespaces().await;
@@ -118,6 +123,7 @@ async fn inspect_and_verify_print_the_content_of_a_backup() {
     assert!(text.stdout.contains("\nteam/blue "), "{text}");
 }
 
+// Row: D-301
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_leaves_the_old_backup_and_no_temporary_file() {
@@ -140,6 +146,7 @@ async fn ctrl_c_leaves_the_old_backup_and_no_temporary_file() {
     assert!(two.source.get(CLUSTER, "default/demo").await.unwrap()["spec"]["paused"].is_null());
 }
 
+// Row: D-301
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_leaves_the_old_backup_and_no_temporary_file() {

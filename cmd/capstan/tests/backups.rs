@@ -33,6 +33,7 @@ done in [..]: saved 8 objects of 1 Cluster to `saved.age`, encrypted to public k
     (two, path)
 }
 
+// Row: D-175
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_is_encrypted_to_keys_and_restored_with_one_of_them() {
     let (two, path) = sealed().await;
@@ -85,6 +86,7 @@ hint: nothing was restored; use another backup
     assert_eq!(two.target.sandbox().revision(), before);
 }
 
+// Row: D-175
 #[tokio::test(flavor = "multi_thread")]
 async fn a_passphrase_comes_from_a_variable_or_a_file_and_without_a_terminal_from_nobody() {
     let mut two = Two::start().await;
@@ -133,6 +135,7 @@ hint: `age-keygen -y FILE` prints the public one; keep the secret one out of com
     assert!(!two.path("saved.age").exists());
 }
 
+// Row: D-177
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_is_verified_without_a_cluster() {
     let two = Two::start().await;
@@ -155,6 +158,7 @@ hint: use another backup
     );
 }
 
+// Row: D-176
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_being_deleted_is_left_out_of_a_backup_and_named_when_it_is_restored() {
     let two = Two::start().await;
@@ -177,6 +181,7 @@ done in [..]: saved 4 objects of 1 Cluster to `saved.tar.gz`
     assert!(two.source.get(CLUSTER, "default/demo").await.is_some());
 }
 
+// Row: D-176
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_ready_is_in_a_backup_and_named_when_it_is_restored() {
     let two = Two::start().await;

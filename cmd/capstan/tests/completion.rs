@@ -10,6 +10,7 @@ pub(crate) fn candidates(world: &support::binary::World, words: &[&str]) -> Vec<
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
+// Row: D-70
 #[test]
 fn every_shell_gets_a_script_that_calls_the_program_by_its_name() {
     let world = world();
@@ -49,7 +50,7 @@ fn verbs_and_flags_are_completed() {
     assert_eq!(candidates(&world, &["capstan", "provider", "add", "x", "--repl"]), ["--replace"]);
 }
 
-// Row: PRV-83
+// Row: PRV-83, D-70
 #[test]
 fn providers_of_a_local_repository_are_completed_with_versions_and_flavors() {
     let world = world();
@@ -101,6 +102,7 @@ fn the_types_of_providers_are_completed() {
     assert_eq!(types, ["infrastructure", "ipam"]);
 }
 
+// Row: D-320
 #[test]
 fn formats_of_results_are_completed() {
     let formats = |words: &[&str]| candidates(&world(), words);
@@ -118,6 +120,7 @@ fn namespaces_and_clusters_are_asked_of_the_management_cluster() {
     assert!(namespaces.contains(&"kube-system".to_owned()), "{namespaces:?}");
 }
 
+// Row: D-320
 #[test]
 fn flags_are_offered_where_nothing_else_can_stand_or_behind_a_dash() {
     let world = world();

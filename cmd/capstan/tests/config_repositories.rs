@@ -7,7 +7,7 @@ fn head(text: &str, lines: usize) -> String {
     text.lines().take(lines).flat_map(|line| [line, "\n"]).collect()
 }
 
-// Row: PRV-82
+// Row: PRV-82, D-76
 #[test]
 fn known_providers_are_listed_with_their_types() {
     let outcome = world().run(["config", "repositories"]);
@@ -24,6 +24,7 @@ k0sproject-k0smotron       BootstrapProvider          https://github.com/k0sproj
     );
 }
 
+// Row: D-71
 #[test]
 fn machines_get_the_names_they_know() {
     let world = world();
@@ -89,6 +90,7 @@ fn the_configuration_changes_where_a_known_provider_is() {
     );
 }
 
+// Row: D-05
 #[test]
 fn all_entries_that_cannot_be_used_are_told_at_once() {
     let world = world();

@@ -79,6 +79,7 @@ fn every_format_that_can_be_read_gives_the_same_providers() {
     assert_eq!(list("c.toml"), yaml);
 }
 
+// Row: D-01
 #[test]
 fn looking_for_the_configuration_leaves_nothing_behind() {
     let world = world();
@@ -113,6 +114,7 @@ error: invalid value `loud` for the environment variable `CLUSTERCTL_LOG_LEVEL`:
     );
 }
 
+// Row: D-91
 #[test]
 fn a_log_level_that_is_no_number_does_not_stop_help() {
     let (world, bad) = (world(), world().env("CLUSTERCTL_LOG_LEVEL", "loud"));
@@ -153,6 +155,7 @@ fn an_address_is_shown_without_its_credentials() {
     assert!(!outcome.to_string().contains("s3cret"), "{outcome}");
 }
 
+// Row: D-07
 #[test]
 fn a_key_that_looks_like_a_slip_is_warned_of() {
     let world = world();
@@ -166,6 +169,7 @@ warning: `provders` in `[HOME]/.config/cluster-api/clusterctl.yaml` has no effec
     );
 }
 
+// Row: D-03
 #[test]
 fn a_url_is_read_into_memory_only_and_gets_no_token() {
     let world = world().env("GITHUB_TOKEN", "secret");

@@ -18,6 +18,7 @@ metadata:
   name: other
 ";
 
+// Row: D-64, D-65
 #[test]
 fn objects_of_cluster_api_are_converted_and_others_pass() {
     let world = world();
@@ -68,6 +69,7 @@ fn the_result_goes_to_a_file_of_its_owner() {
     assert_eq!(world.files(), ["[CWD]/out.yaml"]);
 }
 
+// Row: D-68
 #[test]
 fn nothing_is_written_when_one_object_is_wrong() {
     let world = world();

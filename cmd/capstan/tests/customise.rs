@@ -35,7 +35,7 @@ pub(crate) fn of_kind(objects: &[Value], kind: &str) -> Value {
     objects.iter().find(|object| object["kind"] == kind).cloned().unwrap_or_default()
 }
 
-// Row: KUS-51
+// Row: KUS-51, D-230
 #[test]
 fn a_kustomization_of_the_configuration_is_laid_over_the_components_before_namespace_and_labels() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
@@ -87,6 +87,7 @@ fn what_set_a_field_is_told_through_all_that_is_laid_over_the_components() {
     assert!(told.contains("hold objects") && !world.current_dir().join("out").exists(), "{told}");
 }
 
+// Row: D-230
 #[test]
 fn a_component_of_the_command_line_takes_the_place_of_the_kustomization_of_the_configuration() {
     let world = customised("nameSuffix: -never\n");
@@ -108,6 +109,7 @@ fn a_component_of_the_command_line_takes_the_place_of_the_kustomization_of_the_c
     assert!(unused.stderr.contains("changed nothing"), "{unused}");
 }
 
+// Row: D-232
 #[test]
 fn all_that_does_not_fit_is_told_with_its_place() {
     let world = customised(
@@ -129,6 +131,7 @@ fn all_that_does_not_fit_is_told_with_its_place() {
     assert!(missing.contains("there is no folder `nowhere`"), "{missing}");
 }
 
+// Row: D-234
 #[test]
 fn the_lock_tells_a_kustomization_that_changed_came_or_went() {
     let world = customised(TWO_REPLICAS);
@@ -155,7 +158,7 @@ fn the_lock_tells_a_kustomization_that_changed_came_or_went() {
     assert!(told.contains("`kustomization.yaml` is gone"), "{told}");
 }
 
-// Row: KUS-52
+// Row: KUS-52, D-233
 #[test]
 fn a_template_and_its_classes_are_customised_together_before_their_namespace() {
     let world = with_repository();
@@ -184,6 +187,7 @@ patches:
     assert!(told.contains("no object matches the `target`"), "{told}");
 }
 
+// Row: D-234
 #[test]
 fn a_bundle_carries_the_kustomization_and_the_site_uses_it() {
     let world = customised("resources: [../base]\n");

@@ -18,6 +18,7 @@ fn status(lab: &Lab, provider: &str, name: &str) -> u16 {
     lab.send("GET", &format!("/api/v1/namespaces/{provider}-system/configmaps/{name}"), "")
 }
 
+// Row: D-231
 #[test]
 fn an_installation_is_customised_and_stays_so_with_the_next_release() {
     let lab = Lab::start(&[]);

@@ -64,6 +64,7 @@ Cluster team/one                                                                
     );
 }
 
+// Row: D-138
 #[tokio::test(flavor = "multi_thread")]
 async fn colours_change_no_word_and_are_switched_as_by_the_peer() {
     let lab = lab().await;
@@ -78,6 +79,7 @@ async fn colours_change_no_word_and_are_switched_as_by_the_peer() {
     }
 }
 
+// Row: D-139
 #[tokio::test(flavor = "multi_thread")]
 async fn scripts_get_everything_whatever_is_chosen_for_the_tree() {
     let lab = lab().await;
@@ -108,6 +110,7 @@ fn parts(node: &Value) -> Vec<&Value> {
     std::iter::once(node).chain(children.iter().flat_map(parts)).collect()
 }
 
+// Row: D-139
 #[tokio::test(flavor = "multi_thread")]
 async fn the_exit_status_tells_health_when_it_is_asked_to() {
     let lab = lab().await;
@@ -125,6 +128,7 @@ async fn the_exit_status_tells_health_when_it_is_asked_to() {
     assert_eq!(lab.run("describe cluster one -n team").status, 0);
 }
 
+// Row: D-131
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_read_is_shown_as_such() {
     let lab = lab().await;

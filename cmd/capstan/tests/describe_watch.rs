@@ -98,6 +98,7 @@ impl Running {
     }
 }
 
+// Row: D-170
 #[test]
 fn every_change_is_a_whole_tree_with_its_time_and_ctrl_c_ends_well() {
     let lab = Lab::start();
@@ -112,6 +113,7 @@ fn every_change_is_a_whole_tree_with_its_time_and_ctrl_c_ends_well() {
     assert_eq!(running.end(), (Some(0), String::new(), String::new()));
 }
 
+// Row: D-170
 #[test]
 fn scripts_get_a_document_a_line_or_documents_of_yaml() {
     let lab = Lab::start();
@@ -132,6 +134,7 @@ fn scripts_get_a_document_a_line_or_documents_of_yaml() {
     running.up_to("role: ");
 }
 
+// Row: D-171
 #[test]
 fn with_exit_status_it_waits_for_health_and_says_when_it_was_waited_for_in_vain() {
     let lab = Lab::start();

@@ -109,6 +109,7 @@ done in [..]: restored 8 objects from `saved`
     assert!(again.stdout.contains("was there, and stays as it is"), "{again}");
 }
 
+// Row: D-160
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_with_other_files_is_refused_before_anything_is_paused() {
     let two = Two::start().await;
@@ -131,6 +132,7 @@ hint: they would be restored along with it; empty the folder, or name another
     assert_eq!(two.source.sandbox().revision(), before + 2);
 }
 
+// Row: D-161
 #[tokio::test(flavor = "multi_thread")]
 async fn a_save_that_was_cut_off_is_undone_by_abort_and_its_folder_is_no_save() {
     let two = Two::start().await;
@@ -159,6 +161,7 @@ done in [..]: resumed 1 Cluster or ClusterClass
     assert!(!two.path("saved/.capstan-save").exists());
 }
 
+// Row: D-163
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_file_of_objects_is_refused_or_left_out_with_a_word() {
     let two = Two::start().await;
@@ -177,6 +180,7 @@ async fn what_is_no_file_of_objects_is_refused_or_left_out_with_a_word() {
     assert!(broken.stderr.contains("cannot read `broken.yaml`: document 1"), "{broken}");
 }
 
+// Row: D-169
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_is_one_private_file_that_is_restored_when_every_sum_is_right() {
     let two = Two::start().await;

@@ -19,6 +19,7 @@ fn last_line(run: &Outcome) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}\n{run}"))
 }
 
+// Row: D-318
 #[test]
 fn a_usage_error_is_one_json_object() {
     let unknown = error(&world(), "version --outptu short -o json");
@@ -51,6 +52,7 @@ fn an_error_of_a_verb_has_its_causes_and_completed_hints() {
     assert_eq!(environment["kind"], "environment", "{environment}");
 }
 
+// Row: D-318
 #[test]
 fn with_progress_lines_the_error_is_the_last_of_them() {
     let error = error(&world(), "init --infrastructure nonsense --progress json --kubeconfig nowhere");

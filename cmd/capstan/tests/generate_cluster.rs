@@ -108,7 +108,7 @@ Optional Variables:
     );
 }
 
-// Row: PRV-32
+// Row: PRV-32, D-71
 #[test]
 fn variables_for_scripts_have_default_places_and_origin() {
     let world = with_repository().env("REGION", "x");
@@ -140,6 +140,7 @@ fn variables_for_scripts_have_default_places_and_origin() {
     );
 }
 
+// Row: D-42, D-72
 #[test]
 fn what_is_missing_is_told_with_its_place_and_the_way_to_set_it() {
     let world = with_repository();
@@ -162,6 +163,7 @@ hint: list all variables with their defaults: `capstan generate cluster NAME --l
     );
 }
 
+// Row: D-71
 #[test]
 fn json_is_one_list_kubectl_can_apply() {
     let run = with_repository().run(demo(&["-o", "json"]));
@@ -172,6 +174,7 @@ fn json_is_one_list_kubectl_can_apply() {
     assert_eq!(kinds, ["ClusterClass", "Cluster"]);
 }
 
+// Row: D-60
 #[test]
 fn a_file_is_replaced_only_by_a_whole_result_and_is_its_owners_alone() {
     let world = with_repository();
@@ -215,6 +218,7 @@ hint: give either `--infrastructure` with `--flavor`, or `--from`, or `--from-co
     );
 }
 
+// Row: D-59
 #[test]
 fn what_only_a_management_cluster_knows_is_said_to_need_one() {
     let world = with_repository();
@@ -296,6 +300,7 @@ metadata:
     );
 }
 
+// Row: D-49
 #[test]
 fn every_bad_document_is_told_with_its_line() {
     let world = with_repository();

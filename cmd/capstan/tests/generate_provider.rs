@@ -140,7 +140,7 @@ fn raw_keeps_the_variables() {
     assert!(run.stdout.contains("- --x=${FLAG:=off}\n") && run.stdout.contains("token: ${TOKEN}\n"), "{run}");
 }
 
-// Row: PRV-32
+// Row: PRV-32, D-71
 #[test]
 fn variables_of_components_can_be_listed() {
     let world = with_repository();

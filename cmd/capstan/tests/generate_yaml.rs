@@ -58,6 +58,7 @@ fn names_are_listed_or_an_empty_line_is_printed() {
     assert_eq!(listed("a: 1\n"), "\n");
 }
 
+// Row: D-41
 #[test]
 fn a_substitution_that_cannot_be_read_is_shown_with_its_place() {
     let run = world().run_with_stdin(["generate", "yaml"], "a: 1\nb: ${V.x}\n");

@@ -50,6 +50,7 @@ fn cells(table: &str) -> Vec<Vec<String>> {
     table.lines().map(line).collect()
 }
 
+// Row: D-337
 #[tokio::test(flavor = "multi_thread")]
 async fn every_cluster_is_a_line_sorted_by_namespace_and_name() {
     let lab = lab().await;
@@ -98,6 +99,7 @@ async fn an_empty_namespace_says_where_clusters_are() {
     assert_eq!(names(&json.stdout), Vec::<String>::new());
 }
 
+// Row: D-337
 #[tokio::test(flavor = "multi_thread")]
 async fn the_number_of_requests_does_not_depend_on_that_of_clusters() {
     let lab = Management::start(Fixture::builder()).await;

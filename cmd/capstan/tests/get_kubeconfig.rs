@@ -81,6 +81,7 @@ hint: `kubectl describe cluster.cluster.x-k8s.io -n team demo` shows what holds 
     assert!(run.stderr.starts_with("error: missing argument NAME: name of the workload cluster"), "{run}");
 }
 
+// Row: D-155
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_that_comes_up_is_waited_for() {
     let lab = Management::start(Fixture::builder()).await;
@@ -99,6 +100,7 @@ async fn a_cluster_that_comes_up_is_waited_for() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "late\n", "{line}");
 }
 
+// Row: D-155
 #[tokio::test(flavor = "multi_thread")]
 async fn it_is_added_to_a_kubeconfig_and_the_context_is_printed() {
     let lab = Management::start(Fixture::builder()).await;
@@ -129,6 +131,7 @@ added context `demo-admin@demo` to `[CWD]/mine`; `kubectl --kubeconfig [CWD]/min
     assert_eq!(lab.run("get kubeconfig demo -n team").status, 0);
 }
 
+// Row: D-155
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_merged_leaves_the_file_and_shows_no_secret() {
     let lab = Management::start(Fixture::builder()).await;
@@ -161,6 +164,7 @@ hint: leave `--merge` out to print it as it is
     assert!(lab.run("get kubeconfig demo --timeout 5s").stderr.contains("`--wait` is required"));
 }
 
+// Row: D-260
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_in_a_merged_kubeconfig_needs_a_flag() {
     let lab = Management::start(Fixture::builder()).await;

@@ -12,6 +12,7 @@ fn without_arguments_the_commands_are_listed() {
     assert!(outcome.stdout.contains("Usage: capstan [OPTIONS] [COMMAND]"), "{outcome}");
 }
 
+// Row: D-72
 #[test]
 fn a_verb_shows_its_flags_and_examples() {
     assert_data_eq!(
@@ -39,6 +40,7 @@ Use `capstan --help` for the global options.
     );
 }
 
+// Row: D-316
 #[test]
 fn only_the_root_lists_the_global_flags() {
     let world = world();

@@ -30,6 +30,7 @@ fn causes(run: &Outcome) -> String {
     run.stderr.lines().filter_map(|line| line.strip_prefix("  cause: ")).collect::<Vec<_>>().join(": ")
 }
 
+// Row: D-265
 #[test]
 fn hostile_files_end_with_an_error_or_a_clean_result() {
     let large = "x".repeat(1_000_000);
@@ -72,6 +73,7 @@ fn hostile_files_end_with_an_error_or_a_clean_result() {
     }
 }
 
+// Row: D-265
 #[tokio::test(flavor = "multi_thread")]
 async fn texts_of_a_cluster_cannot_act_on_the_terminal() {
     let lab = Management::start(Fixture::builder()).await;

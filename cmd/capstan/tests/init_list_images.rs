@@ -4,7 +4,7 @@ use support::binary::World;
 
 use crate::{releases::ROOT, repository::with_repository};
 
-// Row: PRV-26
+// Row: PRV-26, D-61, D-63
 #[test]
 fn images_of_a_first_installation_are_listed_without_a_cluster_and_without_values() {
     let run = with_repository().run(["init", "list-images", "--infrastructure", "own"]);
@@ -21,6 +21,7 @@ registry.example.com/infrastructure-own/manager:v1
     );
 }
 
+// Row: D-62
 #[test]
 fn a_dash_leaves_a_default_provider_out_and_overrides_are_in_place() {
     let world = with_repository();
@@ -54,6 +55,7 @@ fn flags_of_a_management_cluster_are_taken_and_change_nothing() {
     assert_eq!((named.status, &named), (0, &plain));
 }
 
+// Row: D-212, D-214
 #[test]
 fn images_that_are_only_named_are_told_of_and_listed_for_scripts() {
     let world = with_repository();
@@ -79,6 +81,7 @@ fn images_that_are_only_named_are_told_of_and_listed_for_scripts() {
     assert_eq!(find(&world)["image"], "lab.local/solver:v1");
 }
 
+// Row: D-213
 #[test]
 fn a_rule_that_matches_no_image_is_warned_of_once() {
     let world = with_repository();

@@ -9,6 +9,7 @@ fn run(sandboxes: &Sandboxes, arguments: &str) -> String {
     sandboxes.world().run(arguments.split_whitespace()).to_string()
 }
 
+// Row: D-125
 #[test]
 fn init_starts_the_sandbox_it_names_once_and_every_verb_finds_it() {
     let sandboxes = Sandboxes::of(with_small_providers());

@@ -90,6 +90,7 @@ fn neither_a_path_nor_a_link_leads_out_of_the_folder_unless_that_is_allowed() {
     assert!(world.refused("kustomize build one --load-restrictor none").contains("LoadRestrictionsNone"));
 }
 
+// Row: D-220
 #[test]
 fn all_problems_are_told_with_the_way_to_them_and_nothing_is_printed() {
     let world = with_overlay();
@@ -108,6 +109,7 @@ fn all_problems_are_told_with_the_way_to_them_and_nothing_is_printed() {
     assert!(world.refused("kustomize build base/map.yaml").contains("hint: name the folder"));
 }
 
+// Row: D-228
 #[test]
 fn a_file_is_written_whole_and_a_folder_gets_a_file_for_each_object() {
     let world = with_overlay();
@@ -162,6 +164,7 @@ fn charts_are_rendered_by_helm_where_that_is_allowed() {
     assert!(told.contains("`my-helm` ended with exit status: 3: chart is bad"), "{told}");
 }
 
+// Row: D-226
 #[cfg(unix)]
 #[test]
 fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {

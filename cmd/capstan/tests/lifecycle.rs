@@ -250,6 +250,7 @@ no providers are installed
     assert_eq!(lab.send("GET", "/api/v1/namespaces/cluster-api-system", ""), 404);
 }
 
+// Row: D-125
 #[test]
 fn a_saved_plan_is_carried_out_once_and_only_while_it_holds() {
     let lab = Lab::start(&[]);
@@ -263,6 +264,7 @@ fn a_saved_plan_is_carried_out_once_and_only_while_it_holds() {
     assert!(again.stderr.contains("error: the plan no longer holds, nothing was written\n"), "{again}");
 }
 
+// Row: D-125
 #[test]
 fn results_for_scripts_say_what_was_done() {
     let lab = Lab::start(&[]);
@@ -278,6 +280,7 @@ fn results_for_scripts_say_what_was_done() {
     assert_eq!(plan["contracts"][0]["providers"][0]["next"], "v1.1.0");
 }
 
+// Row: D-101
 #[test]
 fn providers_that_do_not_become_ready_are_a_warning_unless_it_is_insisted() {
     let lab = Lab::start(&["--without", "workloads"]);
@@ -296,6 +299,7 @@ fn providers_that_do_not_become_ready_are_a_warning_unless_it_is_insisted() {
     assert_eq!(lab.run("upgrade rollback --no-wait").status, 0);
 }
 
+// Row: D-121
 #[test]
 fn a_definition_in_use_stops_a_deletion_before_it_begins() {
     const CLUSTER: &str =
@@ -380,6 +384,7 @@ fn ctrl_c_says_how_much_was_written_and_what_goes_on() {
     assert_eq!(lab.done("status").stdout.matches("v1.1.0").count(), 4);
 }
 
+// Row: D-59
 #[test]
 fn templates_come_from_the_provider_that_is_installed_or_from_a_config_map() {
     const CONFIG_MAP: &str = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"mine"},

@@ -29,6 +29,7 @@ fn refused(arguments: &str) -> String {
 const VERBS: [&str; 5] =
     ["init -i own", "upgrade plan", "upgrade apply --contract v1beta2", "delete --all", "status"];
 
+// Row: D-93
 #[test]
 fn a_mistyped_context_is_refused_by_every_verb_even_inside_a_pod() {
     for verb in VERBS {
@@ -56,6 +57,7 @@ hint: looked at [HOME]/.kube/config; name a file with `--kubeconfig` or KUBECONF
     );
 }
 
+// Row: D-94
 #[test]
 fn a_server_that_is_not_there_is_told_at_once_and_no_secret_with_it() {
     for verb in VERBS {
@@ -67,6 +69,7 @@ fn a_server_that_is_not_there_is_told_at_once_and_no_secret_with_it() {
     }
 }
 
+// Row: D-108
 #[test]
 fn what_is_to_be_upgraded_must_be_said_once() {
     assert_data_eq!(
@@ -112,6 +115,7 @@ fn a_misspelt_provider_is_told_before_its_missing_version() {
     }
 }
 
+// Row: D-319
 #[test]
 fn a_kubeconfig_with_http_for_https_fails_at_once() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -228,6 +232,7 @@ fn a_group_shows_what_it_has() {
     }
 }
 
+// Row: D-127
 #[test]
 fn a_provider_that_is_named_twice_is_a_slip() {
     assert_eq!(refused("init -i own,own:v1.0.0"), "error: `infrastructure-own` is named twice\n");

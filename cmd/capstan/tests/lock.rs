@@ -60,6 +60,7 @@ fn a_lock_has_every_file_of_every_provider_and_is_the_same_each_time() {
     world.done("lock --check");
 }
 
+// Row: D-210
 #[test]
 fn a_file_that_changed_stops_every_command_that_reads_it() {
     let world = locked().env("TOKEN", "x");
@@ -82,6 +83,7 @@ fn a_file_that_changed_stops_every_command_that_reads_it() {
     world.done("generate provider --core cluster-api:v1.0.0");
 }
 
+// Row: D-210
 #[test]
 fn an_override_and_cert_manager_are_held_to_the_lock_too() {
     let world = locked();
@@ -98,6 +100,7 @@ fn an_override_and_cert_manager_are_held_to_the_lock_too() {
     assert!(told.contains("`capstan lock --update cert-manager`"), "{told}");
 }
 
+// Row: D-211
 #[test]
 fn the_locked_version_is_the_newest_one_and_no_other_is_taken() {
     let world = locked().env("TOKEN", "x");
@@ -184,6 +187,7 @@ fn a_lock_that_cannot_be_used_stops_everything_and_is_never_overwritten() {
     world.done("generate provider --core cluster-api:v1.0.0 --list-variables --lock mine.lock --locked");
 }
 
+// Row: D-211
 #[cfg(unix)]
 #[test]
 fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {

@@ -30,6 +30,7 @@ async fn two() -> Two {
     two
 }
 
+// Row: D-145
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_shows_every_object_and_why_and_writes_nothing() {
     let two = two().await;
@@ -119,6 +120,7 @@ async fn secret_with_other_content_is_overwritten_only_on_demand() {
     assert_eq!(two.target.get(SECRET, "default/demo-ca").await.unwrap()["data"], expected);
 }
 
+// Row: D-172
 #[tokio::test(flavor = "multi_thread")]
 async fn a_move_without_anything_to_move_is_no_failure() {
     let two = two().await;
@@ -185,6 +187,7 @@ async fn the_state_of_moves_says_what_may_not_be_looked_at_and_tells_the_rest() 
     assert!(status.stdout.contains(unseen), "{status}");
 }
 
+// Row: D-142
 #[tokio::test(flavor = "multi_thread")]
 async fn all_that_stands_in_the_way_is_told_with_what_to_do() {
     let two = two().await;
@@ -208,6 +211,7 @@ hint: install it: `capstan init --infrastructure docker:v1.14.0 --kubeconfig [TA
     assert_eq!(paused["spec"]["paused"], json!(null));
 }
 
+// Row: D-143
 #[tokio::test(flavor = "multi_thread")]
 async fn source_and_target_must_be_two_clusters() {
     let two = two().await;

@@ -183,6 +183,7 @@ fn results_of_unfinished_upgrades_are_there_for_scripts() {
     assert_eq!((none.status, none.stdout.as_str()), (1, ""), "{none}");
 }
 
+// Row: D-326
 #[test]
 fn every_verb_that_writes_ends_with_its_result() {
     let lab = Lab::start(&[]);
@@ -220,6 +221,7 @@ fn every_verb_that_writes_ends_with_its_result() {
     assert!(last["milliseconds"].is_u64(), "{scripts}");
 }
 
+// Row: D-328
 #[test]
 fn progress_counts_providers_and_their_objects() {
     let lab = Lab::start(&[]);

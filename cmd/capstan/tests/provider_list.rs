@@ -28,6 +28,7 @@ mine                       InfrastructureProvider     config                    
     );
 }
 
+// Row: D-251
 #[test]
 fn logins_and_tokens_of_urls_are_not_listed() {
     let world = world();

@@ -82,6 +82,7 @@ fn kubectl_applies_all_folders_after_the_definitions() {
     assert_eq!(String::from_utf8_lossy(&providers.stdout).lines().count(), 4, "{providers:?}");
 }
 
+// Row: D-99
 #[test]
 fn what_is_wrong_with_every_provider_is_told_at_once() {
     let world = with_small_providers().env("TOKEN", "x");

@@ -12,6 +12,7 @@ async fn backed_up() -> Two {
     two
 }
 
+// Row: D-303
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restore_beside_the_running_cluster_needs_paused() {
     let two = backed_up().await;
@@ -48,6 +49,7 @@ async fn a_cluster_that_runs_on_the_named_source_is_not_restored_elsewhere() {
     assert!(two.works_on(&two.target).await);
 }
 
+// Row: D-304
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeated_restore_counts_what_it_creates() {
     let two = backed_up().await;

@@ -15,6 +15,7 @@ async fn lab() -> Management {
     lab
 }
 
+// Row: D-157
 #[tokio::test(flavor = "multi_thread")]
 async fn several_are_changed_in_order_until_the_first_that_cannot() {
     let lab = lab().await;
@@ -57,6 +58,7 @@ hint: resume it first: `capstan alpha rollout resume machinedeployment/a-md -n d
     assert!(restarted["spec"]["rollout"]["after"].is_string());
 }
 
+// Row: D-327
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_shows_what_would_be_changed_and_writes_nothing() {
     let lab = lab().await;
@@ -99,6 +101,7 @@ async fn changed_rollouts_are_listed_for_scripts() {
     assert_eq!(report("restart md/a-md")["command"], "alpha rollout restart");
 }
 
+// Row: D-157
 #[tokio::test(flavor = "multi_thread")]
 async fn a_word_that_is_no_resource_stops_it_before_the_first() {
     let lab = lab().await;
@@ -147,6 +150,7 @@ hint: did you mean `a-md`?
     assert!(untouched["spec"]["paused"].is_null());
 }
 
+// Row: D-159
 #[tokio::test(flavor = "multi_thread")]
 async fn how_far_it_is_is_told_for_people_and_for_scripts() {
     let lab = lab().await;
@@ -177,6 +181,7 @@ MachineDeployment default/a-md: progressing, 2 of 3 machines up to date
     );
 }
 
+// Row: D-159
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_is_followed_to_its_end() {
     // All that is there is years old when the restart comes: what is of the same second is not replaced.

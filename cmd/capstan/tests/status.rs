@@ -35,6 +35,7 @@ fn drifted(status: &Value, kind: &str) -> Vec<Value> {
     fields.cloned().collect()
 }
 
+// Row: D-335
 #[test]
 fn exit_status_tells_what_needs_attention() {
     let lab = Lab::start(&[]);
@@ -51,6 +52,7 @@ fn exit_status_tells_what_needs_attention() {
     assert_eq!(judged(&lab.run("status")), (0, ""));
 }
 
+// Row: D-335
 #[test]
 fn an_unfinished_run_needs_attention_and_a_lease_does_not() {
     let lab = Lab::start(&["--fault", "latency:40ms"]);
@@ -70,6 +72,7 @@ fn an_unfinished_run_needs_attention_and_a_lease_does_not() {
     assert_eq!((run.status, status["lease"].is_object()), (0, true), "{run}");
 }
 
+// Row: D-336
 #[test]
 fn diff_names_the_fields_that_drifted_and_hides_secrets() {
     let lab = Lab::start(&[]);

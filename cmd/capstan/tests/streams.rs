@@ -2,6 +2,7 @@ use std::process::Stdio;
 
 use crate::world;
 
+// Row: D-74
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let world = world();
@@ -45,6 +46,7 @@ fn quiet_silences_status_and_nothing_else() {
     assert!(world.run(["version", "extra", "--quiet"]).stderr.contains("error:"));
 }
 
+// Row: D-73
 #[test]
 fn text_from_elsewhere_cannot_steer_the_terminal() {
     let outcome = world().run(["version", "-o", "\u{1b}[2Jx"]);

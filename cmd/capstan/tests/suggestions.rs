@@ -63,6 +63,7 @@ fn a_suggestion_carries_the_configuration_of_the_run() {
     assert_eq!(suggested[0], "capstan config repositories --config 'my config.yaml'", "{run}");
 }
 
+// Row: D-317
 #[test]
 fn a_suggestion_names_the_program_as_it_was_called() {
     let world = world();
@@ -76,6 +77,7 @@ fn a_suggestion_names_the_program_as_it_was_called() {
     }
 }
 
+// Row: D-317
 #[test]
 fn next_steps_work_on_the_sandbox_of_the_run() {
     let sandboxes = Sandboxes::of(with_small_providers());

@@ -74,6 +74,7 @@ async fn q_ends_a_watch_of_rollouts() {
     assert_eq!(watch.end(), (Some(130), true));
 }
 
+// Row: D-338
 #[tokio::test(flavor = "multi_thread")]
 async fn narrow_terminals_keep_status_reason_and_message() {
     let lab = lab().await;

@@ -134,6 +134,7 @@ error: flag `--output` needs a value
     );
 }
 
+// Row: D-315
 #[test]
 fn a_wrong_number_of_arguments_shows_one_line_of_usage() {
     assert_data_eq!(
@@ -178,6 +179,7 @@ fn words_behind_a_leading_double_dash_are_no_commands() {
     }
 }
 
+// Row: D-92
 #[test]
 fn a_misspelt_verb_of_a_group_is_an_error_with_the_near_name() {
     for (line, meant) in [
@@ -207,6 +209,7 @@ hint: `capstan generate --help` lists the commands
     );
 }
 
+// Row: D-92
 #[test]
 fn a_misspelt_verb_is_reported_before_its_flags() {
     for (line, unknown) in [
@@ -224,6 +227,7 @@ fn a_misspelt_verb_is_reported_before_its_flags() {
     assert!(stderr.starts_with("error: unknown flag `--contrct`\n"), "{stderr}");
 }
 
+// Row: D-92
 #[test]
 fn a_group_without_a_verb_prints_its_help() {
     let run = world().run(["generate"]);

@@ -9,6 +9,7 @@ fn output(arguments: &[&str]) -> String {
     outcome.replace(&platform, "[PLATFORM]").replace(env!("CARGO_PKG_VERSION"), "[VERSION]")
 }
 
+// Row: D-69
 #[test]
 fn one_line_names_the_release_that_is_matched() {
     assert_data_eq!(
@@ -22,6 +23,7 @@ clusterctl version: &version.Info{Major:"1", Minor:"14", GitVersion:"v1.14.0", G
     );
 }
 
+// Row: D-69
 #[test]
 fn scripts_read_the_version_in_every_form() {
     assert_data_eq!(
@@ -97,6 +99,7 @@ capstan [VERSION] (as clusterctl v1.14.0)
     );
 }
 
+// Row: D-04
 #[test]
 fn a_broken_configuration_does_not_stop_it() {
     let world = world();

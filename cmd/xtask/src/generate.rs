@@ -7,7 +7,10 @@ use std::{fs, path::PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::{say::say, workspace};
+use crate::{
+    say::say,
+    workspace::{self, Workspace},
+};
 
 /// Write the generated pages: commands, variables, exit codes, providers, schemas, man pages.
 #[derive(clap::Args)]
@@ -60,6 +63,7 @@ fn pages() -> Result<Vec<Page>> {
         environment_variables::page(),
         tables::exit_codes(),
         tables::built_in_providers()?,
+        tables::tests_of_rows(&Workspace::read()?),
     ];
     pages.extend(schemas::pages()?);
     Ok(pages)
@@ -91,7 +95,7 @@ mod tests {
     #[test]
     fn no_page_of_the_reference_is_left_over() {
         let pages = pages().unwrap();
-        let workspace = workspace::Workspace::read().unwrap();
+        let workspace = Workspace::read().unwrap();
         let folder = format!("{REFERENCE}/");
         let of_reference = workspace.files().iter().filter(|file| file.path.starts_with(&folder));
         let left_over: Vec<_> = of_reference

@@ -1,10 +1,12 @@
-use std::collections::BTreeMap;
+use crate::{
+    rust_source::RustSource,
+    say::say,
+    workspace::{TextFile, Workspace},
+};
 
-use crate::{rust_source::RustSource, say::say, workspace::Workspace};
-
-/// List the rows of the contract with the tests that verify them.
+/// List the rows of the contract and of the compatibility pages with the tests that verify them.
 ///
-/// A test names its rows on the lines directly above it: `// Row: PRV-24, PRV-58`.
+/// A test names its rows on the lines directly above it: `// Row: PRV-24, D-58`.
 #[derive(clap::Args)]
 pub(crate) struct Rows {
     /// List only rows whose id starts with this text.
@@ -12,8 +14,10 @@ pub(crate) struct Rows {
     only: String,
 }
 
-/// The page with the rows, with one table per area.
-pub(crate) const PAGE: &str = "docs/contract.md";
+/// The page with the promises, a table for each area.
+pub(crate) const CONTRACT: &str = "docs/contract.md";
+/// The folder of the pages with the departures from clusterctl and kustomize.
+pub(crate) const DEPARTURES: &str = "docs/compatibility";
 
 /// A row named in a comment.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,9 +32,11 @@ pub(crate) struct Mark<'a> {
 
 /// Prints each row with the locations of its tests.
 pub(crate) fn run(args: &Rows, workspace: &Workspace) {
-    let (rows, rust) = (rows(workspace), workspace.rust());
+    let rust = workspace.rust();
     let marks = marks(&rust);
-    for (id, Row { text, .. }) in rows.iter().filter(|(id, _)| id.starts_with(&args.only)) {
+    let mut rows = rows(workspace);
+    rows.sort_by_key(|row| row.id);
+    for Row { id, text, .. } in rows.iter().filter(|row| row.id.starts_with(&args.only)) {
         say(&format!("{id}  {text}"));
         for Mark { path, line, test, .. } in marks.iter().filter(|mark| mark.row == *id) {
             say(&format!("    {path}:{line} {}", test.unwrap_or("(no test below)")));
@@ -38,22 +44,28 @@ pub(crate) fn run(args: &Rows, workspace: &Workspace) {
     }
 }
 
-/// A row of the page.
+/// A line of a page: `| PRV-01 | text |`.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Row<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) page: &'a str,
     text: &'a str,
     /// The line, from 1.
     pub(crate) line: usize,
 }
 
-/// The rows of the page by id, from table lines `| PRV-01 | text |`.
-pub(crate) fn rows(workspace: &Workspace) -> BTreeMap<&str, Row<'_>> {
-    let lines = workspace.text(PAGE).unwrap_or_default().lines().enumerate();
-    lines
-        .filter_map(|(at, line)| {
-            let (id, text) = line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
-            is_row_id(id).then_some((id, Row { text, line: at + 1 }))
-        })
-        .collect()
+/// Returns the rows of all pages, in the order of the pages.
+pub(crate) fn rows(workspace: &Workspace) -> Vec<Row<'_>> {
+    let has_rows = |path: &str| path == CONTRACT || path.starts_with(DEPARTURES);
+    let pages = workspace.files().iter().filter(|file| file.is("md") && has_rows(&file.path));
+    pages.flat_map(rows_of).collect()
+}
+
+fn rows_of(page: &TextFile) -> impl Iterator<Item = Row<'_>> {
+    page.text.lines().enumerate().filter_map(|(at, line)| {
+        let (id, text) = line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
+        is_row_id(id).then_some(Row { id, page: &page.path, text, line: at + 1 })
+    })
 }
 
 /// Every row named in a comment, in file order.
@@ -116,11 +128,12 @@ mod tests {
 
     #[test]
     fn rows_are_read_from_the_table_lines() {
-        let page = "| Id | Promise |\n|---|---|\n| PRV-01 | One. |\n| KUS-02 | Two. |\n";
-        let workspace = Workspace::of([(PAGE, page)]);
-        let rows = rows(&workspace);
-        assert_eq!(rows.keys().collect::<Vec<_>>(), [&"KUS-02", &"PRV-01"]);
-        assert_eq!((rows["PRV-01"].text, rows["PRV-01"].line), ("One.", 3));
+        let contract = "| Id | Promise |\n|---|---|\n| PRV-01 | One. |\n";
+        let workspace =
+            Workspace::of([(CONTRACT, contract), ("docs/compatibility/a.md", "| D-2 | Fails. | Works. |\n")]);
+        let [departure, promise] = &rows(&workspace)[..] else { panic!("two rows") };
+        assert_eq!((departure.id, departure.text, departure.line), ("D-2", "Fails. | Works.", 1));
+        assert_eq!((promise.id, promise.text, promise.line), ("PRV-01", "One.", 3));
     }
 
     #[test]

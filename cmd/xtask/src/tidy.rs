@@ -32,8 +32,8 @@ const RULES: [fn(&Workspace) -> Vec<Finding>; 18] = [
     words::open_ends_have_a_reference,
     docs::links_lead_somewhere,
     docs::every_page_is_in_the_summary,
-    docs::departures_are_documented_and_tested,
-    docs::the_contract_and_its_tests_agree,
+    docs::cases_that_differ_have_rows,
+    docs::rows_and_their_tests_agree,
     docs::the_changelog_is_open,
 ];
 

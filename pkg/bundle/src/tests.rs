@@ -127,6 +127,7 @@ fn with_index(change: impl Fn(String) -> String) -> Vec<u8> {
     pack(&entries, |_, _| {})
 }
 
+// Row: D-215
 #[test]
 fn the_same_content_makes_the_same_file_byte_by_byte_and_is_read_back() {
     let first = good();
@@ -153,6 +154,7 @@ fn a_full_disk_is_told_with_what_could_not_be_written_and_not_as_a_flaw_of_the_b
     assert!(matches!(copied, Err(BundleError::Write { path, .. }) if path == Path::new("metadata.yaml")));
 }
 
+// Row: D-216
 #[test]
 fn what_could_lead_elsewhere_is_refused_by_its_name_or_kind() {
     for name in ["../x", "/etc/passwd", "blobs/sha256/../../x", "blobs/sha256/xyz", "blobs\\sha256\\x", "x"] {
@@ -300,6 +302,7 @@ fn a_folder_gets_releases_whole_once_and_keeps_what_else_is_there() {
     assert_eq!(left, [VERSION]);
 }
 
+// Row: D-216
 #[test]
 fn a_damaged_bundle_writes_nothing() {
     let mut bytes = good();

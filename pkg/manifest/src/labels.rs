@@ -94,6 +94,7 @@ mod tests {
         assert_eq!(all[0].label("app"), Some(""));
     }
 
+    // Row: D-53
     #[test]
     fn a_label_that_is_no_string_is_dropped_alone_and_reported() {
         let mut all = [object(&json!({"name": "a", "labels": {"version": 1.5, "app": "x", "list": []}}))];

@@ -160,6 +160,7 @@ mod tests {
         sources(Some(goproxy)).iter().map(|source| format!("{}{}", source.url, mark(source))).collect()
     }
 
+    // Row: D-13
     #[test]
     fn the_list_of_proxies_is_read_as_go_reads_it() {
         assert_eq!(read(""), ["https://proxy.golang.org/"]);

@@ -26,6 +26,7 @@ fn is_plain_segment(segment: &str) -> bool {
 mod tests {
     use super::*;
 
+    // Row: D-30
     #[test]
     fn names_that_lead_elsewhere_are_refused() {
         for name in ["../x", "a/../x", "/etc/passwd", "", "a//b", "./x", "a\\b", "C:x", "a\0", "a/"] {

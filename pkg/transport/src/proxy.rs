@@ -211,6 +211,7 @@ mod tests {
         settings.for_url(&Url::parse(url).unwrap()).map(|url| url.to_string())
     }
 
+    // Row: D-35
     #[test]
     fn each_scheme_has_its_proxy_and_all_proxy_fills_the_gap() {
         let both = [("HTTPS_PROXY", "proxy:3128"), ("ALL_PROXY", "socks5://socks:1080")];

@@ -55,6 +55,7 @@ mod tests {
         assert_eq!(format!("{secret} {secret:?}"), "GITHUB_TOKEN (***) Secret(GITHUB_TOKEN (***))");
     }
 
+    // Row: D-08
     #[test]
     fn a_blank_secret_is_none_and_a_line_end_is_cut() {
         assert_eq!(Secret::new("GITHUB_TOKEN", " \n"), None);

@@ -282,6 +282,7 @@ mod tests {
         assert_eq!(shadowed, 1);
     }
 
+    // Row: D-02
     #[test]
     fn looking_creates_no_folder() {
         let (home, environment) = world(&[]);

@@ -271,6 +271,7 @@ contexts:
         assert_eq!(context("one:two", &with_context("prod")).unwrap().namespace.as_deref(), Some("team-a"));
     }
 
+    // Row: D-09
     #[test]
     fn a_mistyped_context_is_refused_with_the_near_ones() {
         let error = context("one", &with_context("stagign")).unwrap_err();
@@ -297,6 +298,7 @@ contexts:
         );
     }
 
+    // Row: D-93
     #[test]
     fn in_a_pod_its_account_counts_only_when_nothing_else_is_there_or_named() {
         let pod = |flags: &KubeFlags, kubeconfig| {

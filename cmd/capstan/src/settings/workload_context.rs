@@ -183,6 +183,7 @@ mod tests {
         }
     }
 
+    // Row: D-260
     #[test]
     fn every_unsafe_field_is_refused_with_its_path() {
         let cluster = json!({

@@ -77,6 +77,7 @@ mod tests {
         Environment::new(variables.iter().copied(), "/")
     }
 
+    // Row: D-138
     #[test]
     fn the_flag_wins_over_no_color_and_no_color_over_the_terminal() {
         let no_colour = environment(&[("NO_COLOR", "1")]);

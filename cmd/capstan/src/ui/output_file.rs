@@ -203,6 +203,7 @@ mod tests {
         assert!(folder.path().is_dir());
     }
 
+    // Row: D-60, D-264
     #[cfg(unix)]
     #[test]
     fn a_new_file_is_private_and_an_old_one_keeps_its_mode() {
@@ -217,6 +218,7 @@ mod tests {
         assert_eq!(mode(), 0o644);
     }
 
+    // Row: D-264
     #[cfg(unix)]
     #[test]
     fn a_file_with_secrets_becomes_private() {

@@ -72,6 +72,7 @@ impl Input {
 mod tests {
     use super::*;
 
+    // Row: D-34
     #[test]
     fn a_stream_without_an_end_is_left_at_the_limit() {
         let messages = Messages::new(Box::new(io::sink()), false);

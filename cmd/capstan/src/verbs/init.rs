@@ -273,6 +273,7 @@ fn first_cluster(infrastructures: &[ProviderId]) -> String {
 mod tests {
     use super::*;
 
+    // Row: D-173
     #[test]
     fn what_to_type_next_names_a_provider_when_there_are_several_to_choose_from() {
         let ids = ["docker", "aws"].map(|name| ProviderId::new(ProviderType::Infrastructure, name));

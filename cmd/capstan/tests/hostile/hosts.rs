@@ -141,6 +141,7 @@ fn refusals_and_warnings_of_a_server_cannot_act_on_the_terminal() {
     }
 }
 
+// Row: D-22
 #[test]
 fn the_gitlab_token_goes_to_no_host_that_a_fetched_file_names() {
     let (host, forge) = (FakeHost::internet(), GitForge::new());

@@ -1,10 +1,11 @@
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use anyhow::Result;
 use api::ExitStatus;
 use provider::config::{Config, Environment};
 
 use super::{Page, REFERENCE, heading};
+use crate::{rows, workspace::Workspace};
 
 /// Renders the exit codes of `api` as a page.
 pub(super) fn exit_codes() -> Page {
@@ -21,6 +22,25 @@ pub(super) fn exit_codes() -> Page {
          | `describe cluster` | the Cluster is not `Available`, is being deleted, or cannot be read as a whole |\n",
     );
     (format!("{REFERENCE}/exit-codes.md"), text)
+}
+
+/// Renders the tests of each row of the contract and of the compatibility pages.
+pub(super) fn tests_of_rows(workspace: &Workspace) -> Page {
+    let rust = workspace.rust();
+    let marks = rows::marks(&rust);
+    let mut text = heading("Tests of each row");
+    text.push_str(
+        "The tests that hold each row of the [contract](../contract.md) and each departure from \
+         [clusterctl](../compatibility.md).\n\n| Id | Tests |\n|---|---|\n",
+    );
+    let ids: BTreeSet<&str> = rows::rows(workspace).iter().map(|row| row.id).collect();
+    for id in ids {
+        let of_row = marks.iter().filter(|mark| mark.row == id);
+        let tests: Vec<String> =
+            of_row.filter_map(|mark| Some(format!("{} `{}`", mark.path, mark.test?))).collect();
+        let _ = writeln!(text, "| {id} | {} |", tests.join("<br>"));
+    }
+    (format!("{REFERENCE}/tests.md"), text)
 }
 
 /// Renders the providers available without configuration.

@@ -97,6 +97,7 @@ async fn an_idle_cluster_holds_no_lease_and_a_run_takes_two_requests() {
     assert_eq!(lease_state(&lab.server, &name()).await.unwrap(), None::<LeaseState>);
 }
 
+// Row: D-280
 #[tokio::test(start_paused = true)]
 async fn a_handle_without_a_lease_refuses_to_write() {
     let lab = Lab::on(Fixture::start().await).await;
@@ -116,6 +117,7 @@ async fn a_handle_without_a_lease_refuses_to_write() {
     assert!(server.access(&[]).await.unwrap().is_admin);
 }
 
+// Row: D-280
 #[tokio::test(start_paused = true)]
 async fn a_second_run_waits_for_the_first_and_says_for_whom() {
     let lab = lab().await;
@@ -196,6 +198,7 @@ async fn renewals_keep_a_lease_and_cost_one_request_each_ten_seconds() {
     assert_eq!(lab.server.requests() - before, 11);
 }
 
+// Row: D-280
 #[tokio::test(start_paused = true)]
 async fn a_superseded_run_writes_nothing_once_it_continues() {
     let lab = lab().await;
@@ -394,6 +397,7 @@ async fn a_lease_is_confirmed_while_writes_use_all_connections() {
     timeout(FRESH, written).await.unwrap().unwrap();
 }
 
+// Row: D-280
 #[tokio::test(start_paused = true)]
 async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
     let lab = Lab::on(Fixture::start().await).await;

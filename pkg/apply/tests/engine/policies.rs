@@ -70,7 +70,7 @@ async fn an_object_that_is_merged_keeps_the_fields_of_others() {
     assert_eq!(live["data"], json!({"key": "1", "stale": "1", "foreign": "1"}));
 }
 
-// Row: ENG-59
+// Row: ENG-59, D-96
 #[tokio::test]
 async fn an_object_that_is_taken_over_keeps_no_stale_field_of_its_former_manager() {
     let mut lab = Lab::start().await;

@@ -21,6 +21,7 @@ fn package(files: Vec<PackageFile>, created: Option<&str>) -> Result<Package, Bu
     Package::new(files, BTreeMap::new(), created.map(str::to_owned))
 }
 
+// Row: D-201
 #[test]
 fn the_manifest_is_that_of_the_operator_byte_by_byte() {
     let files = vec![file("metadata.yaml", b"a: 1\n"), file("components.yaml", b"b: 2\n")];

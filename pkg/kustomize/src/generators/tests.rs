@@ -141,6 +141,7 @@ fn every_fault_of_the_sources_is_told_and_no_value() {
     assert!(!told.contains("secret,") && !told.contains("=secret"), "{told}");
 }
 
+// Row: D-236
 #[test]
 fn what_the_peer_lets_pass_is_warned_of() {
     let text = format!("{NO_HASH}configMapGenerator: [{{name: a, behavior: Merge, literals: [a/b=1]}}]");

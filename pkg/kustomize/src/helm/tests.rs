@@ -49,6 +49,7 @@ fn a_chart_in_the_tree_is_not_pulled() {
     assert_eq!(asked.values, [ChartValues::File(TreePath::new("/top/charts/c/values.yaml"))]);
 }
 
+// Row: D-248
 #[test]
 fn a_chart_without_values_is_rendered_with_those_of_the_kustomization_alone() {
     let wanted_with = |chart: &str| {

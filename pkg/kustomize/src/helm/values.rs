@@ -84,6 +84,7 @@ mod tests {
 
     use super::*;
 
+    // Row: D-247
     #[test]
     fn values_are_merged_as_asked() {
         let inline =

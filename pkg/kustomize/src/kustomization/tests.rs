@@ -28,6 +28,7 @@ fn every_fault_of_a_file_is_told() {
     assert_eq!(faults, expected);
 }
 
+// Row: D-229
 #[test]
 fn an_old_field_becomes_its_successor_with_a_warning() {
     let (read, warnings) = read("bases: [b]\nresources: [a]\nimageTags: [{name: x}]").unwrap();

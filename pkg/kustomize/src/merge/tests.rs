@@ -135,6 +135,7 @@ fn a_text_that_had_to_be_quoted_stays_a_text() {
     );
 }
 
+// Row: D-235
 #[test]
 fn what_does_not_go_together_is_named_with_its_path() {
     let refused = |spec: &str, patch: &str| merged("v1/Pod", spec, patch).unwrap_err();
@@ -181,6 +182,7 @@ fn a_key_that_no_element_has_does_not_count() {
     );
 }
 
+// Row: D-244
 #[test]
 fn of_elements_with_one_key_the_last_counts_in_the_place_of_the_first() {
     check(
@@ -210,6 +212,7 @@ fn of_elements_with_one_key_the_last_counts_in_the_place_of_the_first() {
     );
 }
 
+// Row: D-244
 #[test]
 fn two_ports_of_one_number_stay_where_one_has_no_protocol() {
     let ports = "[{containerPort: 53, protocol: UDP}, {containerPort: 53, name: tcp}]";

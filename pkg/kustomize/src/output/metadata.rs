@@ -188,6 +188,7 @@ mod tests {
         assert_eq!(warnings, [told]);
     }
 
+    // Row: D-249
     #[test]
     fn what_is_told_of_the_build_survives_a_patch_of_all_annotations() {
         let patches = [

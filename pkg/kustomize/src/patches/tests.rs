@@ -167,6 +167,7 @@ fn a_new_name_that_another_object_has_is_told() {
     assert!(told.contains("`ConfigMap.v1.[noGrp]/web.[noNs]` is there twice"), "{told}");
 }
 
+// Row: D-236
 #[test]
 fn a_target_without_objects_and_foreign_directives_are_warnings() {
     let told = warnings(
@@ -321,6 +322,7 @@ fn a_field_of_patches_may_hold_empty_ones_but_the_older_two_must_hold_one() {
     }
 }
 
+// Row: D-243
 #[test]
 fn annotations_can_be_added_to_and_taken_away_where_there_are_none_and_leave_no_trace() {
     for field in ["patches", "patchesJson6902"] {

@@ -79,6 +79,7 @@ fn transformers_write_the_fields_of_their_settings() {
     assert!(told.ends_with("`PrefixTransformer` in `/top/t.yaml` needs `fieldSpecs`"), "{told}");
 }
 
+// Row: D-227
 #[test]
 fn what_is_no_built_in_plugin_of_the_list_is_told() {
     let cases = [
@@ -112,6 +113,7 @@ fn what_is_no_built_in_plugin_of_the_list_is_told() {
     }
 }
 
+// Row: D-236
 #[test]
 fn settings_are_read_whole_and_a_field_that_means_nothing_is_warned_of() {
     let told = transformed("kind: PrefixTransformer\nprefix: 1\nfieldSpecs: {}\n").unwrap_err();
@@ -159,6 +161,7 @@ fn a_namespace_is_the_one_of_the_settings() {
     assert!(told.ends_with(expected), "{told}");
 }
 
+// Row: D-237
 #[test]
 fn patches_replacements_and_values_are_given_as_plugins_too() {
     let patch = "apiVersion: v1\\nkind: Pod\\nmetadata: {name: a}\\nspec: {x: y}";

@@ -5,6 +5,7 @@ use crate::{Answers, Build, MemoryTree, Options, TreePath};
 
 const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
 
+// Row: D-240
 #[test]
 fn a_kustomization_that_is_none_is_told_by_what_it_is() {
     let deep = format!("resources: {}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -45,6 +46,7 @@ fn a_kustomization_that_is_none_is_told_by_what_it_is() {
     }
 }
 
+// Row: D-240
 #[test]
 fn an_object_that_is_none_is_told_by_its_place_in_the_file() {
     let deep = format!("{OBJECT}spec: {}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -120,6 +122,7 @@ fn a_build_that_leaves_nothing_prints_nothing() {
     assert_eq!(output.text(), "");
 }
 
+// Row: D-239
 #[test]
 fn a_component_that_does_nothing_is_none_the_worse() {
     let files = [("/kustomization.yaml", "resources: [a.yaml]\ncomponents: [c]"), ("/a.yaml", OBJECT)];

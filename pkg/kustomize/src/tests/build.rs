@@ -180,6 +180,7 @@ fn roots_in_a_ring_and_files_outside_are_refused() {
     assert!(run(&files, &Answers::new(), free).is_ok());
 }
 
+// Row: D-221
 #[test]
 fn roots_without_end_are_refused_and_not_followed() {
     let mut tree = MemoryTree::default();

@@ -92,6 +92,7 @@ fn an_object_without_a_written_namespace_may_be_in_any_but_one() {
     assert_eq!(field_of(&Var { field: VarField::default(), ..Var::default() }), "metadata.name");
 }
 
+// Row: D-237
 #[test]
 fn texts_are_written_alone_in_lists_and_in_mappings_and_other_objects_not_at_all() {
     let object = |spec: &Value| {

@@ -138,6 +138,7 @@ async fn install(cluster: &ManagementCluster, release: &Release) -> CertManagerP
     plan
 }
 
+// Row: D-106
 #[tokio::test]
 async fn nobody_is_asked_when_it_is_switched_off() {
     let fixture = Fixture::start().await;
@@ -149,6 +150,7 @@ async fn nobody_is_asked_when_it_is_switched_off() {
     assert_eq!((upgrade, counter.all().total()), (CertManagerPlan::default(), 0));
 }
 
+// Row: D-102
 #[tokio::test]
 async fn somebody_elses_is_found_by_a_probe_that_leaves_nothing_behind_however_often() {
     let fixture = Fixture::start().await;
@@ -175,6 +177,7 @@ async fn definitions_that_were_left_behind_are_warned_of() {
     assert!(told(&events, "no Deployment looks like a cert-manager"));
 }
 
+// Row: D-103
 #[tokio::test]
 async fn somebody_elses_that_does_not_answer_is_waited_for_and_never_written_to() {
     let fixture = lab(ServiceWebhooks::Refuse).await;
@@ -261,6 +264,7 @@ async fn what_was_deleted_of_it_comes_back() {
     assert!(fixture.get(DEPLOYMENT, "cert-manager/cert-manager-cainjector").await.is_some());
 }
 
+// Row: D-104
 #[tokio::test]
 async fn it_is_replaced_in_place_and_what_the_release_dropped_goes() {
     let fixture = lab(ServiceWebhooks::Ignore).await;

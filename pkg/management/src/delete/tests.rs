@@ -19,6 +19,7 @@ fn labels(chosen: &[InstalledProvider]) -> Vec<String> {
     chosen.iter().map(|one| one.id.label()).collect()
 }
 
+// Row: D-118
 #[test]
 fn providers_go_in_the_reverse_order_of_their_installation_however_they_are_named() {
     let everything = ["infrastructure-docker", "control-plane-kubeadm", "bootstrap-kubeadm", "cluster-api"];
@@ -31,6 +32,7 @@ fn providers_go_in_the_reverse_order_of_their_installation_however_they_are_name
     );
 }
 
+// Row: D-123
 #[test]
 fn everything_that_cannot_be_meant_is_told_with_what_is_installed() {
     let mut inventory = all();

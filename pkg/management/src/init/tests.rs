@@ -166,7 +166,7 @@ async fn providers_share_a_target_namespace() {
     assert_eq!(written(&counter), [""; 0]);
 }
 
-// Row: PRV-35
+// Row: PRV-35, D-96
 #[tokio::test]
 async fn what_was_applied_by_hand_with_or_without_labels_is_taken_over() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
@@ -208,7 +208,7 @@ async fn arguments_reach_the_server_as_they_are_written_with_variables_put_in() 
     assert_eq!(container["args"], json!(["--v=2", "--sync=9m"]));
 }
 
-// Row: PRV-26
+// Row: PRV-26, D-101
 #[tokio::test]
 async fn what_is_not_ready_in_time_is_named_and_fails_only_where_that_was_asked_for() {
     let controllers = Switches { workloads: false, ..Switches::default() };
@@ -231,6 +231,7 @@ async fn what_is_not_ready_in_time_is_named_and_fails_only_where_that_was_asked_
     assert_eq!(cluster.inventory().await.unwrap().unfinished, None);
 }
 
+// Row: D-130
 #[tokio::test(start_paused = true)]
 async fn a_definition_whose_names_are_in_use_is_named_with_its_reason_long_before_time_is_over() {
     let fixture = Fixture::builder().controllers(Switches::none()).start().await;

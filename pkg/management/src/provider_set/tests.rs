@@ -78,6 +78,7 @@ async fn a_record_somebody_else_wrote_is_an_error_that_names_it() {
     assert!(error.contains("infrastructure-docker-system/capstan.infrastructure-docker"), "{error}");
 }
 
+// Row: D-336
 #[tokio::test]
 async fn a_record_that_would_be_too_large_keeps_digests_alone() {
     let fixture = Fixture::start().await;

@@ -40,6 +40,7 @@ async fn every_object_is_labelled_and_only_namespaced_ones_go_to_the_target_name
     }
 }
 
+// Row: D-99
 #[tokio::test]
 async fn everything_that_is_wrong_with_any_provider_is_told_at_once() {
     let needs = |names: &str| components(&docker(), NEW).replace("--leader-elect", names);

@@ -54,6 +54,7 @@ async fn plans(fixture: &Fixture, unfinished: OnUnfinished) -> [Result<Vec<Strin
     .map(|plan| plan.map(|plan| plan.warnings))
 }
 
+// Row: D-281
 #[tokio::test]
 async fn an_unfinished_move_stops_init_upgrade_and_delete() {
     for phase in ["pausing", "deleting", "aborting"] {
@@ -69,6 +70,7 @@ async fn an_unfinished_move_stops_init_upgrade_and_delete() {
     }
 }
 
+// Row: D-281
 #[tokio::test]
 async fn an_unfinished_move_is_abandoned_with_a_warning() {
     let fixture = moving("creating").await;

@@ -127,6 +127,7 @@ fn case_is_changed_one_character_for_one() {
     ]);
 }
 
+// Row: D-83
 #[test]
 fn a_name_may_hold_whatever_unicode_calls_a_letter_or_a_number() {
     for name in ["Ⅷ", "x²", "a_๓"] {
@@ -136,6 +137,7 @@ fn a_name_may_hold_whatever_unicode_calls_a_letter_or_a_number() {
     }
 }
 
+// Row: D-84
 #[test]
 fn case_of_letters_with_several_forms_is_the_simple_one() {
     for (text, letter, expected) in [
@@ -262,18 +264,21 @@ fn without_its_second_slash_a_replacement_takes_text_up_to_the_next_one() {
     assert_eq!(faults("a: ${TWO/2} b")[0].0, FaultKind::BadSubstitution);
 }
 
+// Row: D-40
 #[test]
 fn the_text_ends_at_a_nul_character() {
     same(&[("a ${TWO}\0 ${", "a 2")]);
     assert_eq!(faults("${TWO:=x\0}"), [(FaultKind::Argument, at(1, 1), "${TWO:=x".into())]);
 }
 
+// Row: D-37
 #[test]
 fn a_negative_length_is_an_error_that_shows_the_place() {
     let error = render("a: b\n  ${FILE:3:${MINUS}}").unwrap_err();
     assert_eq!(error.to_string(), "`${FILE:3:${MINUS}` at line 2, column 3 asks for a part of -2 bytes");
 }
 
+// Row: D-38
 #[test]
 fn half_a_character_is_an_error_unless_its_other_half_follows() {
     let error = render("é ${WORD:0:5}").unwrap_err();
@@ -367,6 +372,7 @@ fn what_cannot_be_read_is_told_by_kind() {
     }
 }
 
+// Row: D-41
 #[test]
 fn all_faults_are_reported_with_what_is_written_there() {
     let text = "é: ${ok} ${V.x}\nb: ${ W }${X:=${Y-z} ${fine}}\n${}";
@@ -387,6 +393,7 @@ fn all_faults_are_reported_with_what_is_written_there() {
     assert_eq!(faults(&format!("${{{}", "x-".repeat(100)))[0].2.chars().count(), 61);
 }
 
+// Row: D-85
 #[test]
 fn replacements_that_grow_without_measure_are_an_error_with_the_place() {
     let long = "a".repeat(100_000);
@@ -396,6 +403,7 @@ fn replacements_that_grow_without_measure_are_an_error_with_the_place() {
     assert_eq!((place, written.as_str()), (at(1, 11), "${A//a/${A}"));
 }
 
+// Row: D-262
 #[test]
 fn patterns_with_several_stars_have_a_limit_of_work() {
     let long = "/".repeat(100_000);
@@ -410,6 +418,7 @@ fn patterns_with_several_stars_have_a_limit_of_work() {
     assert_eq!(honest.render(&mut |_| Some(long.as_str().into())).unwrap(), "");
 }
 
+// Row: D-39
 #[test]
 fn nesting_has_a_limit() {
     let nested = |depth: usize| format!("{}x{}", "${A:=".repeat(depth), "}".repeat(depth));

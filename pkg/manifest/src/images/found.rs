@@ -236,6 +236,7 @@ mod tests {
         find_images(object).iter().map(|found| format!("{} {}", found.reference, found.place)).collect()
     }
 
+    // Row: D-214
     #[test]
     fn images_are_found_wherever_an_object_runs_or_names_them() {
         assert_eq!(

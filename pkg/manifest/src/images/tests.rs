@@ -46,6 +46,7 @@ fn a_reference_is_split_into_repository_name_tag_and_digest() {
     assert_eq!(parse(&tagged), Ok(expected));
 }
 
+// Row: D-58
 #[test]
 fn an_image_that_leans_on_docker_hub_is_refused_with_its_full_name() {
     for (text, full) in [
@@ -138,6 +139,7 @@ fn an_object_whose_images_stay_is_not_copied() {
     assert!(std::ptr::eq(original.as_map(), object.as_map()));
 }
 
+// Row: D-58
 #[test]
 fn every_image_that_cannot_be_read_is_named_with_its_container() {
     let mut object = deployment(&["nginx", "quay.io/fine:1", ""]);

@@ -53,6 +53,7 @@ fn all_bad_documents_are_in_one_error_with_their_lines_in_the_stream() {
     assert_eq!(text[50], 7);
 }
 
+// Row: D-49
 #[test]
 fn an_error_shows_the_place_and_no_value() {
     let text = "kind: Secret\nstringData:\n  password: s3cret: x\n  user: admin\n";
@@ -61,6 +62,7 @@ fn an_error_shows_the_place_and_no_value() {
     assert!(!format!("{error:?}").contains("s3cret"));
 }
 
+// Row: D-52
 #[test]
 fn what_is_read_in_an_unexpected_way_is_warned_of() {
     let stream = read(
@@ -153,6 +155,7 @@ fn the_last_line_of_a_resource_ends_where_it_does_and_that_of_an_object_always()
     assert_eq!(read_stream(text, &Limits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo\n");
 }
 
+// Row: D-261
 #[test]
 fn documents_share_the_limit_of_what_aliases_add() {
     let limits = Limits { size_bytes: 50_000, ..Limits::default() };

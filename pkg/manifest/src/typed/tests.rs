@@ -129,6 +129,7 @@ fn quantities_are_canonical_wherever_they_are() {
     assert_eq!(container(&json!({"resources": resources}))["resources"], expected);
 }
 
+// Row: D-54
 #[test]
 fn numbers_are_integers_where_the_field_is_one() {
     let mut value = deployment(&json!({}));
@@ -157,6 +158,7 @@ fn ports_are_integers_or_names() {
     assert_eq!(refused(bad), [expected]);
 }
 
+// Row: D-86
 #[test]
 fn ca_bundles_lose_their_line_breaks() {
     let with = |bundle: &str| {
@@ -216,6 +218,7 @@ fn schemas_inside_schemas_follow_the_same_rules() {
     );
 }
 
+// Row: D-56
 #[test]
 fn every_value_of_the_wrong_type_is_named() {
     let pod = json!({"containers": [{"name": 1, "env": [{"name": "A", "value": 1}]}], "volumes": "x"});
@@ -258,6 +261,7 @@ fn kinds_that_are_not_asked_for_stay_as_they_are() {
     assert_eq!(converted(value.clone()), value);
 }
 
+// Row: D-57
 #[test]
 fn deep_nesting_is_an_error_and_not_a_crash() {
     let mut deep = json!({});

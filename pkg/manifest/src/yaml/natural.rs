@@ -83,6 +83,7 @@ mod tests {
         assert_eq!(keys, ["_u", "1", "A", "a", "a-b", "a.b", "a/b", "a_b", "a1", "a9", "a10", "aB", "ab"]);
     }
 
+    // Row: D-48
     #[test]
     fn keys_of_all_kinds_are_sorted_without_a_panic_and_none_is_lost() {
         let keys = short_keys();
@@ -95,6 +96,7 @@ mod tests {
         assert_eq!(sorted, expected);
     }
 
+    // Row: D-48
     #[test]
     fn two_keys_compare_the_same_from_both_sides() {
         let keys = short_keys();

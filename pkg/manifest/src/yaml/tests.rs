@@ -42,6 +42,7 @@ fn words_and_numbers_mean_what_they_mean_to_go() {
     }
 }
 
+// Row: D-82
 #[test]
 fn settings_have_words_dates_and_merges_of_their_own() {
     let cases = [
@@ -97,6 +98,7 @@ fn the_strict_reader_names_the_key_that_is_set_twice() {
     assert_eq!((error.problem, error.line, error.column), (Problem::DuplicateKey("c".to_owned()), 4, 3));
 }
 
+// Row: D-50
 #[test]
 fn nesting_beyond_the_limit_is_an_error_however_it_is_written() {
     let limits = Limits { depth: 50, ..Limits::default() };
@@ -111,6 +113,7 @@ fn nesting_beyond_the_limit_is_an_error_however_it_is_written() {
     assert!(read_value(&("[".repeat(50) + &"]".repeat(50)), &limits).is_ok());
 }
 
+// Row: D-51
 #[test]
 fn a_text_over_the_size_limit_is_refused_before_it_is_parsed() {
     let limits = Limits { size_bytes: 10, ..Limits::default() };
@@ -131,6 +134,7 @@ fn aliases_that_grow_beyond_reason_are_refused_and_honest_ones_are_not() {
     assert_eq!(read(&honest)["b"].as_array().map(Vec::len), Some(90));
 }
 
+// Row: D-261
 #[test]
 fn few_aliases_of_a_large_text_are_refused_at_the_limit() {
     let limits = Limits { size_bytes: 50_000, ..Limits::default() };
@@ -152,6 +156,7 @@ fn many_anchors_are_read_in_time_that_grows_with_their_number() {
     assert_eq!(read(&lines.concat()).as_array().map(Vec::len), Some(50_000));
 }
 
+// Row: D-45
 #[test]
 fn json_is_read_with_all_of_its_escapes() {
     assert_eq!(
@@ -267,6 +272,7 @@ fn values() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
+    // Row: D-47
     #[test]
     fn what_is_printed_reads_back_as_the_same_value(value in values()) {
         let text = write(&value);

@@ -156,6 +156,7 @@ fn objects_of_two_groups_with_one_name_are_kept_apart() {
     assert_eq!(files, ["Cluster_team_a.yaml", "Cluster.other.io_team_a.yaml"]);
 }
 
+// Row: D-169
 #[test]
 fn an_archive_that_is_cut_off_anywhere_is_refused() {
     let archive = archive();
@@ -170,6 +171,7 @@ fn an_archive_that_is_cut_off_anywhere_is_refused() {
     assert_eq!(refused(&gzip(&plain[..plain.len() - 1024])), "it is cut off");
 }
 
+// Row: D-169
 #[test]
 fn a_bit_that_was_turned_is_found() {
     let plain = gunzip(&archive());

@@ -111,6 +111,7 @@ async fn planning_keeps_nothing_it_writes() {
     assert!(target.list(MACHINE).await.is_empty());
 }
 
+// Row: D-145
 #[tokio::test]
 async fn without_a_target_only_the_source_is_looked_at() {
     let (source, _) = two_sides().await;
@@ -120,6 +121,7 @@ async fn without_a_target_only_the_source_is_looked_at() {
     assert!(lines.iter().all(|line| line.contains(" move ")), "{lines:#?}");
 }
 
+// Row: D-143
 #[tokio::test]
 async fn a_cluster_is_not_moved_onto_itself() {
     let (source, _) = two_sides().await;
@@ -129,6 +131,7 @@ async fn a_cluster_is_not_moved_onto_itself() {
     assert_eq!(counter.writes().total(), 0);
 }
 
+// Row: D-142
 #[tokio::test]
 async fn everything_that_stands_in_the_way_on_both_sides_is_told_at_once() {
     let (source, target) = (side(NEW).await, side(OLD).await);
@@ -177,6 +180,7 @@ async fn rights_that_are_missing_are_told_before_anything_is_tried() {
     );
 }
 
+// Row: D-148
 #[tokio::test]
 async fn a_target_without_providers_is_to_be_initialized_and_stays_as_it_is() {
     let (source, _) = two_sides().await;
@@ -198,6 +202,7 @@ async fn a_cluster_of_another_contract_is_refused_with_its_side() {
     assert!(is_of_target, "{refused:?}");
 }
 
+// Row: D-145
 #[tokio::test]
 async fn what_the_target_would_refuse_is_found_by_trying() {
     let (source, target) = two_sides().await;
@@ -239,6 +244,7 @@ async fn what_goes_to_a_namespace_that_is_not_there_cannot_be_tried() {
     assert!(lines(&plan, &request)[0].contains("Cluster other/demo"));
 }
 
+// Row: D-147
 #[tokio::test]
 async fn what_is_on_the_target_is_overwritten_but_for_what_is_of_the_whole_cluster() {
     let (source, target) = two_sides().await;
@@ -255,6 +261,7 @@ async fn what_is_on_the_target_is_overwritten_but_for_what_is_of_the_whole_clust
     assert_eq!(told(&plan), ["on the target already, and overwritten: Secret team/demo-ca"]);
 }
 
+// Row: D-147, D-272
 #[tokio::test]
 async fn another_cluster_of_the_same_name_is_never_overwritten() {
     for endpoint in [json!({"host": "elsewhere.example.org", "port": 6443}), json!(null)] {
@@ -268,6 +275,7 @@ async fn another_cluster_of_the_same_name_is_never_overwritten() {
     }
 }
 
+// Row: D-272
 #[tokio::test]
 async fn the_same_cluster_is_overwritten_only_on_demand() {
     let (source, target) = two_sides().await;
@@ -282,6 +290,7 @@ async fn the_same_cluster_is_overwritten_only_on_demand() {
     planned(&source, &target, &MoveRequest { overwrite: true, ..everything() }).await.unwrap();
 }
 
+// Row: D-149
 #[tokio::test]
 async fn clusters_are_chosen_by_name_and_by_label() {
     let (source, target) = two_sides().await;
@@ -310,6 +319,7 @@ async fn clusters_are_chosen_by_name_and_by_label() {
     );
 }
 
+// Row: D-149
 #[tokio::test]
 async fn clusters_that_share_what_moves_are_named_both() {
     let (source, target) = two_sides().await;
@@ -327,6 +337,7 @@ async fn clusters_that_share_what_moves_are_named_both() {
     assert!(planned(&source, &target, &everything()).await.is_ok());
 }
 
+// Row: D-150
 #[tokio::test]
 async fn what_is_left_behind_is_told_with_its_owner() {
     let (source, target) = two_sides().await;
@@ -372,6 +383,7 @@ async fn a_status_is_taken_along_of_kinds_that_move_alone() {
     );
 }
 
+// Row: D-182
 #[tokio::test]
 async fn what_would_be_overwritten_is_tried_as_well() {
     let (source, target) = two_sides().await;
@@ -387,6 +399,7 @@ async fn what_would_be_overwritten_is_tried_as_well() {
     assert!(!refusal.contains("password"), "{refusal}");
 }
 
+// Row: D-181
 #[tokio::test]
 async fn credentials_that_stay_and_are_not_on_the_target_are_told_with_who_refers_to_them() {
     let (source, target) = two_sides().await;

@@ -109,6 +109,7 @@ fn unready() -> Vec<Facts> {
     ]
 }
 
+// Row: D-146
 #[test]
 fn everything_that_is_not_ready_is_told_at_once() {
     let found = check(&unready(), Stage::New);
@@ -147,6 +148,7 @@ fn once_something_is_deleted_the_state_of_the_source_stops_nothing() {
     assert_eq!(check(&unready(), Stage::of(Some(&deleting))), Findings::default());
 }
 
+// Row: D-144, D-152
 #[test]
 fn what_may_surprise_is_told_and_stops_nothing() {
     let rolling = |place, replicas| facts("MachineDeployment", place, Content::Replicas(replicas));
@@ -184,6 +186,7 @@ fn the_pause_of_the_move_that_is_gone_on_with_is_no_surprise() {
     assert_eq!(check(&[paused], Stage::of(Some(&journal))), Findings::default());
 }
 
+// Row: D-151
 #[test]
 fn what_an_earlier_move_half_deleted_must_be_on_the_target() {
     let left = |place| Facts {
@@ -272,6 +275,7 @@ fn kinds_the_target_does_not_serve_in_this_version_are_told_once_each() {
     );
 }
 
+// Row: D-149
 #[test]
 fn namespaces_are_mapped_apart_and_with_something_in_them() {
     let (one, two) = (key("Secret", "a/s"), key("Secret", "b/s"));

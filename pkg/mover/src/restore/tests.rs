@@ -56,6 +56,7 @@ async fn target_of(lab: &Lab) -> State {
     State { source: BTreeMap::default(), target: state(lab).await.target }
 }
 
+// Row: D-165, D-166
 #[test]
 fn what_was_saved_is_restored_as_a_move_would_have_brought_it() {
     let world = runtime().block_on(World::build());
@@ -105,6 +106,7 @@ fn a_restore_cut_off_after_any_write_is_completed_by_the_same_call() {
     });
 }
 
+// Row: D-167
 #[test]
 fn a_cluster_that_is_at_work_on_the_target_gets_no_second_one_to_look_after_it() {
     let world = runtime().block_on(World::build());
@@ -172,6 +174,7 @@ fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
     });
 }
 
+// Row: D-272
 #[test]
 fn another_cluster_of_the_same_name_gets_nothing_restored() {
     let world = runtime().block_on(World::build());
@@ -190,6 +193,7 @@ fn another_cluster_of_the_same_name_gets_nothing_restored() {
     });
 }
 
+// Row: D-168
 #[test]
 fn some_clusters_are_restored_alone_and_into_another_namespace() {
     let world = runtime().block_on(World::build());
@@ -217,6 +221,7 @@ fn some_clusters_are_restored_alone_and_into_another_namespace() {
     });
 }
 
+// Row: D-164
 #[test]
 fn objects_that_were_written_by_hand_need_no_uids() {
     runtime().block_on(async {
@@ -243,6 +248,7 @@ fn objects_that_were_written_by_hand_need_no_uids() {
     });
 }
 
+// Row: D-167
 #[test]
 fn files_that_are_not_as_they_should_be_are_told_all_at_once() {
     let file = |name: &str, content: &str| SavedFile { name: name.to_owned(), content: content.into() };
@@ -273,6 +279,7 @@ fn files_that_are_not_as_they_should_be_are_told_all_at_once() {
     assert!(SavedObjects::read([]).unwrap().is_empty());
 }
 
+// Row: D-167
 #[test]
 fn a_target_that_cannot_take_what_was_saved_is_left_alone() {
     let world = runtime().block_on(World::build());

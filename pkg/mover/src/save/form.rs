@@ -190,6 +190,7 @@ mod tests {
         assert!(class.contains(r#""annotations":{"cluster.x-k8s.io/paused":""}"#), "{class}");
     }
 
+    // Row: D-166
     #[test]
     fn a_pause_is_the_users_when_somebody_else_than_a_move_manages_it() {
         let cluster = |paused: bool, managers: &[&str]| {

@@ -52,6 +52,7 @@ fn parsed(files: &Files, name: &str) -> Value {
     serde_json::from_slice(&files[name]).unwrap()
 }
 
+// Row: D-160
 #[test]
 fn files_hold_what_a_move_takes_along_as_the_peer_writes_it_and_the_source_goes_on() {
     let world = runtime().block_on(World::build());
@@ -100,6 +101,7 @@ fn without_a_rest_nothing_is_written_to_the_source_at_all() {
     });
 }
 
+// Row: D-161
 #[test]
 fn a_save_cut_off_after_any_write_is_done_again_or_undone() {
     let world = runtime().block_on(World::build());
@@ -130,6 +132,7 @@ fn a_save_cut_off_after_any_write_is_done_again_or_undone() {
     });
 }
 
+// Row: D-161
 #[test]
 fn the_source_goes_on_when_the_disk_is_full() {
     let world = runtime().block_on(World::build());
@@ -179,6 +182,7 @@ fn what_is_being_saved_is_neither_saved_by_others_nor_moved() {
     });
 }
 
+// Row: D-162
 #[test]
 fn objects_that_would_share_a_file_are_named_before_anything_is_paused() {
     let world = runtime().block_on(World::build());
@@ -252,6 +256,7 @@ async fn delete_held(lab: &Lab, of: kind::Kind) {
     lab.source.delete(of, HELD).await;
 }
 
+// Row: D-176
 #[test]
 fn an_archive_leaves_out_what_is_being_deleted_and_what_it_owns_and_files_wait_for_it() {
     let world = runtime().block_on(World::build());
@@ -284,6 +289,7 @@ fn an_archive_leaves_out_what_is_being_deleted_and_what_it_owns_and_files_wait_f
     });
 }
 
+// Row: D-176
 #[test]
 fn what_begins_to_go_while_it_is_archived_is_left_out_too() {
     let world = runtime().block_on(World::build());
@@ -308,6 +314,7 @@ fn what_begins_to_go_while_it_is_archived_is_left_out_too() {
     });
 }
 
+// Row: D-300
 #[test]
 fn an_archive_takes_all_namespaces_and_refuses_those_that_hold_nothing() {
     let world = runtime().block_on(World::build());

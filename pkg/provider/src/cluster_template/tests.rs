@@ -222,6 +222,7 @@ fn a_class_without_variables_needs_none_set() {
     assert_eq!(kinds(&world.render().unwrap()), ["ClusterClass", "Cluster"]);
 }
 
+// Row: D-43
 #[test]
 fn what_template_and_class_miss_is_told_in_one_error() {
     let world = World::new()
@@ -251,6 +252,7 @@ fn a_flavor_is_another_file_and_a_missing_one_is_named_beside_those_there_are() 
     assert!(available.contains(&"cluster-template.yaml".to_owned()), "{available:?}");
 }
 
+// Row: D-79
 #[test]
 fn a_cluster_without_metadata_is_rendered_with_its_class() {
     let template = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: null\nspec: {topology: {classRef: {name: other}}}\n";

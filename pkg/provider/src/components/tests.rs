@@ -249,7 +249,7 @@ fn values_come_from_the_environment_and_the_configuration() {
     assert_eq!(secret(Run { environment: &[], config: "TOKEN: from-file\n", ..Run::default() }), "from-file");
 }
 
-// Row: PRV-29
+// Row: PRV-29, D-42
 #[test]
 fn all_missing_variables_are_told_with_their_places_and_near_names() {
     let text = format!(
@@ -267,6 +267,7 @@ fn all_missing_variables_are_told_with_their_places_and_near_names() {
     );
 }
 
+// Row: D-49
 #[test]
 fn a_value_that_is_a_secret_is_not_in_the_error_of_a_broken_document() {
     let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {token: ${TOKEN}}\n";
@@ -339,6 +340,7 @@ fn references_to_objects_outside_the_file_pass_through() {
     assert_eq!(text_at(map, "/data/ref"), "other/object");
 }
 
+// Row: D-63
 #[test]
 fn raw_leaves_variables_and_what_is_set_fills_only_those() {
     let raw = Run { substitution: Substitution::None, environment: &[], ..Run::default() }.build().unwrap();
@@ -350,6 +352,7 @@ fn raw_leaves_variables_and_what_is_set_fills_only_those() {
     assert_eq!(args[0], "--feature=false");
 }
 
+// Row: D-52
 #[test]
 fn documents_a_server_would_refuse_are_warned_of_with_their_line() {
     let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {labels: {a: 1}}\n---\na: 1\n";

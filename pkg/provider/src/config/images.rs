@@ -269,6 +269,7 @@ mod tests {
         image.with_override(&overrides.resolve(component, &image).unwrap_or_default())
     }
 
+    // Row: D-212
     #[test]
     fn the_longest_prefix_is_replaced_and_a_rule_comes_before_it() {
         let overrides = config(
@@ -296,6 +297,7 @@ images:
         }
     }
 
+    // Row: D-212
     #[test]
     fn a_digest_is_for_a_single_image() {
         let digest = format!("sha256:{}", "0".repeat(64));

@@ -159,6 +159,7 @@ fn the_providers_of_the_contract_are_built_in_under_their_labels() {
     assert_eq!(labels.len(), 64);
 }
 
+// Row: D-05
 #[test]
 fn every_bad_provider_entry_is_told_at_once() {
     let error = config(
@@ -194,6 +195,7 @@ providers:
     ");
 }
 
+// Row: D-06
 #[test]
 fn urls_take_environment_variables_and_start_at_the_folder_of_the_file() {
     let url = |text: &str| {
@@ -209,6 +211,7 @@ fn urls_take_environment_variables_and_start_at_the_folder_of_the_file() {
     assert_eq!(url("https://example.com/x"), "https://example.com/x");
 }
 
+// Row: D-81
 #[test]
 fn an_environment_variable_does_not_stand_in_for_a_section() {
     let set = [("PROVIDERS", "x"), ("IMAGES", "x"), ("CERT_MANAGER", "x")];
@@ -258,6 +261,7 @@ images:
     assert_eq!(rule("cert-manager", "x").as_deref(), Some("mirror.local/all||"));
 }
 
+// Row: D-78
 #[test]
 fn what_has_the_wrong_shape_is_named_with_its_key() {
     let message = |error: ConfigError| error.to_string();
@@ -316,6 +320,7 @@ fn toml_json_and_dotenv_say_the_same_as_yaml() {
     assert_eq!(read(ConfigFormat::Dotenv, "export region=x\n"), ("x".to_owned(), 64));
 }
 
+// Row: D-80
 #[test]
 fn of_keys_that_differ_in_case_one_with_capitals_wins() {
     for text in ["WHO: upper\nwho: lower\n", "who: lower\nWHO: upper\n"] {
@@ -344,6 +349,7 @@ fn cert_manager_has_defaults_for_all_it_does_not_say() {
     assert_eq!(set.invalid_timeout.as_deref(), Some("soon"));
 }
 
+// Row: D-106
 #[test]
 fn who_takes_care_of_cert_manager_is_said_by_mode_or_in_the_words_of_the_peer() {
     for (section, mode) in [
@@ -364,6 +370,7 @@ fn who_takes_care_of_cert_manager_is_said_by_mode_or_in_the_words_of_the_peer() 
     );
 }
 
+// Row: D-07
 #[test]
 fn slips_in_keys_are_found_and_variables_are_not_taken_for_slips() {
     let file = "

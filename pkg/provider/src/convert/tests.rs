@@ -58,6 +58,7 @@ fn every_fault_of_the_group_names_the_kinds_that_it_has() {
     assert_eq!(known.len(), 8);
 }
 
+// Row: D-89
 #[test]
 fn fields_are_not_followed_without_end() {
     let depth = 250;
@@ -129,6 +130,7 @@ status:
 ");
 }
 
+// Row: D-66
 #[test]
 fn unknown_fields_stay_where_they_are_and_are_named() {
     let text = r"
@@ -181,6 +183,7 @@ spec:
 ");
 }
 
+// Row: D-67
 #[test]
 fn lists_are_converted_item_by_item() {
     let text = r#"
@@ -233,6 +236,7 @@ metadata:
 "#);
 }
 
+// Row: D-68
 #[test]
 fn everything_that_cannot_be_converted_is_named_at_once() {
     let text = r"

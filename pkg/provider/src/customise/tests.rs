@@ -175,6 +175,7 @@ fn entries_that_cannot_be_read_are_told_all_at_once() {
     );
 }
 
+// Row: D-124
 #[test]
 fn an_entry_that_only_patches_a_known_provider_needs_no_url() {
     let text = "providers:\n- {name: aws, type: InfrastructureProvider, patches: [{replicas: 2}]}\n- {name: mine, type: InfrastructureProvider, patches: [{replicas: 2}]}\n";

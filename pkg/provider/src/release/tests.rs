@@ -39,6 +39,7 @@ fn three_releases() -> MemoryRepository {
     )
 }
 
+// Row: D-10
 #[test]
 fn without_a_version_the_newest_release_is_chosen() {
     assert_eq!(chosen(three_releases(), None).unwrap(), "v1.2.0");
@@ -47,6 +48,7 @@ fn without_a_version_the_newest_release_is_chosen() {
     assert_eq!(chosen(three_releases().with_default_version(pinned), None).unwrap(), "v1.1.0");
 }
 
+// Row: D-10
 #[test]
 fn a_pinned_version_is_chosen_without_looking_for_the_newest() {
     let latest = || MemoryRepository::new("c.yaml").with_default_version(VersionOrLatest::Latest);
@@ -54,6 +56,7 @@ fn a_pinned_version_is_chosen_without_looking_for_the_newest() {
     assert!(matches!(chosen(latest(), None).unwrap_err(), ReleaseError::Repository { .. }));
 }
 
+// Row: D-11
 #[test]
 fn latest_stands_for_the_newest_release_where_a_version_is_written() {
     let releases = releases(three_releases());
@@ -62,6 +65,7 @@ fn latest_stands_for_the_newest_release_where_a_version_is_written() {
     assert_eq!(named("v9.9.9"), "v9.9.9");
 }
 
+// Row: D-77
 #[test]
 fn an_override_of_latest_is_that_of_the_release_it_stands_for() {
     let folder = tempfile::tempdir().unwrap();

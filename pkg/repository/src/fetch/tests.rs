@@ -48,6 +48,7 @@ async fn a_release_asset_is_read_as_that_of_a_provider() {
     assert!(fetch_template(&context(&host), url).await.unwrap_err().is_not_found());
 }
 
+// Row: D-36
 #[tokio::test]
 async fn any_other_address_is_read_as_it_is_without_a_token() {
     let host = FakeHost::internet();

@@ -37,6 +37,7 @@ async fn a_pinned_version_is_read_without_an_index_and_a_list_asks_for_one() {
     assert_eq!(of_index, 1);
 }
 
+// Row: D-198
 #[tokio::test]
 async fn an_index_lists_versions_and_files_and_holds_files_to_their_digests() {
     let host = FakeHost::internet();

@@ -28,7 +28,7 @@ async fn versions(context: &Context) -> Result<Vec<String>, Error> {
 }
 
 // Row: PRV-04
-// Row: PRV-06
+// Row: PRV-06, D-10
 #[tokio::test]
 async fn a_pinned_release_is_read_without_api_and_without_token() {
     let host = FakeHost::internet();
@@ -88,6 +88,7 @@ async fn a_private_release_is_read_through_the_api_and_the_token_stays_there() {
     assert!(accepts.contains(&"application/octet-stream".to_owned()), "{accepts:?}");
 }
 
+// Row: D-31
 #[tokio::test]
 async fn one_file_is_fetched_once_however_many_ask_and_a_miss_is_remembered() {
     let host = FakeHost::internet();
@@ -101,7 +102,7 @@ async fn one_file_is_fetched_once_however_many_ask_and_a_miss_is_remembered() {
     assert_eq!(host.received().len(), 2);
 }
 
-// Row: PRV-04
+// Row: PRV-04, D-15
 #[tokio::test]
 async fn versions_come_from_the_go_proxy_over_all_major_versions_and_one_gap() {
     let host = FakeHost::internet();
@@ -116,6 +117,7 @@ async fn versions_come_from_the_go_proxy_over_all_major_versions_and_one_gap() {
     assert!(host.addresses().iter().all(|address| address.starts_with("proxy.golang.org/")));
 }
 
+// Row: D-90
 #[tokio::test]
 async fn a_go_proxy_that_answers_every_path_alike_is_not_asked_for_ever() {
     let host = FakeHost::internet();
@@ -142,6 +144,7 @@ async fn latest_passes_over_a_tag_without_a_release() {
     assert_eq!(host.received().len(), before);
 }
 
+// Row: D-14
 #[tokio::test]
 async fn upper_case_owners_are_escaped_for_the_go_proxy() {
     let host = FakeHost::internet();
@@ -152,6 +155,7 @@ async fn upper_case_owners_are_escaped_for_the_go_proxy() {
     assert_eq!(found.len(), 1);
 }
 
+// Row: D-13
 #[tokio::test]
 async fn the_path_and_the_rest_of_the_goproxy_list_count() {
     let host = FakeHost::internet();
@@ -175,7 +179,7 @@ async fn the_path_and_the_rest_of_the_goproxy_list_count() {
     assert_eq!(versions(&goproxy(&host, &comma)).await.unwrap(), ["v2.0.0"]);
 }
 
-// Row: PRV-05
+// Row: PRV-05, D-12, D-16
 #[tokio::test]
 async fn without_go_proxy_all_pages_of_the_api_are_read_and_odd_tags_left_out() {
     let host = FakeHost::internet();
@@ -213,6 +217,7 @@ async fn a_page_link_to_another_host_is_not_followed() {
     assert_eq!(host.addresses(), [RELEASES]);
 }
 
+// Row: D-19
 #[tokio::test]
 async fn a_used_up_quota_says_limit_reset_and_credential_at_once() {
     let host = FakeHost::internet();
@@ -235,6 +240,7 @@ async fn a_used_up_quota_says_limit_reset_and_credential_at_once() {
     assert!(told.contains("GITHUB_TOKEN") && !told.contains("ghp_for"), "{told}");
 }
 
+// Row: D-21
 #[tokio::test]
 async fn enterprise_asks_its_own_api_with_its_own_token_only() {
     let host = FakeHost::internet();

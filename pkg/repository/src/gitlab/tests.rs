@@ -49,7 +49,7 @@ async fn the_version_of_the_url_must_be_a_semantic_one() {
     assert!(matches!(&error, Error::DefaultVersion { version, .. } if version == "nightly"), "{error}");
 }
 
-// Row: PRV-14
+// Row: PRV-14, D-23
 #[tokio::test]
 async fn versions_cannot_be_listed_and_the_error_says_to_name_one() {
     let host = FakeHost::internet();
@@ -105,6 +105,7 @@ async fn the_form_of_the_url_decides_which_host_is_asked() {
     }
 }
 
+// Row: D-22
 #[tokio::test]
 async fn a_host_known_by_its_path_alone_gets_the_token_that_names_it_and_no_other() {
     let host = FakeHost::internet();

@@ -40,6 +40,7 @@ async fn a_release_beats_every_pre_release_and_versions_compare_by_number() {
     assert_eq!(latest_of(&only_pre).await.unwrap(), "v1.0.0-beta.10");
 }
 
+// Row: D-28
 #[tokio::test]
 async fn a_release_without_metadata_is_passed_over() {
     let repository = releases(&[("v1.11.0", CURRENT), ("v1.11.1", None)]);
@@ -66,6 +67,7 @@ async fn the_newest_series_of_the_contract_is_taken_instead_of_the_newest_releas
     assert_eq!(latest_of(&repository).await.unwrap(), "v1.10.1");
 }
 
+// Row: D-29
 #[tokio::test]
 async fn a_series_listed_ahead_of_its_first_release_is_passed_over() {
     let repository = releases(&[("v1.10.0", CURRENT), ("v1.11.0", CURRENT)]);

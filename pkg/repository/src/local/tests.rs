@@ -49,6 +49,7 @@ async fn only_folders_with_a_semantic_version_as_name_are_versions() {
     assert_eq!(names, ["0.1.0", "v1.9.0", "v1.10.0"]);
 }
 
+// Row: D-27
 #[tokio::test]
 async fn a_folder_without_v_is_found_under_a_version_with_v() {
     let tree = Tree::new(&["1.0.0/metadata.yaml"]);
@@ -78,6 +79,7 @@ async fn a_missing_version_is_named_with_the_versions_that_are_there() {
     );
 }
 
+// Row: D-30
 #[tokio::test]
 async fn a_name_that_climbs_out_is_refused_before_anything_is_read() {
     let tree = Tree::new(&["v1.0.0/x"]);
@@ -104,6 +106,7 @@ async fn a_folder_in_place_of_a_file_is_named() {
     );
 }
 
+// Row: D-34
 #[tokio::test]
 async fn a_file_over_the_limit_is_refused_with_the_limit() {
     let tree = Tree::new(&["v1.0.0/x"]);

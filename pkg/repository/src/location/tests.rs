@@ -19,7 +19,7 @@ fn github(host: &str, version: &str, root: &str) -> Location {
     })
 }
 
-// Row: PRV-04
+// Row: PRV-04, D-21
 #[test]
 fn github_urls_name_owner_repository_version_and_file() {
     assert_eq!(
@@ -38,6 +38,7 @@ fn github_urls_name_owner_repository_version_and_file() {
     assert_eq!(escaped, Ok(github("github.com", "v1.0.0+b", "")));
 }
 
+// Row: D-21
 #[test]
 fn github_enterprise_is_known_by_its_path() {
     let url = "https://ghe.example.org/o/r/releases/v1.2.3/c.yaml";
@@ -81,7 +82,7 @@ fn a_gitlab_url_of_another_form_says_where_it_departs() {
     assert!(refusal(&format!("{base}/42/packages/generic/p/v1/%2e%2e%2fx")).contains("no plain name"));
 }
 
-// Row: PRV-09
+// Row: PRV-09, D-22
 #[test]
 fn gitlab_is_known_by_its_path_on_any_host() {
     let url = "https://code.example.org/api/v4/projects/42/packages/generic/p/v1.0.0/c.yaml";
@@ -90,7 +91,7 @@ fn gitlab_is_known_by_its_path_on_any_host() {
     assert!(refusal("https://example.org/x/c.yaml").contains("`example.org` is not known"));
 }
 
-// Row: PRV-15
+// Row: PRV-15, D-25
 #[test]
 fn local_paths_end_with_label_version_and_file() {
     let expected = Location::Local(LocalLocation {
@@ -113,7 +114,7 @@ fn local_paths_end_with_label_version_and_file() {
     assert_eq!(top.base, Path::new("/"));
 }
 
-// Row: PRV-16
+// Row: PRV-16, D-24
 #[test]
 fn a_local_path_of_another_form_says_where_it_departs() {
     assert!(refusal("/srv/infrastructure-gcp/v1.2.3/c.yaml").contains("`infrastructure-gcp` stands where"));
@@ -201,6 +202,7 @@ fn a_web_folder_is_known_by_its_form_and_a_kind_settles_what_the_form_leaves_ope
     assert!(matches!(as_github, Err(LocationError::GitHubForm { .. })));
 }
 
+// Row: D-26
 #[test]
 fn other_schemes_and_passwords_are_refused() {
     let plain = LocationError::UnknownScheme { scheme: "http".into() };

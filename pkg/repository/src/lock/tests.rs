@@ -106,6 +106,7 @@ async fn an_override_counts_as_another_content() {
     assert_eq!(found_in, Origin::Override(path.join("metadata.yaml")));
 }
 
+// Row: D-210
 #[tokio::test]
 async fn what_was_not_reviewed_is_refused_before_it_is_read() {
     let reader = reader(LABEL, Unlocked::Allowed, Overrides::default());

@@ -317,6 +317,7 @@ async fn packed_layers_share_one_size_limit() {
     }
 }
 
+// Row: D-201
 #[tokio::test]
 async fn files_packed_into_one_layer_are_read_as_the_proposal_has_them() {
     let host = FakeHost::internet();

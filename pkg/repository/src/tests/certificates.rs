@@ -54,6 +54,7 @@ async fn an_expired_certificate_is_told_with_its_last_day() {
     assert_eq!(told.to_string(), "its certificate expired on 2020-12-31");
 }
 
+// Row: D-196
 #[tokio::test]
 async fn a_certificate_of_an_unknown_authority_is_told_with_the_authority() {
     let (host, other) = (FakeHost::start(&["files.example.org"]), FakeHost::start(&[]));
@@ -112,6 +113,7 @@ async fn an_authority_of_one_host_is_trusted_for_that_host_alone() {
     }
 }
 
+// Row: D-196
 #[tokio::test]
 async fn a_host_that_wants_to_know_its_clients_is_shown_a_certificate() {
     let host = FakeHost::for_known_clients(&["files.example.org"]);

@@ -66,6 +66,7 @@ async fn found(context: &Context, url: &str, purpose: Purpose<'_>) -> Result<Str
     Ok(credential.map_or("nothing".to_owned(), |credential| credential.secret().expose().to_owned()))
 }
 
+// Row: D-195
 #[tokio::test]
 async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
     let folder = tempfile::tempdir().unwrap();
@@ -238,6 +239,7 @@ async fn shown_to_both(make: impl FnOnce(&TempDir, &mut Settings), url: &str) ->
     [&host, &other].map(|host| host.received().pop().unwrap().header("authorization").map(str::to_owned))
 }
 
+// Row: D-195
 #[tokio::test]
 async fn no_source_of_credentials_follows_a_redirect_to_another_host() {
     let file = "https://files.example.org/c.yaml";

@@ -86,6 +86,7 @@ fn failure(outcome: &Result<File, Error>) -> &Failure {
     &outcome.as_ref().unwrap_err().request().expect("a failed request").failure
 }
 
+// Row: D-18
 #[tokio::test]
 async fn a_fault_that_passes_is_tried_again_until_the_file_comes() {
     for way in WAYS {
@@ -97,6 +98,7 @@ async fn a_fault_that_passes_is_tried_again_until_the_file_comes() {
     }
 }
 
+// Row: D-17
 #[tokio::test]
 async fn a_fault_that_stays_is_given_up_after_three_tries() {
     for way in WAYS {
@@ -110,6 +112,7 @@ async fn a_fault_that_stays_is_given_up_after_three_tries() {
     }
 }
 
+// Row: D-17
 #[tokio::test]
 async fn a_refusal_a_used_up_quota_and_a_missing_file_are_final_at_once() {
     for way in WAYS {
@@ -135,6 +138,7 @@ async fn a_refusal_a_used_up_quota_and_a_missing_file_are_final_at_once() {
     }
 }
 
+// Row: D-32
 #[tokio::test]
 async fn a_web_page_in_place_of_a_file_is_a_failure() {
     for way in WAYS {
@@ -143,6 +147,7 @@ async fn a_web_page_in_place_of_a_file_is_a_failure() {
     }
 }
 
+// Row: D-32
 #[tokio::test]
 async fn a_web_page_is_recognised_whatever_its_type_says() {
     let pages = [
@@ -168,6 +173,7 @@ async fn a_file_that_mentions_a_web_page_is_a_file() {
     }
 }
 
+// Row: D-20
 #[tokio::test]
 async fn a_host_that_falls_silent_is_left_after_the_idle_time() {
     let idle = Duration::from_secs(1);
@@ -182,6 +188,7 @@ async fn a_host_that_falls_silent_is_left_after_the_idle_time() {
     futures::future::join_all(waits).await;
 }
 
+// Row: D-20
 #[tokio::test]
 async fn a_host_that_sends_byte_by_byte_is_left() {
     let idle = Duration::from_secs(1);
@@ -235,6 +242,7 @@ async fn a_redirect_to_another_port_is_followed_without_the_credential() {
     }
 }
 
+// Row: D-33
 #[tokio::test]
 async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
     for way in WAYS {
@@ -257,6 +265,7 @@ async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
     }
 }
 
+// Row: D-34
 #[tokio::test]
 async fn an_answer_over_the_limit_is_refused_whether_announced_or_not() {
     for way in WAYS {

@@ -103,7 +103,7 @@ async fn a_refresh_asks_whether_a_pinned_file_is_still_the_same() {
     assert_eq!(sent, [None, Some("\"1\"".to_owned()), Some("\"1\"".to_owned())]);
 }
 
-// Row: PRV-05
+// Row: PRV-05, D-191
 #[tokio::test]
 async fn lists_are_asked_for_anew_and_all_pages_of_an_unchanged_one_come_from_the_disk() {
     let lab = Lab::new();
@@ -172,6 +172,7 @@ async fn without_a_connection_nothing_is_opened_and_what_is_missing_is_named() {
     assert!(!lab.folder.path().join("cache").exists(), "looking makes no folder");
 }
 
+// Row: D-192
 #[tokio::test]
 async fn without_a_connection_the_newest_release_is_the_newest_one_here() {
     let lab = Lab::new();

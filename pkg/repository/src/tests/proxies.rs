@@ -31,6 +31,7 @@ fn unresolved(host: &FakeHost) -> Settings {
     Settings { resolve: BTreeMap::new(), ..settings(host) }
 }
 
+// Row: D-197
 #[tokio::test]
 async fn each_kind_of_proxy_leads_to_the_host_with_a_password_and_without() {
     for (scheme, password) in
@@ -67,6 +68,7 @@ async fn a_proxy_that_wants_another_password_is_named_without_ours() {
     }
 }
 
+// Row: D-197
 #[tokio::test]
 async fn a_host_without_a_proxy_is_reached_past_that_of_all() {
     let host = FakeHost::internet();

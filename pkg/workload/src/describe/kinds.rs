@@ -86,6 +86,7 @@ fn label(definition: &Object, contract: &str) -> String {
 mod tests {
     use super::*;
 
+    // Row: D-135
     #[test]
     fn a_reference_means_the_newest_version_of_the_newest_contract() {
         let thing = GroupKind::new("x.io", "Thing");

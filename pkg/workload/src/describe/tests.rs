@@ -209,7 +209,7 @@ fn workers() -> Given {
     Given::new(&parts.concat())
 }
 
-// Row: PRV-55
+// Row: PRV-55, D-132
 #[test]
 fn every_machine_stands_below_what_controls_it() {
     assert_snapshot!(outline(&workers().tree(&DescribeRequest::default())), @r"
@@ -303,6 +303,7 @@ fn what_cannot_be_read_stays_in_the_tree_with_the_reason() {
     ");
 }
 
+// Row: D-132
 #[test]
 fn machines_of_a_control_plane_that_is_not_named_are_shown_as_others() {
     let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\n";
@@ -336,6 +337,7 @@ fn templates_come_first_and_a_control_plane_names_them_as_its_contract_says() {
     assert!(older.contains("└─IOldTemplate other/t"), "{older}");
 }
 
+// Row: D-139
 #[test]
 fn resource_sets_and_health_checks_have_headings_of_their_own() {
     let binding = "

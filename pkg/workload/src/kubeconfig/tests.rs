@@ -33,6 +33,7 @@ fn secret(name: &str, data: Value) -> cluster_api::Object {
     object(kind::SECRET, &format!("team/{name}")).field("stringData", data)
 }
 
+// Row: D-153, D-154
 #[tokio::test]
 async fn the_content_is_read_byte_for_byte_with_one_request() {
     let (lab, management) = lab().await;
@@ -46,6 +47,7 @@ async fn the_content_is_read_byte_for_byte_with_one_request() {
     assert_eq!(workload_kubeconfig(&management, &user).await.unwrap(), b"# not parsed: {\n");
 }
 
+// Row: D-153
 #[tokio::test]
 async fn a_cluster_that_is_not_there_is_told_with_near_names_and_never_waited_for() {
     let (lab, management) = lab().await;
@@ -58,6 +60,7 @@ async fn a_cluster_that_is_not_there_is_told_with_near_names_and_never_waited_fo
     assert!(matches!(error, WorkloadKubeconfigError::NoSuchCluster { near, .. } if near == ["demo"]));
 }
 
+// Row: D-153
 #[tokio::test]
 async fn a_cluster_without_a_kubeconfig_is_told_with_its_phase() {
     let (lab, management) = lab().await;

@@ -74,6 +74,7 @@ fn a_resource_is_a_type_and_a_name_whatever_the_case() {
     }
 }
 
+// Row: D-156
 #[tokio::test]
 async fn every_name_of_a_known_type_costs_no_question() {
     let (_lab, management) = lab(Switches::none()).await;
@@ -101,6 +102,7 @@ async fn every_name_of_a_known_type_costs_no_question() {
     assert_eq!(management.server.requests(), 0);
 }
 
+// Row: D-156
 #[tokio::test]
 async fn control_planes_of_all_providers_are_found_by_what_the_server_serves() {
     let (lab, management) = lab(Switches::none()).await;
@@ -176,6 +178,7 @@ async fn a_restart_that_is_to_come_is_not_moved() {
     );
 }
 
+// Row: D-156
 #[tokio::test]
 async fn other_kinds_are_restarted_by_the_field_their_definition_has() {
     let (lab, management) = lab(Switches::none()).await;
@@ -215,6 +218,7 @@ async fn what_is_not_there_is_told_with_near_names_or_with_the_contract() {
     );
 }
 
+// Row: D-158
 #[tokio::test]
 async fn a_restart_of_a_part_of_a_managed_topology_is_done_with_a_warning() {
     let (lab, management) = lab(Switches::none()).await;

@@ -128,6 +128,7 @@ fn departures() -> BTreeMap<String, String> {
         .collect()
 }
 
+// Row: D-44, D-46
 #[test]
 fn yaml_reads_as_in_go_but_for_the_listed_departures() {
     let Some(path) = golden().map(|folder| folder.join("yaml/read.jsonl")) else { return };
@@ -158,6 +159,7 @@ fn compare_reading(path: &Path) -> String {
     problems
 }
 
+// Row: D-47
 #[test]
 fn values_are_printed_as_go_prints_them() {
     let Some(path) = golden().map(|folder| folder.join("yaml/emit.jsonl")) else { return };

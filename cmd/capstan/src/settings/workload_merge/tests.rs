@@ -73,6 +73,7 @@ fn names(document: &Value, list: &str) -> Vec<String> {
     entries.iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
 }
 
+// Row: D-260
 #[test]
 fn a_secret_cannot_redirect_a_context_of_the_user() {
     let user = User::with(&hub());
@@ -101,6 +102,7 @@ fn a_secret_cannot_redirect_a_context_of_the_user() {
     assert_eq!(names(&merged, "contexts"), ["hub", "demo"]);
 }
 
+// Row: D-260
 #[test]
 fn entries_in_the_other_files_of_the_user_count_too() {
     let user = User::with(&json!({"clusters": []}));
@@ -171,6 +173,7 @@ fn another_cluster_of_the_same_name_needs_another_name() {
     assert_eq!(user.merge(&other, Some("two")).unwrap(), merged);
 }
 
+// Row: D-260
 #[test]
 fn eight_merges_at_once_leave_eight_contexts() {
     let user = User::with(&hub());

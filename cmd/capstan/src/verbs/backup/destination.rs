@@ -250,6 +250,7 @@ mod tests {
         assert_eq!(names(folder.path()), expected);
     }
 
+    // Row: D-301
     #[test]
     fn keep_removes_older_backups_of_the_same_cluster_alone() {
         let folder = tempfile::tempdir().unwrap();

@@ -171,6 +171,7 @@ mod tests {
 
     use super::*;
 
+    // Row: D-302
     #[test]
     fn inspect_shows_clusters_providers_kinds_and_gaps() {
         let cluster = |name: &str, version: Option<&str>, paused| BackupCluster {

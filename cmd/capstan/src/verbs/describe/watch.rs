@@ -299,6 +299,7 @@ mod tests {
         assert_eq!(framed("1234\u{1b}[1m56789\u{1b}[0m"), ["head", "1234\u{1b}[1m5678\u{1b}[0m"]);
     }
 
+    // Row: D-170
     #[test]
     fn a_frame_is_drawn_over_the_one_before_and_not_when_it_is_the_same() {
         let mut screen = Screen::default();

@@ -117,6 +117,7 @@ mod tests {
         names.iter().map(ToString::to_string).collect()
     }
 
+    // Row: D-162
     #[test]
     fn files_come_all_at_once_and_private() {
         let folder = tempfile::tempdir().unwrap();
@@ -136,6 +137,7 @@ mod tests {
         }
     }
 
+    // Row: D-162
     #[test]
     fn files_of_another_save_are_in_the_way_and_those_of_this_one_are_written_anew() {
         let folder = tempfile::tempdir().unwrap();

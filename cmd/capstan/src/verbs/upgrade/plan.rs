@@ -207,6 +207,7 @@ mod tests {
         text(plan, None, program, &SuggestedCommands::of_program(program))
     }
 
+    // Row: D-242, D-317
     #[test]
     fn under_the_peers_name_the_table_is_the_peers() {
         let plan = printed(&outlook(NextVersion::To("v1.14.0".to_owned())));
@@ -231,6 +232,7 @@ clusterctl upgrade apply --contract v1beta2
         );
     }
 
+    // Row: D-242
     #[test]
     fn kustomizations_are_named_below_the_table_once_for_all_contracts() {
         let mut plan = printed(&outlook(NextVersion::UpToDate));

@@ -84,6 +84,7 @@ fn resource(kind: &str, plural: &str, scope: &str) -> Value {
     })
 }
 
+// Row: D-95
 #[tokio::test]
 async fn an_aggregated_api_that_does_not_answer_is_broken_and_stops_nothing() {
     let script = Scripted::default();

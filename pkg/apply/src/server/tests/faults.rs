@@ -35,6 +35,7 @@ async fn nobody_sends_anything_while_the_server_has_too_much_to_do() {
     assert_eq!(start.elapsed().as_secs(), 7);
 }
 
+// Row: D-94
 #[tokio::test(start_paused = true)]
 async fn what_can_pass_is_tried_again_and_what_cannot_fails_at_once() {
     for (fault, tries) in

@@ -17,6 +17,7 @@ fn ways(entry: &str) -> Vec<&'static str> {
     Remote::of_entry(entry).map(|remote| remote.ways.iter().map(name).collect()).unwrap_or_default()
 }
 
+// Row: D-225
 #[test]
 fn repositories_are_read_from_every_form_that_kustomize_reads() {
     for (entry, expected) in [
@@ -54,6 +55,7 @@ fn paths_are_no_remotes_and_no_folder_leads_out_of_a_repository() {
     assert_eq!(ways("oci://git.lab/a"), Vec::<&str>::new());
 }
 
+// Row: D-225
 #[test]
 fn what_can_only_be_one_thing_is_not_tried_as_the_other() {
     assert_eq!(ways("https://a.example/x/y/z.yaml"), ["file"]);

@@ -75,6 +75,7 @@ fn set_one(kind: &str, spec: &Value) -> Value {
     objects.iter().next().unwrap().1.object.get(&["spec"]).unwrap().clone()
 }
 
+// Row: D-222
 #[test]
 fn containers_at_any_depth_and_the_fields_of_the_table_are_written_once() {
     let spec = json!({

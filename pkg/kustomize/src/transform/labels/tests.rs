@@ -124,6 +124,7 @@ fn pairs_go_over_those_that_are_there() {
     assert_eq!(text["metadata"]["labels"], json!({"a": "x", "c": "d"}));
 }
 
+// Row: D-238
 #[test]
 fn labels_without_selectors_leave_the_selectors_of_a_base_alone() {
     let service = built(&[

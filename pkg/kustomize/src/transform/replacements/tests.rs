@@ -94,6 +94,7 @@ fn a_path_goes_on_in_a_text_that_holds_json_or_yaml() {
     }
 }
 
+// Row: D-235
 #[test]
 fn what_is_wrong_is_told_without_the_value() {
     for (spec, path, options, expected) in [

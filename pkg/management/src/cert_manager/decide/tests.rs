@@ -87,6 +87,7 @@ fn what_is_there_and_answers_is_left_alone() {
     assert_eq!(init(&foreign), "keep v1.16.0");
 }
 
+// Row: D-103
 #[test]
 fn what_does_not_answer_is_installed_again_only_when_it_is_ours_and_not_newer() {
     let silence = Some("failed calling webhook".to_owned());
@@ -158,6 +159,7 @@ fn the_same_version_is_installed_again_when_objects_or_images_differ() {
     }
 }
 
+// Row: D-105
 #[test]
 fn what_a_user_labelled_is_no_reason_where_there_is_a_record() {
     let mut found = found(WANTED);

@@ -124,6 +124,7 @@ async fn forget_records(fixture: &Fixture) {
     }
 }
 
+// Row: D-117
 #[tokio::test]
 async fn nothing_is_left_but_what_was_there_before() {
     for is_recorded in [true, false] {
@@ -167,6 +168,7 @@ async fn definitions_and_namespaces_stay_unless_they_are_named() {
     }
 }
 
+// Row: D-129
 #[tokio::test]
 async fn objects_that_are_left_without_controllers_are_told_of_and_stop_nothing() {
     let fixture = lab().await;
@@ -198,6 +200,7 @@ async fn objects_that_are_left_without_controllers_are_told_of_and_stop_nothing(
     assert_eq!(cluster.inventory().await.unwrap().of(&core()).count(), 0);
 }
 
+// Row: D-119
 #[tokio::test]
 async fn others_can_be_deleted_after_core() {
     let fixture = lab().await;
@@ -208,6 +211,7 @@ async fn others_can_be_deleted_after_core() {
     assert_eq!(cluster.inventory().await.unwrap().providers, []);
 }
 
+// Row: D-121
 #[tokio::test]
 async fn nothing_is_deleted_of_any_provider_while_objects_of_its_kinds_are_there() {
     let fixture = lab().await;
@@ -231,6 +235,7 @@ async fn nothing_is_deleted_of_any_provider_while_objects_of_its_kinds_are_there
     assert_eq!(objects_on(&cluster).await, before);
 }
 
+// Row: D-128
 #[tokio::test]
 async fn rights_that_are_missing_are_told_together_before_anything_is_deleted() {
     let fixture = lab().await;
@@ -305,6 +310,7 @@ async fn what_was_cut_off_is_gone_on_with_by_the_same_command() {
     assert_eq!(fixture.get(NAMESPACE, &namespace_of(&docker())).await, None);
 }
 
+// Row: D-122
 #[tokio::test]
 async fn a_namespace_that_others_need_stays_and_what_goes_with_one_is_told() {
     let fixture = lab().await;
@@ -333,6 +339,7 @@ async fn a_namespace_that_others_need_stays_and_what_goes_with_one_is_told() {
     assert!(plan.providers[0].objects.plan.steps.iter().all(|step| step.key.name != docker_system));
 }
 
+// Row: D-122
 #[tokio::test]
 async fn providers_in_one_namespace_go_with_it() {
     let fixture = lab().await;
@@ -352,6 +359,7 @@ async fn providers_in_one_namespace_go_with_it() {
     assert_eq!(after, before);
 }
 
+// Row: D-120
 #[tokio::test]
 async fn what_is_not_gone_in_time_is_told_and_the_provider_is_no_longer_installed() {
     let fixture = lab().await;

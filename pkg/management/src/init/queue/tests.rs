@@ -92,6 +92,7 @@ fn another_choice_than_the_unfinished_one_wins_and_what_is_left_behind_is_told()
     );
 }
 
+// Row: D-100
 #[test]
 fn what_another_tool_left_half_done_is_told_with_the_flags_that_complete_it() {
     let warnings = |there: &[ProviderId], request: &InitRequest| select(&inventory(there), request).warnings;

@@ -12,6 +12,7 @@ async fn problems(cluster: &ManagementCluster, releases: &Releases, request: &In
     }
 }
 
+// Row: D-98
 #[tokio::test]
 async fn problems_of_all_providers_come_together_and_nothing_is_written() {
     let fixture = with_controllers().await;
@@ -34,6 +35,7 @@ async fn problems_of_all_providers_come_together_and_nothing_is_written() {
     assert_eq!(written(&counter), [""; 0]);
 }
 
+// Row: D-97
 #[tokio::test]
 async fn an_object_of_another_owner_stops_it() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
@@ -53,6 +55,7 @@ async fn an_object_of_another_owner_stops_it() {
     );
 }
 
+// Row: D-97
 #[tokio::test]
 async fn an_object_two_providers_bring_stops_it() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
@@ -75,6 +78,7 @@ async fn what_may_be_ignored_is_ignored_when_asked_for() {
     assert_eq!(plan.providers.len(), 2);
 }
 
+// Row: D-98
 #[tokio::test]
 async fn rights_that_are_missing_are_told_before_anything_is_written() {
     let fixture = Fixture::builder()
@@ -94,6 +98,7 @@ async fn rights_that_are_missing_are_told_before_anything_is_written() {
     assert_eq!(written(&counter), [""; 0]);
 }
 
+// Row: D-273
 #[tokio::test]
 async fn missing_rights_for_cert_manager_stop_an_init_before_any_write() {
     let fixture = Fixture::builder()

@@ -46,6 +46,7 @@ async fn cut_after(requests: u64, fixture: &Fixture, releases: &Releases, reques
     }
 }
 
+// Row: D-100
 #[tokio::test]
 async fn an_init_cut_off_anywhere_is_completed_by_the_same_command() {
     let releases = Releases::small();

@@ -190,6 +190,7 @@ fn of_secret(value: &str) -> LifecyclePlan {
     plan(&manifest, Observation::Present(there))
 }
 
+// Row: D-263
 #[test]
 fn a_changed_value_of_the_same_length_is_noticed() {
     let (before, after) = (of_secret("hunter2"), of_secret("letmein"));
@@ -197,6 +198,7 @@ fn a_changed_value_of_the_same_length_is_noticed() {
     assert_ne!(save(&before), save(&after));
 }
 
+// Row: D-263
 #[test]
 fn digests_of_a_secret_differ_from_plan_to_plan() {
     let plan = of_secret("hunter2");
@@ -209,6 +211,7 @@ fn digests_of_a_secret_differ_from_plan_to_plan() {
     assert!(!text.contains("hunter2"), "{text}");
 }
 
+// Row: D-263
 #[test]
 fn a_plan_without_salt_still_holds() {
     let plan = of_secret("hunter2");
@@ -219,6 +222,7 @@ fn a_plan_without_salt_still_holds() {
     assert_ne!(differences(&saved, &longer), []);
 }
 
+// Row: D-263
 #[test]
 fn a_plan_of_another_user_is_told_apart() {
     let saved = save(&plan(&config_map("x"), Observation::Absent));

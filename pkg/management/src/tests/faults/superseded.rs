@@ -115,6 +115,7 @@ async fn an_init_stopped_at_any_write_loses_to_another() {
     Box::pin(stopped_anywhere(Work::Init, Work::Init, Arrival::AtOnce)).await;
 }
 
+// Row: D-280
 #[tokio::test(start_paused = true)]
 async fn an_init_stopped_at_any_write_loses_to_a_deletion() {
     Box::pin(stopped_anywhere(Work::Init, Work::Delete, Arrival::AtOnce)).await;
@@ -125,6 +126,7 @@ async fn an_upgrade_stopped_at_any_write_loses_to_another() {
     Box::pin(stopped_anywhere(Work::Upgrade, Work::Upgrade, Arrival::AtOnce)).await;
 }
 
+// Row: D-280
 #[tokio::test(start_paused = true)]
 async fn an_upgrade_stopped_at_any_write_loses_to_a_rollback() {
     Box::pin(stopped_anywhere(Work::Upgrade, Work::RollBack, Arrival::AtOnce)).await;
@@ -135,11 +137,13 @@ async fn a_deletion_stopped_at_any_write_loses_to_another() {
     Box::pin(stopped_anywhere(Work::Delete, Work::Delete, Arrival::AtOnce)).await;
 }
 
+// Row: D-280
 #[tokio::test(start_paused = true)]
 async fn a_deletion_stopped_at_any_write_loses_to_an_init() {
     Box::pin(stopped_anywhere(Work::Delete, Work::Init, Arrival::AtOnce)).await;
 }
 
+// Row: D-281
 #[tokio::test(start_paused = true)]
 async fn an_upgrade_stopped_at_any_write_keeps_a_deletion_away() {
     Box::pin(stopped_anywhere(Work::Upgrade, Work::Delete, Arrival::AtOnce)).await;

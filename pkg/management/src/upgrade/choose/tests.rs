@@ -61,6 +61,7 @@ fn outlook_text(lines: &[&str]) -> Vec<String> {
     outlook(&candidates(lines)).iter().map(text).collect()
 }
 
+// Row: D-115, D-116
 #[test]
 fn the_outlook_has_the_newest_fitting_release_of_each_provider_by_contract() {
     let cases: [(&str, &[&str], &[&str]); 7] = [
@@ -235,6 +236,7 @@ fn a_provider_nobody_can_ask_about_stops_an_upgrade_of_others() {
     }
 }
 
+// Row: D-112
 #[test]
 fn going_back_is_refused_until_it_is_allowed() {
     let candidates = candidates(&["core v1.11.0: v1.11.0 | 1.10=v1beta2 1.11=v1beta2"]);
@@ -244,6 +246,7 @@ fn going_back_is_refused_until_it_is_allowed() {
     assert_eq!(choice_text(&candidates, &request), "cluster-api v1.10.3");
 }
 
+// Row: D-114
 #[test]
 fn the_version_that_is_there_is_taken_with_a_word() {
     let candidates = candidates(&["core v1.11.0: v1.11.0 | 1.11=v1beta2"]);
@@ -252,6 +255,7 @@ fn the_version_that_is_there_is_taken_with_a_word() {
     assert_eq!(choice.warnings, ["`cluster-api` has version v1.11.0 already"]);
 }
 
+// Row: D-113
 #[test]
 fn more_than_three_minor_versions_of_cluster_api_are_refused_from_any_version() {
     let series = "1.2=v1beta1 1.5=v1beta2 1.6=v1beta2 1.11=v1beta2 1.14=v1beta2 1.15=v1beta2 2.9=v1beta2";

@@ -20,6 +20,7 @@ async fn going_back_restores_what_was_there_before() {
     );
 }
 
+// Row: D-109
 #[tokio::test]
 async fn an_upgrade_cut_off_anywhere_can_be_gone_back_from() {
     for at in [2, 3, 5, 8, 11] {
@@ -113,6 +114,7 @@ async fn going_back_from_a_new_storage_version_cut_off_anywhere_is_completed_by_
     }
 }
 
+// Row: D-109
 #[tokio::test]
 async fn there_is_no_way_back_from_a_new_storage_version_once_there_are_objects() {
     let lab = Lab::with(with_new_storage()).await;

@@ -14,6 +14,7 @@ async fn take_rules_away(lab: &Lab) {
     assert!(!has_rules(lab).await);
 }
 
+// Row: D-114
 #[tokio::test]
 async fn what_was_changed_comes_back_with_a_new_version_and_with_the_one_that_is_there() {
     let lab = Lab::start().await;

@@ -1,6 +1,7 @@
 use super::*;
 use api::output::CertManagerPlan;
 
+// Row: D-107
 #[tokio::test]
 async fn an_upgrade_changes_every_provider_in_place_and_deletes_what_is_no_longer_part() {
     let lab = Lab::start().await;
@@ -51,6 +52,7 @@ async fn the_outlook_tells_versions_and_an_upgrade_that_was_begun() {
     assert_eq!(steps, [(core(), OLD, NEW), (docker(), OLD, NEW)]);
 }
 
+// Row: D-109
 #[tokio::test]
 async fn an_upgrade_cut_off_at_any_write_is_completed_by_the_same_command() {
     for at in (0..).step_by(2) {
@@ -129,6 +131,7 @@ async fn nothing_is_touched_when_the_journal_cannot_be_kept() {
     }
 }
 
+// Row: D-107
 #[tokio::test]
 async fn nothing_is_touched_when_the_server_would_refuse_an_object() {
     let broken = components(&docker(), NEW).replace("image: ", "imagePullPolicy: Sometimes, image: ");
@@ -140,6 +143,7 @@ async fn nothing_is_touched_when_the_server_would_refuse_an_object() {
     assert_eq!(lab.revision(), revision);
 }
 
+// Row: D-107, D-108
 #[tokio::test]
 async fn every_variable_that_is_missing_is_told_before_anything_is_touched() {
     let with = |id: &ProviderId, name: &str| {

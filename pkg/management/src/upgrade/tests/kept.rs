@@ -9,6 +9,7 @@ async fn replicas(lab: &Lab) -> Value {
     lab.deployment(&docker()).await["spec"]["replicas"].clone()
 }
 
+// Row: D-110
 #[tokio::test]
 async fn replicas_a_user_set_are_kept_through_one_upgrade_and_the_next() {
     let newer = "v1.14.1";
@@ -24,6 +25,7 @@ async fn replicas_a_user_set_are_kept_through_one_upgrade_and_the_next() {
     assert_eq!(lab.deployment(&docker()).await["metadata"]["annotations"]["capstan.dev/kept"], Value::Null);
 }
 
+// Row: D-110
 #[tokio::test]
 async fn a_deployment_that_was_left_without_replicas_gets_them_back() {
     let lab = Lab::start().await;
@@ -42,6 +44,7 @@ fn without_definition() -> Releases {
 
 const DEFINITION: &str = "dockermachines.infrastructure.cluster.x-k8s.io";
 
+// Row: D-111
 #[tokio::test]
 async fn a_definition_that_is_no_longer_part_goes_only_when_nobody_uses_it() {
     let lab = Lab::with(without_definition()).await;

@@ -49,6 +49,7 @@ fn some_texts_stay_although_a_shorter_one_exists() {
     }
 }
 
+// Row: D-55
 #[test]
 fn an_amount_too_large_for_every_unit_keeps_its_size() {
     assert_eq!(canonical("1000E").unwrap(), "1e21");
@@ -65,6 +66,7 @@ fn a_unit_without_a_number_is_zero() {
     }
 }
 
+// Row: D-87
 #[test]
 fn what_is_no_quantity_says_why() {
     let suffix = |suffix: &str| Err(InvalidQuantity::Suffix { suffix: suffix.to_owned() });

@@ -98,6 +98,7 @@ fn each_recipient_reads_what_is_sealed_and_nobody_else() {
     assert_eq!(refused(&bytes, &passphrase), "it is encrypted to public keys");
 }
 
+// Row: D-175
 /// Written by age v1.1.1, by `age -r PUBLIC`, `age -a -r PUBLIC` and `age -p`.
 #[test]
 fn what_the_program_age_has_written_is_read() {
@@ -135,6 +136,7 @@ fn content_of_every_length_around_a_chunk_comes_back() {
     assert!(opened(&bytes[..last], &ours()).is_err(), "cut off between two chunks");
 }
 
+// Row: D-175
 #[test]
 fn a_bit_that_was_turned_anywhere_or_a_byte_that_is_missing_is_found() {
     let bytes = to_us(&archive());

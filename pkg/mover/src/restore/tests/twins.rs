@@ -61,6 +61,7 @@ async fn set_paused(side: &Fixture, place: &str, paused: Value) {
     side.merge(kind::CLUSTER, place, &json!({"spec": {"paused": paused}})).await;
 }
 
+// Row: D-303
 #[test]
 fn a_copy_beside_the_running_cluster_is_refused_unless_one_is_paused() {
     let world = runtime().block_on(World::build());
@@ -88,6 +89,7 @@ fn a_copy_beside_the_running_cluster_is_refused_unless_one_is_paused() {
     });
 }
 
+// Row: D-303
 #[test]
 fn a_twin_is_found_by_endpoint_provider_id_infrastructure_or_name() {
     let world = runtime().block_on(World::build());
@@ -128,6 +130,7 @@ fn a_twin_is_found_by_endpoint_provider_id_infrastructure_or_name() {
     });
 }
 
+// Row: D-303
 #[test]
 fn the_source_cluster_is_asked_if_it_is_named_and_else_the_plan_says_so() {
     let world = runtime().block_on(World::build());
@@ -152,6 +155,7 @@ fn the_source_cluster_is_asked_if_it_is_named_and_else_the_plan_says_so() {
     });
 }
 
+// Row: D-304
 #[test]
 fn a_paused_restore_leaves_clusters_paused_and_free_of_marks() {
     let world = runtime().block_on(World::build());
@@ -190,6 +194,7 @@ fn a_paused_restore_leaves_clusters_paused_and_free_of_marks() {
     });
 }
 
+// Row: D-305
 #[test]
 fn only_providers_whose_kinds_are_restored_are_required() {
     let world = runtime().block_on(World::build());

@@ -159,6 +159,7 @@ async fn a_cluster_finds_its_class_in_the_namespace_both_go_to() {
     assert!(lab.target.get(kind::CLUSTER_CLASS, "crew/small").await.is_some());
 }
 
+// Row: D-172
 #[tokio::test]
 async fn a_move_of_nothing_says_where_clusters_are_and_leaves_the_last_move_to_be_told_of() {
     let world = Box::pin(World::build()).await;

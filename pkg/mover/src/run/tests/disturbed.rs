@@ -79,6 +79,7 @@ async fn an_object_the_target_refuses_stops_the_move_before_anything_is_deleted_
     state(lab).await.check("after the refusal");
 }
 
+// Row: D-182
 #[tokio::test(start_paused = true)]
 async fn what_comes_to_the_source_after_the_plan_and_is_on_the_target_is_checked_before_it_is_overwritten() {
     let lab = Lab::start().await;

@@ -85,6 +85,7 @@ async fn moved_with(
     Box::pin(moment.during(work, change)).await.map(|outcome| outcome.expect("something moves"))
 }
 
+// Row: D-271
 #[tokio::test(start_paused = true)]
 async fn leftover_delete_annotation_never_deletes_the_only_copy() {
     let lab = Box::pin(lab()).await;
@@ -97,6 +98,7 @@ async fn leftover_delete_annotation_never_deletes_the_only_copy() {
     assert_ne!(here, from(lab.target.get(kind::SECRET, "team/creds").await));
 }
 
+// Row: D-271
 #[tokio::test(start_paused = true)]
 async fn leftover_delete_annotation_of_an_equal_object_is_completed() {
     let lab = Box::pin(lab()).await;
@@ -110,6 +112,7 @@ async fn leftover_delete_annotation_of_an_equal_object_is_completed() {
     assert_eq!(copy["metadata"]["finalizers"], json!(["example.org/mine"]));
 }
 
+// Row: D-270
 #[tokio::test(start_paused = true)]
 async fn object_created_on_the_target_during_a_move_is_kept() {
     for kind in [kind::CONFIG_MAP, kind::SECRET, kind::CLUSTER] {
@@ -149,6 +152,7 @@ async fn object_of_another_tool_is_kept_by_a_second_run_too() {
     assert_eq!(from(lab.target.get(kind::CONFIG_MAP, "team/config").await), "source");
 }
 
+// Row: D-270
 #[tokio::test(start_paused = true)]
 async fn existing_object_changed_after_the_look_is_kept() {
     let lab = Box::pin(lab()).await;

@@ -46,6 +46,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 }
 
+// Row: D-141
 #[test]
 fn a_move_killed_after_any_request_is_completed_by_the_same_command() {
     let world = runtime().block_on(World::build());

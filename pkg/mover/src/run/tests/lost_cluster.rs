@@ -105,6 +105,7 @@ async fn journal_phase(fixture: &Fixture) -> Option<MovePhase> {
     journal.is_unfinished().then_some(journal.phase)
 }
 
+// Row: D-290
 #[tokio::test(start_paused = true)]
 async fn move_without_its_target_is_undone_on_the_source_or_refused() {
     let world = Box::pin(World::build()).await;
@@ -112,6 +113,7 @@ async fn move_without_its_target_is_undone_on_the_source_or_refused() {
     lose_at_every_point(&world, MoveSide::Target, &before).await;
 }
 
+// Row: D-290
 #[tokio::test(start_paused = true)]
 async fn move_without_its_source_is_completed_on_the_target_or_refused() {
     let world = Box::pin(World::build()).await;

@@ -64,6 +64,7 @@ async fn say(lab: &Lab, kind: Kind, paused: &str) {
     lab.source.merge_status(kind, MACHINE, &json!({"status": {"conditions": [condition]}})).await;
 }
 
+// Row: D-180
 #[tokio::test(start_paused = true)]
 async fn nothing_is_copied_before_all_that_tells_has_said_that_it_rests() {
     let lab = lab().await;
@@ -90,6 +91,7 @@ async fn nothing_is_copied_before_all_that_tells_has_said_that_it_rests() {
     assert!(copy.is_some());
 }
 
+// Row: D-180
 #[tokio::test(start_paused = true)]
 async fn a_controller_that_stays_silent_is_told_once_and_the_move_goes_on() {
     let lab = lab().await;

@@ -2,6 +2,7 @@
 
 use super::converted;
 
+// Row: D-64
 #[test]
 fn a_cluster_keeps_its_references_as_groups() {
     let text = r#"
@@ -157,6 +158,7 @@ spec:
 "#);
 }
 
+// Row: D-88
 #[test]
 fn the_status_of_a_cluster_separates_old_from_new() {
     let text = r#"
@@ -327,6 +329,7 @@ spec:
 "#);
 }
 
+// Row: D-88
 #[test]
 fn a_machine_deployment_moves_strategy_naming_and_readiness() {
     let text = r#"

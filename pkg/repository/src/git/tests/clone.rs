@@ -35,6 +35,7 @@ async fn one_remote_is_cloned_once_and_bare_however_it_is_spelled() {
     assert!(config.contains("bare = true"), "{config}");
 }
 
+// Row: D-206
 #[tokio::test]
 async fn what_is_known_and_cannot_change_needs_no_connection() {
     let lab = Lab::new();
@@ -59,6 +60,7 @@ async fn what_is_known_and_cannot_change_needs_no_connection() {
     assert_eq!(asked(&fresh, "v1.0.0").await, 1);
 }
 
+// Row: D-206
 #[tokio::test]
 async fn a_branch_that_moved_is_followed_and_a_tag_that_moved_is_told() {
     let lab = Lab::new();

@@ -16,6 +16,7 @@ fn releases() -> Lab {
     lab
 }
 
+// Row: D-205
 #[tokio::test]
 async fn tags_that_are_versions_are_releases_with_the_files_of_the_folder() {
     let lab = releases();
@@ -58,6 +59,7 @@ async fn a_release_or_a_file_that_is_not_there_is_told_with_those_that_are() {
     );
 }
 
+// Row: D-205
 #[tokio::test]
 async fn one_commit_may_count_as_a_version_and_then_there_are_no_others() {
     let lab = releases();

@@ -95,6 +95,7 @@ async fn a_worktree_that_was_removed_or_not_finished_is_made_anew() {
     assert_eq!(fs::read_to_string(folder.join("class/defaults.yml")).unwrap(), "2");
 }
 
+// Row: D-207
 #[cfg(unix)]
 #[tokio::test]
 async fn a_hostile_repository_runs_nothing_and_writes_nowhere_else() {
@@ -137,6 +138,7 @@ async fn a_hostile_repository_runs_nothing_and_writes_nowhere_else() {
     assert!(!lab.kept.path().join("y").exists(), "before anything is written");
 }
 
+// Row: D-250
 #[cfg(unix)]
 #[tokio::test]
 async fn filters_of_the_user_do_not_run_on_files_of_others() {

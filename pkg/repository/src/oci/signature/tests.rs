@@ -136,6 +136,7 @@ async fn a_signature_by_the_key_lets_the_files_pass_whatever_the_kind_of_key() {
     }
 }
 
+// Row: D-200
 #[tokio::test]
 async fn without_a_signature_no_file_is_read() {
     let lab = Lab::new();

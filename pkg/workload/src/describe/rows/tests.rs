@@ -77,6 +77,7 @@ metadata: {name: h}
 status: {expectedMachines: 5, currentHealthy: 4}
 ";
 
+// Row: D-133
 #[test]
 fn each_kind_has_its_own_counts_and_condition() {
     assert_snapshot!(current(ALL_KINDS, ""), @r"
@@ -146,6 +147,7 @@ fn conditions_that_are_asked_for_stand_below_their_object() {
     ");
 }
 
+// Row: D-136
 #[test]
 fn the_older_table_shows_severities_and_sorts_conditions() {
     let long = format!("{}\u{e9}more", "m".repeat(99));

@@ -43,6 +43,7 @@ fn count(node: &TreeNode, role: PartRole) -> usize {
     own + node.children.iter().map(|child| count(child, role)).sum::<usize>()
 }
 
+// Row: D-137
 #[tokio::test]
 async fn requests_depend_on_kinds_and_not_on_machines() {
     let fixture = lab(50).await;
@@ -77,6 +78,7 @@ async fn objects_that_do_not_name_their_cluster_are_found_all_the_same() {
     assert!(counter.reads().to_string().contains("2 list dockermachines"), "{}", counter.reads());
 }
 
+// Row: D-131
 #[tokio::test]
 async fn a_kind_that_may_not_be_read_is_shown_with_the_reason() {
     let fixture = lab(2).await;
@@ -96,6 +98,7 @@ async fn a_kind_that_may_not_be_read_is_shown_with_the_reason() {
     assert_eq!(tree.health(), ClusterHealth::Unknown);
 }
 
+// Row: D-131
 #[tokio::test]
 async fn a_control_plane_that_is_gone_keeps_its_machines() {
     let fixture = Fixture::start().await;
@@ -115,6 +118,7 @@ async fn a_control_plane_that_is_gone_keeps_its_machines() {
     assert_eq!(count(control_plane, PartRole::Machine), 1);
 }
 
+// Row: D-135
 #[tokio::test]
 async fn whoever_may_not_list_definitions_still_sees_the_cluster() {
     let fixture = lab(1).await;
@@ -127,6 +131,7 @@ async fn whoever_may_not_list_definitions_still_sees_the_cluster() {
     assert_eq!(count(&tree.root, PartRole::ClusterInfrastructure), 1);
 }
 
+// Row: D-140
 #[tokio::test]
 async fn a_cluster_that_is_not_there_is_told_with_those_that_are() {
     let fixture = lab(0).await;
@@ -158,6 +163,7 @@ async fn a_server_without_cluster_api_is_told_as_such() {
     assert_eq!(error.to_string(), "the cluster runs Cluster API with contract v1beta1; this needs v1beta2");
 }
 
+// Row: D-134
 #[tokio::test]
 async fn annotations_of_a_tree_on_an_object_change_nothing() {
     let fixture = lab(1).await;

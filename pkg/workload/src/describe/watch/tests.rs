@@ -47,6 +47,7 @@ fn strike(fixture: &Fixture, fault: &str) {
     fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
 }
 
+// Row: D-170
 #[tokio::test(start_paused = true)]
 async fn every_change_is_told_until_the_cluster_is_gone() {
     let (fixture, mut news) = lab().await;
