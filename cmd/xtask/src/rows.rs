@@ -17,7 +17,7 @@ pub(crate) struct Rows {
 /// The page with the promises, a table for each area.
 pub(crate) const CONTRACT: &str = "docs/contract.md";
 /// The folder of the pages with the departures from clusterctl and kustomize.
-pub(crate) const DEPARTURES: &str = "docs/compatibility";
+pub(crate) const DEPARTURES: &str = "docs/compatibility/";
 
 /// A row named in a comment.
 #[derive(Debug, PartialEq, Eq)]

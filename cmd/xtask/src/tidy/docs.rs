@@ -217,7 +217,7 @@ mod tests {
         ]);
         assert_eq!(
             texts(&cases_that_differ_have_rows(&workspace)),
-            ["test/conformance/departures.txt:3: `case-2` has no row in docs/compatibility"]
+            ["test/conformance/departures.txt:3: `case-2` has no row in docs/compatibility/"]
         );
     }
 
