@@ -69,6 +69,20 @@ fn the_result_goes_to_a_file_of_its_owner() {
     assert_eq!(world.files(), ["[CWD]/out.yaml"]);
 }
 
+// Row: D-264
+#[cfg(unix)]
+#[test]
+fn an_existing_file_that_gets_a_secret_becomes_private() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+    let world = world();
+    let path = world.write("out.yaml", "");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: token\n";
+    let outcome = world.run_with_stdin(["convert", "-o", "out.yaml"], format!("{CLUSTER}---\n{secret}"));
+    assert_eq!(outcome.status, 0, "{outcome}");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
 // Row: D-68
 #[test]
 fn nothing_is_written_when_one_object_is_wrong() {

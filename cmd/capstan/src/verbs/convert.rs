@@ -6,7 +6,7 @@ use provider::{
     convert::{Converted, Outcome, convert},
 };
 
-use crate::{Failure, session::Session, ui::write_file_atomically};
+use crate::{Failure, session::Session, verbs::generate::print::write_objects};
 
 /// Convert Cluster API objects from v1beta1 to v1beta2
 ///
@@ -33,9 +33,6 @@ pub(crate) struct Convert {
 }
 
 const TARGET: &str = "v1beta2";
-
-/// As the peer's; specs can hold credentials.
-const MODE: u32 = 0o600;
 
 /// Source: clusterctl v1.14 cmd/convert.go, run; differs: references and unknown fields are kept, and documents that
 /// hold only comments are passed over.
@@ -98,6 +95,6 @@ fn print(converted: &Converted, output: &str, session: &mut Session) -> Result<(
     }
     match output {
         "" | "-" => session.printer().data(text),
-        path => Ok(write_file_atomically(&session.environment().resolve(path), text.as_bytes(), MODE)?),
+        path => write_objects(&session.environment().resolve(path), &text),
     }
 }
