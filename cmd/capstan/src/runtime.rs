@@ -2,7 +2,7 @@ use std::{
     convert::Infallible,
     future::Future,
     io,
-    pin::pin,
+    pin::{Pin, pin},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -56,26 +56,31 @@ impl Runtime {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Failure> {
-        let mut future = pin!(future);
-        // What only reads files is done at the first look: no signal handler, no timer.
+        let mut result = None;
+        self.drive(pin!(async { result = Some(future.await) }));
+        result.map_or_else(|| Err(Failure::interrupted()), |result| result.map_err(Into::into))
+    }
+
+    /// Runs a future to its end or until Ctrl-C. It is a trait object, so that there is one copy of this code.
+    fn drive(&self, mut future: Pin<&mut dyn Future<Output = ()>>) {
+        // A future that only reads files ends at the first poll: it needs neither a signal handler nor a timer.
         let context = self.tokio.enter();
-        if let Some(result) = future.as_mut().now_or_never() {
-            return result.map_err(Into::into);
+        if future.as_mut().now_or_never().is_some() {
+            return;
         }
         drop(context);
         self.interrupts.waiting.store(true, Ordering::SeqCst);
         Interrupts::watch(&self.interrupts, &self.progress);
-        let result = self.tokio.block_on(async {
+        self.tokio.block_on(async {
             tokio::select! {
                 biased;
-                result = future => result.map_err(Into::into),
-                () = self.interrupts.happened.notified() => Err(Failure::interrupted()),
+                () = future => {}
+                () = self.interrupts.happened.notified() => {}
                 never = draw(&self.progress), if self.progress.is_live() => match never {},
             }
         });
         self.interrupts.waiting.store(false, Ordering::SeqCst);
         self.progress.end();
-        result
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use http::{HeaderMap, Method, Request, Response, header};
 use http_body_util::{BodyExt as _, Collected};
 use kube::client::Body;
@@ -19,14 +20,17 @@ use crate::{ApiError, Effect, Event, NoAnswer, retry::Tries};
 
 impl Server {
     /// Sends a request until it succeeds, cannot succeed, or time is over. For what may be done twice.
-    pub(crate) async fn send(&self, call: &Call) -> Result<Bytes, ApiError> {
-        let mut tries = self.tries();
-        loop {
-            match self.once(call).await {
-                Ok(bytes) => return Ok(bytes),
-                Err(error) => self.pause(&mut tries, call, error).await?,
+    /// Boxed, so that crates above do not compile the way of a request again.
+    pub(crate) fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Bytes, ApiError>> {
+        Box::pin(async move {
+            let mut tries = self.tries();
+            loop {
+                match self.once(call).await {
+                    Ok(bytes) => return Ok(bytes),
+                    Err(error) => self.pause(&mut tries, call, error).await?,
+                }
             }
-        }
+        })
     }
 
     pub(super) fn tries(&self) -> Tries {
@@ -57,12 +61,15 @@ impl Server {
     }
 
     /// Sends a request once.
-    pub(crate) async fn once(&self, call: &Call) -> Result<Bytes, ApiError> {
-        // Those that wait for the lease hold all permits.
-        let permit =
-            async { self.shared.permits.acquire().await.expect("invariant: nobody closes the semaphore") };
-        let _permit = if call.effect == Effect::Lease { None } else { Some(permit.await) };
-        self.renewing(call, |line| self.exchange(call, line)).await
+    pub(crate) fn once<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Bytes, ApiError>> {
+        Box::pin(async move {
+            // Those that wait for the lease hold all permits.
+            let permit = async {
+                self.shared.permits.acquire().await.expect("invariant: nobody closes the semaphore")
+            };
+            let _permit = if call.effect == Effect::Lease { None } else { Some(permit.await) };
+            self.renewing(call, |line| self.exchange(call, line)).await
+        })
     }
 
     /// Tries something, and once more on a new connection when the server does not take the credentials.
