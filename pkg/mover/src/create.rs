@@ -10,17 +10,15 @@ mod read;
 mod references;
 mod write;
 
-use std::mem;
-
 use api::output::MovePhase;
 use apply::ObjectKey;
 use workload::NodeId;
 
 use crate::{
-    MoveError, MoveSide,
+    MoveError, MoveJournal, MoveSide,
     error::{at, no_failures},
     request::ROUNDS,
-    run::{Copied, Copies, Work},
+    run::{Copied, Copies, Created, Moving, Rested, Work},
     side_by_side::side_by_side,
 };
 
@@ -39,57 +37,62 @@ enum Source {
     Changed,
 }
 
-impl Work<'_> {
+impl<'a> Moving<'a, Rested> {
     /// Copies what moves and was not copied yet in its present version. What has come, gone or got other owners meanwhile is
     /// discovered anew.
-    pub(super) async fn create(&mut self) -> Result<(), MoveError> {
+    pub(super) async fn create(mut self) -> Result<Moving<'a, Created>, MoveError> {
+        let Self { work, existing, .. } = &mut self;
+        let (objects, namespaces) = (work.plan.selection.moving().count(), work.plan.new_namespaces.clone());
+        let note = |journal: &mut MoveJournal| {
+            journal.objects = objects;
+            journal.existed = existing.existed.iter().cloned().collect();
+            journal.made_namespaces = namespaces;
+        };
+        work.enter(MovePhase::Creating, note).await?;
         for _ in 0..ROUNDS {
-            if self.existing.is_none() {
-                self.existing = Some(Existing::look(self).await?);
-            }
-            self.note_newcomers().await?;
-            self.make_namespaces().await?;
+            let Self { work, existing, .. } = &mut self;
+            existing.look(work).await?;
+            existing.note_newcomers(work).await?;
+            work.make_namespaces().await?;
             if self.create_groups().await? == Source::AsDiscovered {
-                return Ok(());
+                return Ok(self.on());
             }
-            self.look_again().await?;
-            self.come_to_rest().await?;
+            self.work.look_again().await?;
+            self.work.come_to_rest().await?;
         }
-        Err(self.unsettled())
+        Err(self.work.unsettled())
     }
 
     async fn create_groups(&mut self) -> Result<Source, MoveError> {
-        let mut copies = mem::take(&mut self.copies);
-        let writer = Writer::new(self).await.map_err(at(MoveSide::Target))?;
-        let mut progress = Progress { work: self, done: 0, of: self.plan.selection.moving().count() };
+        let Self { work, existing, copies, .. } = self;
+        let writer = Writer::new(work, existing).await.map_err(at(MoveSide::Target))?;
+        let mut progress = Progress { work, done: 0, of: work.plan.selection.moving().count() };
         let mut source = Source::AsDiscovered;
-        for group in &self.plan.groups {
+        for group in &work.plan.groups {
             let left: Vec<NodeId> =
-                group.iter().copied().filter(|node| !self.settle(*node, &mut copies)).collect();
+                group.iter().copied().filter(|node| !settle(work, existing, *node, copies)).collect();
             progress.add(group.len() - left.len());
-            if copy_group(&writer, &left, &mut copies, &mut progress).await? == Source::Changed {
+            if copy_group(&writer, &left, copies, &mut progress).await? == Source::Changed {
                 source = Source::Changed;
             }
         }
-        self.copies = copies;
         Ok(source)
     }
+}
 
-    /// Whether nothing is to be written for an object: it was copied as it is, or is there and was verified by a run that has
-    /// begun to delete.
-    fn settle(&self, node: NodeId, copies: &mut Copies) -> bool {
-        let facts = &self.plan.discovered.graph.node(node).facts;
-        if copies.get(&facts.uid).is_some_and(|copied| copied.version == facts.resource_version) {
-            return true;
-        }
-        let existing = self.existing.as_ref().filter(|_| self.is_past_return());
-        let there = existing.and_then(|existing| existing.get(&self.plan.key_on_target(node, self.request)));
-        if let Some(there) = there {
-            let copied = Copied { uid: there.uid.clone(), version: facts.resource_version.clone() };
-            copies.insert(facts.uid.clone(), copied);
-        }
-        there.is_some()
+/// Returns true if nothing is to be written for an object: it was copied as it is, or is there and was verified by a run that has
+/// begun to delete.
+fn settle(work: &Work<'_>, existing: &Existing, node: NodeId, copies: &mut Copies) -> bool {
+    let facts = work.plan.facts(node);
+    if copies.get(&facts.uid).is_some_and(|copied| copied.version == facts.resource_version) {
+        return true;
     }
+    let there = existing.get(&work.plan.key_on_target(node, work.request)).filter(|_| work.is_past_return());
+    if let Some(there) = there {
+        let copied = Copied { uid: there.uid.clone(), version: facts.resource_version.clone() };
+        copies.insert(facts.uid.clone(), copied);
+    }
+    there.is_some()
 }
 
 async fn copy_group(

@@ -13,7 +13,7 @@ use crate::{
     MoveError, MoveSide, OnDifference,
     create::{Writer, Written, refused},
     error::{at, no_failures},
-    run::Work,
+    run::{Moving, Removed, Verified},
     side_by_side::side_by_side,
 };
 
@@ -22,31 +22,33 @@ const CHANGES: usize = 5;
 /// So many objects are deleted between two confirmations of the leases of both clusters.
 const BATCH: usize = 100;
 
-impl Work<'_> {
+impl<'a> Moving<'a, Verified> {
     /// Deletes what leaves the source, groups in reverse. Everything of the graph was verified.
-    pub(super) async fn remove(&self) -> Result<(), MoveError> {
-        let of = self.leaving().count();
+    pub(super) async fn remove(mut self) -> Result<Moving<'a, Removed>, MoveError> {
+        self.work.enter(MovePhase::Deleting, |_| {}).await?;
+        let work = &self.work;
+        let of = work.leaving().count();
         let mut done = 0;
-        let writer = Writer::new(self).await.map_err(at(MoveSide::Target))?;
-        for group in self.plan.groups.iter().rev() {
+        let writer = Writer::new(work, &self.existing).await.map_err(at(MoveSide::Target))?;
+        for group in work.plan.groups.iter().rev() {
             let leaves =
-                |node: &NodeId| matches!(self.plan.selection.fate(*node), Fate::Moves { kept: None, .. });
+                |node: &NodeId| matches!(work.plan.selection.fate(*node), Fate::Moves { kept: None, .. });
             let leaving: Vec<NodeId> = group.iter().copied().filter(leaves).collect();
             for batch in leaving.chunks(BATCH) {
                 // Also of the target: it may have been lost since it was verified.
-                let confirmed = self.source.server.confirm_leases("delete objects", Duration::ZERO).await;
+                let confirmed = work.source.server.confirm_leases("delete objects", Duration::ZERO).await;
                 confirmed.map_err(at(MoveSide::Source))?;
                 done += self.remove_batch(&writer, batch).await?;
-                self.tell(MovePhase::Deleting, done, of);
+                work.tell(MovePhase::Deleting, done, of);
             }
         }
-        Ok(())
+        Ok(self.on())
     }
 
     async fn remove_batch(&self, writer: &Writer<'_>, batch: &[NodeId]) -> Result<usize, MoveError> {
-        let at_most = self.source.server.max_in_flight();
+        let at_most = self.work.source.server.max_in_flight();
         let (removed, failures) = side_by_side(at_most, batch.iter().copied(), |node| async move {
-            let key = self.key(node);
+            let key = self.work.key(node);
             self.remove_one(writer, node).await.map_err(|error| (key.clone(), error))
         })
         .await;
@@ -56,12 +58,12 @@ impl Work<'_> {
 
     /// Deletes an object in the revision that was copied. A newer one is copied first.
     async fn remove_one(&self, writer: &Writer<'_>, node: NodeId) -> Result<(), ApiError> {
-        let facts = &self.plan.discovered.graph.node(node).facts;
+        let facts = &self.work.plan.discovered.graph.node(node).facts;
         let copied = self.copies.get(&facts.uid);
         let mut version =
             copied.map_or_else(|| facts.resource_version.clone(), |copied| copied.version.clone());
         for _ in 0..CHANGES {
-            match strip_and_delete(&self.source, facts, &version).await {
+            match strip_and_delete(&self.work.source, facts, &version).await {
                 Ok(()) => return Ok(()),
                 Err(error) if error.is_not_found() => return Ok(()),
                 Err(error) if !error.is_conflict() => return Err(error),
@@ -80,7 +82,7 @@ impl Work<'_> {
         let Some(object) = writer.read(node).await.map_err(|(_, error)| error)? else { return Ok(None) };
         match writer.write(node, &object, &self.copies).await.map_err(|(_, error)| error)? {
             Written::Copy { difference: Some((key, path)), .. }
-                if self.request.on_difference == OnDifference::Stop =>
+                if self.work.request.on_difference == OnDifference::Stop =>
             {
                 Err(refused(
                     "delete",

@@ -3,7 +3,10 @@
 mod begin;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    marker::PhantomData,
+};
 
 use api::output::{MovePhase, ProgressEvent};
 use apply::ObjectKey;
@@ -26,7 +29,7 @@ pub struct MoveOutcome {
     pub differences: Vec<(ObjectKey, String)>,
 }
 
-/// A move that is carried out.
+/// What a move works with in every phase.
 pub(super) struct Work<'a> {
     pub(super) source: ManagementCluster,
     pub(super) target: ManagementCluster,
@@ -34,18 +37,30 @@ pub(super) struct Work<'a> {
     /// What there is on the source, and what becomes of it; made anew by [`Work::look_again`].
     pub(super) plan: MovePlan,
     pub(super) held: HeldJournal,
-    /// What moves and was looked for on the target, by key there.
-    pub(super) known: BTreeSet<ObjectKey>,
-    /// What moves and was on the target when it was planned, by key there.
-    pub(super) existed: BTreeSet<ObjectKey>,
-    /// The same as it is there, once it was looked at.
-    pub(super) existing: Option<Existing>,
-    pub(super) copies: Copies,
     /// What was waited for to say that it rests, and did not.
     pub(super) silent: BTreeSet<ObjectKey>,
     /// What becomes of each object, in words.
     words: BTreeMap<ObjectKey, String>,
 }
+
+/// A move behind one of its phases. Each phase takes the value of the phase before it, so none runs out of order.
+pub(super) struct Moving<'a, Phase> {
+    pub(super) work: Work<'a>,
+    pub(super) existing: Existing,
+    pub(super) copies: Copies,
+    behind: PhantomData<Phase>,
+}
+
+/// The phase behind a [`Moving`]: the journals of both clusters were taken.
+pub(super) struct Begun;
+/// Objects rest, and nothing holds the move up.
+pub(super) struct Rested;
+/// Every object that moves has a copy on the target.
+pub(super) struct Created;
+/// The target holds what was sent.
+pub(super) struct Verified;
+/// What moved is deleted on the source.
+pub(super) struct Removed;
 
 /// What the target holds of the source, as far as this run has seen.
 #[derive(Debug, Default)]
@@ -75,39 +90,71 @@ pub async fn carry_out_move(
     plan: MovePlan,
     keeper: &JournalKeeper,
 ) -> Result<Option<MoveOutcome>, MoveError> {
-    let Some(mut work) = Box::pin(Work::begin(route, request, plan, keeper)).await? else { return Ok(None) };
-    work.note_words();
-    if !work.is_past_return() {
-        work.enter(MovePhase::Pausing).await?;
-        work.come_to_rest().await?;
+    let Some(begun) = Box::pin(Moving::begin(route, request, plan, keeper)).await? else { return Ok(None) };
+    let rested = Box::pin(begun.rest()).await?;
+    let removed = Box::pin(rested.carry_over()).await?;
+    Box::pin(removed.finish()).await.map(Some)
+}
+
+impl<'a, Phase> Moving<'a, Phase> {
+    /// The same move, one phase on.
+    pub(super) fn on<Next>(self) -> Moving<'a, Next> {
+        let Self { work, existing, copies, .. } = self;
+        Moving { work, existing, copies, behind: PhantomData }
     }
-    if work.phase() < MovePhase::Resuming {
-        work.carry_over().await?;
+}
+
+impl<'a> Moving<'a, Begun> {
+    /// Puts the source to rest. A move that has begun to delete there rests already.
+    async fn rest(mut self) -> Result<Moving<'a, Rested>, MoveError> {
+        self.work.note_words();
+        if !self.work.is_past_return() {
+            self.work.enter(MovePhase::Pausing, |_| {}).await?;
+            self.work.come_to_rest().await?;
+        }
+        Ok(self.on())
     }
-    work.enter(MovePhase::Resuming).await?;
-    work.resume().await?;
-    work.finish().await.map(Some)
+}
+
+impl<'a> Moving<'a, Rested> {
+    /// Creates, verifies and deletes until nothing is left that moves: while objects were created, others may have come.
+    async fn carry_over(mut self) -> Result<Moving<'a, Removed>, MoveError> {
+        if self.work.phase() >= MovePhase::Resuming {
+            return Ok(self.on());
+        }
+        for _ in 0..ROUNDS {
+            let created = Box::pin(self.create()).await?;
+            let verified = Box::pin(created.verify()).await?;
+            let mut removed = Box::pin(verified.remove()).await?;
+            removed.work.look_again().await?;
+            if removed.work.leaving().next().is_none() {
+                return Ok(removed);
+            }
+            removed.work.come_to_rest().await?;
+            self = removed.on();
+        }
+        Err(self.work.unsettled())
+    }
+}
+
+impl Moving<'_, Removed> {
+    /// Resumes both clusters, and notes that all is done and what became of everything.
+    async fn finish(self) -> Result<MoveOutcome, MoveError> {
+        let Self { mut work, copies, .. } = self;
+        work.enter(MovePhase::Resuming, |_| {}).await?;
+        work.resume().await?;
+        let objects = work.words.into_iter().collect();
+        let mut report = MoveReport { run: work.held.journal.run.clone(), objects };
+        work.held.finish(&report).await?;
+        Ok(MoveOutcome {
+            journal: work.held.journal.clone(),
+            objects: std::mem::take(&mut report.objects),
+            differences: copies.differences.into_iter().collect(),
+        })
+    }
 }
 
 impl Work<'_> {
-    /// Creates, verifies and deletes until nothing is left that moves: while objects were created, others may have come.
-    async fn carry_over(&mut self) -> Result<(), MoveError> {
-        for _ in 0..ROUNDS {
-            self.enter(MovePhase::Creating).await?;
-            self.create().await?;
-            self.enter(MovePhase::Verifying).await?;
-            self.verify().await?;
-            self.enter(MovePhase::Deleting).await?;
-            self.remove().await?;
-            self.look_again().await?;
-            if self.leaving().next().is_none() {
-                return Ok(());
-            }
-            self.come_to_rest().await?;
-        }
-        Err(self.unsettled())
-    }
-
     /// What moves and does not stay on the source as well.
     pub(super) fn leaving(&self) -> impl Iterator<Item = NodeId> {
         let moving = self.plan.selection.moving();
@@ -134,20 +181,18 @@ impl Work<'_> {
         matches!(self.phase(), MovePhase::Deleting | MovePhase::Resuming | MovePhase::Finished)
     }
 
-    /// Enters a phase, unless the move is further already.
-    async fn enter(&mut self, phase: MovePhase) -> Result<(), MoveError> {
+    /// Enters a phase, unless the move is further already. What is to be noted with it is in the same write.
+    pub(super) async fn enter(
+        &mut self,
+        phase: MovePhase,
+        note: impl FnOnce(&mut MoveJournal),
+    ) -> Result<(), MoveError> {
         if self.phase() < phase {
-            let (objects, existed) = (self.plan.selection.moving().count(), &self.existed);
-            self.held
-                .update(|journal| {
-                    journal.phase = phase;
-                    if phase == MovePhase::Creating {
-                        journal.objects = objects;
-                        journal.existed = existed.iter().cloned().collect();
-                        journal.made_namespaces.clone_from(&self.plan.new_namespaces);
-                    }
-                })
-                .await?;
+            let entered = |journal: &mut MoveJournal| {
+                journal.phase = phase;
+                note(journal);
+            };
+            self.held.update(entered).await?;
         }
         Ok(())
     }
@@ -180,18 +225,6 @@ impl Work<'_> {
     /// Tells how far a phase is.
     pub(super) fn tell(&self, phase: MovePhase, done: usize, of: usize) {
         self.target.events.send(&ProgressEvent::Moving { phase, done, of });
-    }
-
-    /// Notes that all is done, and what became of everything.
-    async fn finish(mut self) -> Result<MoveOutcome, MoveError> {
-        let objects: Vec<_> = std::mem::take(&mut self.words).into_iter().collect();
-        let mut report = MoveReport { run: self.held.journal.run.clone(), objects };
-        self.held.finish(&report).await?;
-        Ok(MoveOutcome {
-            journal: self.held.journal.clone(),
-            objects: std::mem::take(&mut report.objects),
-            differences: self.copies.differences.into_iter().collect(),
-        })
     }
 }
 

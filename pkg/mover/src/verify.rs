@@ -10,44 +10,46 @@ use workload::{Fate, KeptBecause, Node, NodeId};
 use crate::{
     MoveError, MoveSide, OnDifference,
     error::at,
-    run::{Copied, Work},
+    run::{Copied, Created, Moving, Verified},
     target::{TargetView, There},
 };
 
-impl Work<'_> {
-    pub(super) async fn verify(&mut self) -> Result<(), MoveError> {
-        let moving = self.plan.selection.moving();
+impl<'a> Moving<'a, Created> {
+    /// Compares what the target holds with what was sent.
+    pub(super) async fn verify(mut self) -> Result<Moving<'a, Verified>, MoveError> {
+        self.work.enter(MovePhase::Verifying, |_| {}).await?;
+        let Self { work, copies, .. } = &self;
+        let moving = work.plan.selection.moving();
         let keys: BTreeMap<NodeId, ObjectKey> =
-            moving.map(|node| (node, self.plan.key_on_target(node, self.request))).collect();
+            moving.map(|node| (node, work.plan.key_on_target(node, work.request))).collect();
         let view = if keys.is_empty() {
             TargetView::default()
         } else {
-            TargetView::look(&self.target, &keys).await.map_err(at(MoveSide::Target))?
+            TargetView::look(&work.target, &keys).await.map_err(at(MoveSide::Target))?
         };
         let wrong = keys.iter().filter_map(|(node, key)| {
-            let object = self.plan.discovered.graph.node(*node);
-            let owners = object.owners.iter().map(|(owner, _)| self.copies.get(&owner.uid));
+            let object = work.plan.discovered.graph.node(*node);
+            let owners = object.owners.iter().map(|(owner, _)| copies.get(&owner.uid));
             let is_global = matches!(
-                self.plan.selection.fate(*node),
+                work.plan.selection.fate(*node),
                 Fate::Moves { kept: Some(KeptBecause::Global), .. }
             );
-            let is_left_alone = is_global && self.held.journal.existed.contains(key);
+            let is_left_alone = is_global && work.held.journal.existed.contains(key);
             let owners = owners.filter(|_| !is_left_alone);
-            let what =
-                what_is_wrong(object, self.copies.get(&object.facts.uid), view.there.get(key), owners)?;
+            let what = what_is_wrong(object, copies.get(&object.facts.uid), view.there.get(key), owners)?;
             Some((key.clone(), what))
         });
         let mut wrong: Vec<(ObjectKey, String)> = wrong.collect();
-        let is_stopped = self.request.on_difference == OnDifference::Stop;
+        let is_stopped = work.request.on_difference == OnDifference::Stop;
         if is_stopped {
-            let other = self.copies.differences.iter().map(|(key, path)| (key.clone(), path.clone()));
+            let other = copies.differences.iter().map(|(key, path)| (key.clone(), path.clone()));
             wrong.extend(other);
         }
         if !wrong.is_empty() {
             return Err(MoveError::Differs { differences: wrong });
         }
-        self.tell(MovePhase::Verifying, keys.len(), keys.len());
-        Ok(())
+        work.tell(MovePhase::Verifying, keys.len(), keys.len());
+        Ok(self.on())
     }
 }
 

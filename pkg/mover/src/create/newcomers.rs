@@ -5,36 +5,36 @@ use std::collections::BTreeMap;
 use apply::ObjectKey;
 use workload::{Fate, KeptBecause, NodeId};
 
-use super::refused;
+use super::{Existing, refused};
 use crate::{MoveError, MoveSide, error::at, run::Work, target::TargetView};
 
-impl Work<'_> {
+impl Existing {
     /// Looks for newcomers on the target, as the plan did for all else. What is there was there before: an abort leaves it,
     /// and nobody has checked that it may be overwritten.
     /// # Errors
     /// `Objects` with what is there and would be overwritten; the same command checks it with all else.
-    pub(super) async fn note_newcomers(&mut self) -> Result<(), MoveError> {
-        let moving = self.plan.selection.moving();
-        let keys = moving.map(|node| (node, self.plan.key_on_target(node, self.request)));
+    pub(super) async fn note_newcomers(&mut self, work: &mut Work<'_>) -> Result<(), MoveError> {
+        let moving = work.plan.selection.moving();
+        let keys = moving.map(|node| (node, work.plan.key_on_target(node, work.request)));
         let new: BTreeMap<NodeId, ObjectKey> = keys.filter(|(_, key)| !self.known.contains(key)).collect();
         if new.is_empty() {
             return Ok(());
         }
-        let view = TargetView::look(&self.target, &new).await.map_err(at(MoveSide::Target))?;
+        let view = TargetView::look(&work.target, &new).await.map_err(at(MoveSide::Target))?;
         self.known.extend(new.values().cloned());
         if view.there.is_empty() {
             return Ok(());
         }
         let there: Vec<ObjectKey> = view.there.into_keys().collect();
         let is_left_alone = |node: &NodeId| {
-            matches!(self.plan.selection.fate(*node), Fate::Moves { kept: Some(KeptBecause::Global), .. })
+            matches!(work.plan.selection.fate(*node), Fate::Moves { kept: Some(KeptBecause::Global), .. })
         };
         let overwritten = new.iter().filter(|(node, key)| there.contains(key) && !is_left_alone(node));
         let why = "it came to the source after everything was checked, and is on the target already";
         let failures: Vec<_> =
             overwritten.map(|(_, key)| (key.clone(), refused("create", key, why))).collect();
         self.existed.extend(there.iter().cloned());
-        self.held.update(|journal| journal.existed.extend(there)).await?;
+        work.held.update(|journal| journal.existed.extend(there)).await?;
         if failures.is_empty() { Ok(()) } else { Err(MoveError::Objects { action: "created", failures }) }
     }
 }

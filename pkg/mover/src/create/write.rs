@@ -11,7 +11,7 @@ use workload::{BLOCK_MOVE, DELETE_FOR_MOVE, Facts, Fate, KeptBecause, MARK, Node
 use super::{
     compare::{difference, essence, without_rest},
     copy::{Copying, UnknownOwner, copy_of, field_managers_of, is_copy_of, managers_of},
-    existing::Before,
+    existing::{Before, Existing},
     references::References,
     refused,
 };
@@ -29,6 +29,7 @@ type Failure = (ObjectKey, ApiError);
 /// Writes copies.
 pub(crate) struct Writer<'w> {
     work: &'w Work<'w>,
+    existing: &'w Existing,
     /// On the target, by kind and version on the source.
     kinds: BTreeMap<(GroupKind, String), ApiKind>,
     references: References,
@@ -71,7 +72,7 @@ impl Pair<'_> {
 
 impl<'w> Writer<'w> {
     /// Finds out in which form each kind that moves is written.
-    pub(crate) async fn new(work: &'w Work<'w>) -> Result<Self, ApiError> {
+    pub(crate) async fn new(work: &'w Work<'w>, existing: &'w Existing) -> Result<Self, ApiError> {
         let mut kinds = BTreeMap::new();
         for node in work.plan.selection.moving() {
             let kind = &work.plan.discovered.graph.node(node).facts.of.kind;
@@ -83,7 +84,7 @@ impl<'w> Writer<'w> {
             }
         }
         let references = References::of(&work.plan, work.request);
-        Ok(Self { work, kinds, references })
+        Ok(Self { work, existing, kinds, references })
     }
 
     /// Reads an object of the source anew; none when it is gone or another by now.
@@ -110,10 +111,6 @@ impl<'w> Writer<'w> {
         let copied = Copied { uid, version: text(source, "resourceVersion").to_owned() };
         let difference = difference.map(|path| (pair.key, path));
         Ok(Written::Copy { source_uid: facts.uid.clone(), copied, difference })
-    }
-
-    fn existing(&self, key: &ObjectKey) -> Option<&Before> {
-        self.work.existing.as_ref()?.get(key)
     }
 
     fn facts(&self, node: NodeId) -> &Facts {
@@ -143,14 +140,14 @@ impl<'w> Writer<'w> {
         let fate = work.plan.selection.fate(node);
         let is_global = matches!(fate, Fate::Moves { kept: Some(KeptBecause::Global), .. });
         // What a run of before has made is gone on with.
-        let is_ours = || self.existing(&key).is_some() && !work.held.journal.existed.contains(&key);
+        let is_ours = || self.existing.get(&key).is_some() && !work.held.journal.existed.contains(&key);
         let is_left_alone = is_global && !is_ours();
         Ok(Pair { facts, kind, key, source, copy, is_left_alone })
     }
 
     /// Gives the uid on the target, and what is another there.
     async fn settle(&self, pair: &Pair<'_>, copies: &Copies) -> Result<(String, Option<String>), ApiError> {
-        if let Some(before) = self.existing(&pair.key) {
+        if let Some(before) = self.existing.get(&pair.key) {
             return self.settle_with(pair, before, copies).await;
         }
         if !text(pair.source, "deletionTimestamp").is_empty() {
@@ -235,7 +232,7 @@ impl<'w> Writer<'w> {
     /// - Any other object is a copy if this run created it. It is a copy of an earlier run if it existed when this run
     ///   began, has not changed since, and has a field manager of its source.
     fn may_replace(&self, pair: &Pair<'_>, there: &Object, copies: &Copies) -> bool {
-        let was_seen = self.existing(&pair.key).is_some_and(|before| before.is_still(there));
+        let was_seen = self.existing.get(&pair.key).is_some_and(|before| before.is_still(there));
         let existed = &self.work.held.journal.existed;
         if was_seen && (self.work.request.overwrite || existed.contains(&pair.key)) {
             return true;

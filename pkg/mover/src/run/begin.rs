@@ -1,21 +1,25 @@
 //! Taking up a move: a new one, one that was cut off, or one whose journal is lost.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    marker::PhantomData,
+};
 
 use apply::ObjectKey;
 use inventory::ManagementCluster;
 use workload::Content;
 
-use super::{Copies, Work};
+use super::{Begun, Copies, Moving, Work};
 use crate::{
     ClusterChoice, JournalKeeper, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide, OnTarget, Route,
+    create::Existing,
     error::at,
     journal::{HeldJournal, source_of},
     mark::marked,
     request::patient,
 };
 
-impl<'a> Work<'a> {
+impl<'a> Moving<'a, Begun> {
     /// Takes the journals of both sides. None when there is nothing to do.
     pub(super) async fn begin(
         route: Route<'_>,
@@ -38,19 +42,12 @@ impl<'a> Work<'a> {
         let there = plan.on_target.iter().filter(|(_, there)| **there != OnTarget::Create);
         let existed = there.map(|(node, _)| plan.key_on_target(*node, request)).collect();
         let known = plan.on_target.keys().map(|node| plan.key_on_target(*node, request)).collect();
-        let (copies, silent, words) = (Copies::default(), BTreeSet::new(), BTreeMap::new());
+        let (silent, words) = (BTreeSet::new(), BTreeMap::new());
         Ok(Some(Self {
-            source,
-            target,
-            request,
-            plan,
-            held,
-            known,
-            existed,
-            existing: None,
-            copies,
-            silent,
-            words,
+            work: Work { source, target, request, plan, held, silent, words },
+            existing: Existing::new(known, existed),
+            copies: Copies::default(),
+            behind: PhantomData,
         }))
     }
 }
