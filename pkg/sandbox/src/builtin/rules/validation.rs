@@ -7,7 +7,6 @@ mod batch;
 mod config;
 mod extension;
 mod pod;
-mod policy;
 mod rbac;
 mod selector;
 mod service;
@@ -34,13 +33,10 @@ pub(super) fn validate(resource: &ResourceType, object: &Value, old: Option<&Val
             extension::webhooks(object, to);
         }
         ("apiregistration.k8s.io", "apiservices") => extension::api_service(object, to),
-        ("apps", "daemonsets") => workload::daemon_set(object, old, to),
         ("apps", "deployments") => workload::deployment(object, old, to),
         ("apps", "replicasets") => workload::replica_set(object, old, to),
-        ("apps", "statefulsets") => workload::stateful_set(object, old, to),
         ("batch", "jobs") => batch::job(object, old, to),
         ("coordination.k8s.io", "leases") => config::lease(object, to),
-        ("policy", "poddisruptionbudgets") => policy::disruption_budget(object, to),
         ("rbac.authorization.k8s.io", "clusterrolebindings") => rbac::binding(object, old, true, to),
         ("rbac.authorization.k8s.io", "clusterroles") => rbac::role(object, true, to),
         ("rbac.authorization.k8s.io", "rolebindings") => rbac::binding(object, old, false, to),

@@ -1,4 +1,4 @@
-//! Jobs.
+//! Jobs. Rules about indexed Jobs are left out.
 
 use serde_json::{Value, json};
 
@@ -59,8 +59,7 @@ fn generated_selector(object: &Value, to: &mut Faults) {
 /// What a Job may not change. A suspended one that never started may change its template further than is checked here.
 fn unchanged(spec: &Value, old: &Value, to: &mut Faults) {
     let old_spec = &old["spec"];
-    let elastic = spec["completionMode"] == "Indexed" && spec["completions"] == spec["parallelism"];
-    if !elastic {
+    if spec["completionMode"] != "Indexed" {
         to.immutable(&SPEC.field("completions"), &old_spec["completions"], &spec["completions"]);
     }
     to.immutable(&SPEC.field("selector"), &old_spec["selector"], &spec["selector"]);
@@ -68,43 +67,13 @@ fn unchanged(spec: &Value, old: &Value, to: &mut Faults) {
     if !startable {
         to.immutable(&SPEC.field("template"), &old_spec["template"], &spec["template"]);
     }
-    for field in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"]
-    {
-        to.immutable(&SPEC.field(field), &old_spec[field], &spec[field]);
-    }
 }
 
 fn job_spec(spec: &Value, path: &Path<'_>, to: &mut Faults) {
-    for field in [
-        "parallelism",
-        "completions",
-        "activeDeadlineSeconds",
-        "backoffLimit",
-        "ttlSecondsAfterFinished",
-        "backoffLimitPerIndex",
-        "maxFailedIndexes",
-    ] {
+    for field in
+        ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"]
+    {
         to.not_negative(&path.field(field), &spec[field]);
-    }
-    let mode = &spec["completionMode"];
-    if !mode.is_null() {
-        to.one_of(&path.field("completionMode"), mode, &["NonIndexed", "Indexed"]);
-    }
-    if mode == "Indexed" {
-        if spec["completions"].is_null() {
-            to.required(&path.field("completions"), "when completion mode is Indexed");
-        }
-    } else {
-        for field in ["backoffLimitPerIndex", "maxFailedIndexes"] {
-            if !spec[field].is_null() {
-                to.invalid(&path.field(field), spec[field].clone(), "requires indexed completion mode");
-            }
-        }
-    }
-    if !spec["podReplacementPolicy"].is_null() {
-        let policies: &[&str] =
-            if spec["podFailurePolicy"].is_null() { &["Failed", "TerminatingOrFailed"] } else { &["Failed"] };
-        to.one_of(&path.field("podReplacementPolicy"), &spec["podReplacementPolicy"], policies);
     }
     let template = path.field("template");
     pod::template(&spec["template"], &template, to);

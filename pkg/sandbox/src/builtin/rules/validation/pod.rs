@@ -13,7 +13,7 @@ use crate::builtin::rules::{
 
 /// Pod; at an update little may change.
 pub(super) fn pod(object: &Value, old: Option<&Value>, to: &mut Faults) {
-    spec(&object["spec"], &SPEC, &[], to);
+    spec(&object["spec"], &SPEC, to);
     for list in ["containers", "initContainers"] {
         for (index, container) in items(&object["spec"][list]) {
             let image = text(&container["image"]);
@@ -30,14 +30,9 @@ pub(super) fn pod(object: &Value, old: Option<&Value>, to: &mut Faults) {
 }
 
 pub(super) fn template(template: &Value, path: &Path<'_>, to: &mut Faults) {
-    template_with_volumes(template, path, &[], to);
-}
-
-/// A template of pods that also has the volumes of its owner's claims.
-pub(super) fn template_with_volumes(template: &Value, path: &Path<'_>, claims: &[&str], to: &mut Faults) {
     let labels = path.field("labels");
     selector::labels(&template["metadata"]["labels"], &labels, to);
-    spec(&template["spec"], &path.field("spec"), claims, to);
+    spec(&template["spec"], &path.field("spec"), to);
 }
 
 /// What may change of a pod: images, deadlines that shrink, tolerations that are added.
@@ -80,8 +75,8 @@ fn unchanged(new: &Value, old: &Value, to: &mut Faults) {
     }
 }
 
-fn spec(spec: &Value, path: &Path<'_>, claims: &[&str], to: &mut Faults) {
-    let mut volume_names: HashSet<&str> = claims.iter().copied().collect();
+fn spec(spec: &Value, path: &Path<'_>, to: &mut Faults) {
+    let mut volume_names = HashSet::new();
     volumes(&spec["volumes"], &path.field("volumes"), &mut volume_names, to);
     let mut names = HashSet::new();
     let list = path.field("containers");
