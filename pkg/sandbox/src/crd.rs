@@ -22,13 +22,14 @@ mod serve;
 mod tests;
 mod walk;
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::{
+    definition::validate, embedded::prune_embedded, fill::default, names::status, prune::prune,
+    serve::resources,
+};
 use crate::{
     kinds::ResourceType,
-    schema::Schema,
     status::{FieldError, FieldErrorKind},
 };
 
@@ -73,11 +74,6 @@ pub(crate) fn prepare(definition: &mut Value) {
     }
 }
 
-/// Everything that is wrong with a definition but its metadata; `old` at an update. Defaults are filled in before.
-pub(crate) fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
-    definition::validate(definition, old)
-}
-
 /// What the server warns of when a definition is written: formats nobody knows.
 pub(crate) fn warnings(definition: &Value, old: Option<&Value>) -> Vec<String> {
     let known = old.map(unknown_formats).unwrap_or_default();
@@ -94,18 +90,6 @@ fn unknown_formats(definition: &Value) -> Vec<String> {
     }
     found.dedup();
     found
-}
-
-/// The status a definition gets: accepted names, conditions NamesAccepted and Established, stored versions.
-/// `definition` has its status of before, if any; `others` are all other definitions of its group, in the order they
-/// came, of which nothing but the status is read.
-pub(crate) fn status(definition: &Value, others: &[Value], time: &str) -> Value {
-    names::status(definition, others, time)
-}
-
-/// What an accepted definition serves: one entry a served version, the preferred one first.
-pub(crate) fn resources(definition: &Value) -> Vec<Arc<ResourceType>> {
-    serve::resources(definition)
 }
 
 /// The place of a version among others; the greatest is preferred: `v2`, `v1`, `v2beta1`, `v1alpha1`, then other names
@@ -132,27 +116,14 @@ fn kube_version(version: &str) -> Option<(u8, u64, u64)> {
     }
 }
 
-/// Removes what the schema does not know, and returns the paths of it, sorted (`spec.foo`), for strict requests.
-/// Metadata of the object and of embedded resources is left alone.
-pub(crate) fn prune(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
-    prune::prune(object, schema)
-}
-
-/// Removes what is unknown in the metadata of embedded resources, and returns the paths of it, sorted.
-pub(crate) fn prune_embedded(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
-    embedded::prune(object, schema)
-}
-
-/// Fills in the defaults of the schema; nulls that are not allowed go, or become the default.
-pub(crate) fn default(object: &mut Value, schema: Schema<'_>) {
-    fill::default(object, schema);
-}
-
 /// Everything about an object that its schema forbids: types, bounds, formats, list keys, and CEL rules; `old` at an
 /// update, for transition rules and for what is ratcheted.
-/// Rules are not run on an object of the wrong shape; one more error says so.
+/// Rules are not run on an object of the wrong shape; one more error says so. Through `status`, the server checks the
+/// status alone, and names its parts from there.
+/// Source: apiextensions-apiserver 1.36 `customResourceValidator`.
 pub(crate) fn validate_object(
     resource: &ResourceType,
+    subresource: &str,
     object: &Value,
     old: Option<&Value>,
 ) -> Vec<FieldError> {
@@ -175,24 +146,10 @@ pub(crate) fn validate_object(
             errors.extend(rules::faults(schema, object, old));
         }
     }
-    errors
-}
-
-/// The same for a change. Through `status`, the server checks the status alone, and names its parts from there.
-/// Source: apiextensions-apiserver 1.36 `customResourceValidator.ValidateStatusUpdate`.
-pub(crate) fn validate_update(
-    resource: &ResourceType,
-    subresource: &str,
-    object: &Value,
-    old: &Value,
-) -> Vec<FieldError> {
-    let mut errors = validate_object(resource, object, Some(old));
-    if subresource == "status" {
-        for error in &mut errors {
-            let inner = error.detail.strip_prefix("status.").filter(|detail| detail.contains(" in body "));
-            if let Some(detail) = inner.map(str::to_owned) {
-                error.detail = detail;
-            }
+    for error in errors.iter_mut().filter(|_| subresource == "status") {
+        let inner = error.detail.strip_prefix("status.").filter(|detail| detail.contains(" in body "));
+        if let Some(detail) = inner.map(str::to_owned) {
+            error.detail = detail;
         }
     }
     errors

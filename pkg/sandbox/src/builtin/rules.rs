@@ -57,22 +57,18 @@ pub(crate) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
     }
 }
 
-/// Everything that is wrong with a new object, but its metadata.
-pub(crate) fn validate(resource: &ResourceType, object: &Value) -> Vec<FieldError> {
-    validation::validate(resource, object, None)
-}
-
-/// Everything that is wrong with a changed object, immutable fields among it. Of what a subresource may change, only
-/// the status of some kinds has rules here.
-pub(crate) fn validate_update(
+/// Everything that is wrong with an object, but its metadata; `old` at an update, for immutable fields. Of the parts
+/// that a subresource may change, only the status of some kinds has rules here.
+pub(crate) fn validate(
     resource: &ResourceType,
     subresource: &str,
-    old: &Value,
     object: &Value,
+    old: Option<&Value>,
 ) -> Vec<FieldError> {
-    match subresource {
-        "" => validation::validate(resource, object, Some(old)),
-        other => status::validate(resource, other, object, old),
+    match (subresource, old) {
+        ("", old) => validation::validate(resource, object, old),
+        (other, Some(old)) => status::validate(resource, other, object, old),
+        (_, None) => Vec::new(),
     }
 }
 

@@ -22,8 +22,8 @@ use crate::{
 /// The annotation that groups of the Kubernetes community need.
 const APPROVAL: &str = "api-approved.kubernetes.io";
 
-/// See [`crate::crd::validate`].
-pub(super) fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
+/// Everything that is wrong with a definition but its metadata; `old` at an update. Defaults are filled in before.
+pub(crate) fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let (group, plural) = (text(definition, "/spec/group"), text(definition, "/spec/names/plural"));
     let name = text(definition, "/metadata/name");

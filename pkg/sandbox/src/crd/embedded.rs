@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::{path::Path, walk};
 use crate::{builtin::NameRule, meta, schema::Schema, status::FieldError};
 
-/// See [`crate::crd::prune_embedded`].
-pub(super) fn prune(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
+/// Removes what is unknown in the metadata of embedded resources, and returns the paths of it, sorted.
+pub(crate) fn prune_embedded(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
     let mut removed = Vec::new();
     prune_below(object, schema, &mut Path::default(), &mut removed);
     removed.sort_unstable();

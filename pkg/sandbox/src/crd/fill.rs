@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::schema::Schema;
 
-/// See [`crate::crd::default`].
-pub(super) fn default(object: &mut Value, schema: Schema<'_>) {
+/// Fills in the defaults of the schema; nulls that are not allowed go, or become the default.
+pub(crate) fn default(object: &mut Value, schema: Schema<'_>) {
     remove_nulls(object, schema);
     fill(object, schema);
 }

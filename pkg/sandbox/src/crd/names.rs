@@ -8,8 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::definition::stored;
 
-/// See [`crate::crd::status`].
-pub(super) fn status(definition: &Value, others: &[Value], time: &str) -> Value {
+/// The status a definition gets: accepted names, conditions NamesAccepted and Established, stored versions.
+/// `definition` has its status of before, if any; `others` are all other definitions of its group, in the order they
+/// came, of which nothing but the status is read.
+pub(crate) fn status(definition: &Value, others: &[Value], time: &str) -> Value {
     let before = &definition["status"];
     let (names, conflict) = accept(definition, others);
     let (state, reason, message) = match &conflict {

@@ -15,8 +15,9 @@ struct Pruner {
     removed: Vec<String>,
 }
 
-/// See [`crate::crd::prune`].
-pub(super) fn prune(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
+/// Removes what the schema does not know, and returns the paths of it, sorted (`spec.foo`), for strict requests.
+/// Metadata of the object and of embedded resources is left alone.
+pub(crate) fn prune(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
     let mut pruner = Pruner::default();
     pruner.prune(object, Some(schema), true);
     pruner.removed.sort_unstable();

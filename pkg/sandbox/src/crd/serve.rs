@@ -13,8 +13,8 @@ use crate::{
 const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 
-/// See [`crate::crd::resources`].
-pub(super) fn resources(definition: &Value) -> Vec<Arc<ResourceType>> {
+/// What an accepted definition serves: one entry a served version, the preferred one first.
+pub(crate) fn resources(definition: &Value) -> Vec<Arc<ResourceType>> {
     let versions = list(&definition["spec"]["versions"]);
     let stored = versions.iter().find(|version| version["storage"] == true);
     let storage = (stored.map_or("", |v| text(&v["name"])), schema(stored.unwrap_or(&Value::Null)));

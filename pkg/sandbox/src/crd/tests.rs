@@ -39,7 +39,7 @@ fn faults(resource: &ResourceType, spec: &Value, old: Option<&Value>) -> Vec<Str
         default(&mut object, resource.schema.schema());
         object
     };
-    lines(&validate_object(resource, &object(spec), old.map(object).as_ref()))
+    lines(&validate_object(resource, "", &object(spec), old.map(object).as_ref()))
 }
 
 #[test]

@@ -130,20 +130,8 @@ fn remove(object: &mut Value, name: &str) {
 
 /// Everything that is wrong with a new object, its metadata first.
 pub(crate) fn validate(resource: &ResourceType, object: &Value) -> Vec<FieldError> {
-    let mut errors = meta::validate(object, name_rule(resource), resource.namespaced);
-    if resource.custom.is_some() {
-        let wrong = kind_errors(resource, object);
-        if !wrong.is_empty() {
-            return wrong;
-        }
-        errors.extend(crd::validate_object(resource, object, None));
-    } else if is_definition(resource) {
-        errors.extend(crd::validate(object, None));
-    } else {
-        errors.extend(meta::short_finalizer_errors(object));
-        errors.extend(builtin::validate(resource, object));
-    }
-    errors
+    let errors = meta::validate(object, name_rule(resource), resource.namespaced);
+    with_errors_of_kind(errors, resource, "", object, None)
 }
 
 /// Everything that is wrong with a changed object.
@@ -159,17 +147,28 @@ pub(crate) fn validate_update(
     let update = meta::validate_update(object, old);
     errors.extend(update.iter().cloned());
     errors.extend(update);
+    with_errors_of_kind(errors, resource, subresource, object, Some(old))
+}
+
+/// Adds the errors of the kind. A custom resource of another kind has no other errors.
+fn with_errors_of_kind(
+    mut errors: Vec<FieldError>,
+    resource: &ResourceType,
+    subresource: &str,
+    object: &Value,
+    old: Option<&Value>,
+) -> Vec<FieldError> {
     if resource.custom.is_some() {
         let wrong = kind_errors(resource, object);
         if !wrong.is_empty() {
             return wrong;
         }
-        errors.extend(crd::validate_update(resource, subresource, object, old));
+        errors.extend(crd::validate_object(resource, subresource, object, old));
     } else if is_definition(resource) {
-        errors.extend(crd::validate(object, Some(old)));
+        errors.extend(crd::validate(object, old));
     } else {
         errors.extend(meta::short_finalizer_errors(object));
-        errors.extend(builtin::validate_update(resource, subresource, old, object));
+        errors.extend(builtin::validate(resource, subresource, object, old));
     }
     errors
 }

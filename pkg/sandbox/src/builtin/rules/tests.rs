@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::{
     assign_addresses, decode_errors, prepare_for_create, prepare_for_update, set_defaults, unknown_fields,
-    validate, validate_update, warnings,
+    validate, warnings,
 };
 use crate::{
     builtin::resources,
@@ -20,7 +20,7 @@ fn problems(group: &str, kind: &str, mut object: Value) -> Vec<(FieldErrorKind, 
     set_defaults(resource, &mut object);
     prepare_for_create(resource, &mut object);
     let short = |error: FieldError| (error.kind, error.path);
-    validate(resource, &object).into_iter().map(short).collect()
+    validate(resource, "", &object, None).into_iter().map(short).collect()
 }
 
 fn deployment() -> Value {
@@ -117,7 +117,7 @@ fn a_job_finds_its_pods_by_its_own_uid() {
     let selector = json!({"matchLabels": {"batch.kubernetes.io/controller-uid": "u1"}});
     assert_eq!(job["spec"]["selector"], selector);
     assert_eq!(job["metadata"]["labels"]["job-name"], "once");
-    assert_eq!(validate(resource, &job), []);
+    assert_eq!(validate(resource, "", &job, None), []);
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn what_may_not_change_is_refused() {
             "roleRef",
         ),
     ] {
-        let found = validate_update(resource(group, kind), "", &old, &new);
+        let found = validate(resource(group, kind), "", &new, Some(&old));
         let paths: Vec<&str> = found.iter().map(|error| &*error.path).collect();
         assert_eq!(paths, [path], "{kind}");
     }
@@ -308,8 +308,8 @@ fn no_kind_stumbles_over_an_empty_or_a_crooked_object() {
             set_defaults(resource, &mut new);
             prepare_for_create(resource, &mut new);
             prepare_for_update(resource, "status", &object, &mut new);
-            let _ = (validate(resource, &new), validate_update(resource, "", &object, &new));
-            let _ = validate_update(resource, "status", &object, &new);
+            let _ = (validate(resource, "", &new, None), validate(resource, "", &new, Some(&object)));
+            let _ = validate(resource, "status", &new, Some(&object));
         }
     }
 }
