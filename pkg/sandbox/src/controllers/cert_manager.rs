@@ -21,13 +21,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Controller, Look, Next, ObjectRef, conditions};
-use crate::{
-    client::Client,
-    clock::Clock,
-    meta,
-    status::Status,
-    store::{Change, Stored},
-};
+use crate::{client::Client, clock::Clock, meta, status::Status, store::Change};
 
 const GROUP: &str = "cert-manager.io";
 /// On a Secret: the Certificate it was made for.
@@ -79,7 +73,7 @@ impl Controller for CertManager {
             ("", "secrets") => {
                 let mut concerned = of_kind("Certificate", Some(&key.namespace));
                 concerned.extend(self.asking_for(&("Secret", path(&key.name))));
-                if let Some(certificate) = annotations(&change.after).get(CERTIFICATE_NAME) {
+                if let Some(certificate) = change.after.annotations().get(CERTIFICATE_NAME) {
                     concerned.extend(self.asking_for(&("Certificate", path(certificate))));
                 }
                 concerned
@@ -117,7 +111,7 @@ impl CertManager {
     /// Notes where an object gets its CA from; returns the object if it asks for one.
     fn note(&self, client: &Client, change: &Change) -> Option<ObjectRef> {
         let object = client.object_ref(&change.after.key)?;
-        let annotations = annotations(&change.after);
+        let annotations = change.after.annotations();
         let source = ca_source(|key| annotations.get(key).map(String::as_str));
         let Some(source) = source.filter(|_| !change.deleted) else {
             self.lock().remove(&object);
@@ -302,20 +296,6 @@ fn read_ca(client: &Client, (kind, path): &CaSource) -> Option<Value> {
     };
     let ca = secret["data"].get("ca.crt")?.clone();
     (meta::annotation(&secret, allowed.0) == Some(allowed.1)).then_some(ca)
-}
-
-fn annotations(stored: &Stored) -> HashMap<String, String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Body {
-        metadata: Metadata,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Metadata {
-        annotations: HashMap<String, String>,
-    }
-    serde_json::from_slice::<Body>(&stored.body).unwrap_or_default().metadata.annotations
 }
 
 fn find_secret(client: &Client, namespace: &str, name: &str) -> Option<Value> {

@@ -1,8 +1,9 @@
 //! What is stored, changed and asked for.
 
-use std::{cmp::Ordering, fmt, io, num::NonZeroUsize, sync::Arc};
+use std::{cmp::Ordering, collections::HashMap, fmt, io, num::NonZeroUsize, sync::Arc};
 
 use bytes::Bytes;
+use serde::Deserialize;
 
 use super::objects::Place;
 
@@ -147,6 +148,21 @@ impl Stored {
         // A boxed slice has no spare room; a grown vector may have as much again.
         let body = Bytes::from(body.into_boxed_slice());
         Self { key, revision, version, schema_generation, body, labels }
+    }
+
+    /// The annotations of the object.
+    pub(crate) fn annotations(&self) -> HashMap<String, String> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Body {
+            metadata: Metadata,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Metadata {
+            annotations: HashMap<String, String>,
+        }
+        serde_json::from_slice::<Body>(&self.body).unwrap_or_default().metadata.annotations
     }
 }
 

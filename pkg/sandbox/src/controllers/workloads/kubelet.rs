@@ -5,7 +5,6 @@
 
 mod pod_status;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::pod_status::Fate;
@@ -74,18 +73,7 @@ fn is_given_time(pod: &Value) -> bool {
 
 /// Whether a stored object keeps pods from becoming ready.
 fn holds(stored: &Stored) -> bool {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Body {
-        metadata: Metadata,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Metadata {
-        annotations: std::collections::HashMap<String, String>,
-    }
-    let body: Body = serde_json::from_slice(&stored.body).unwrap_or_default();
-    body.metadata.annotations.get(NEVER_READY).is_some_and(|value| value == "true")
+    stored.annotations().get(NEVER_READY).is_some_and(|value| value == "true")
 }
 
 fn is_never_ready(object: &Value) -> bool {
