@@ -16,9 +16,6 @@ const SHALLOW: usize = 24;
 const STACK_BYTES: usize = 32 << 20;
 
 /// Reads an expression.
-///
-/// # Errors
-/// What the compiler says about an expression that it cannot read.
 pub(crate) fn compile(text: &str) -> Result<Program, String> {
     let length = text.chars().count();
     if length > MOST_CHARACTERS {

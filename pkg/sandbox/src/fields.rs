@@ -116,9 +116,6 @@ fn live_or_new(live: Option<&Value>, new: &Value, manager: Manager<'_>) -> Manag
 }
 
 /// Moves ownership for a write that is no apply.
-///
-/// # Errors
-/// Where one of the objects does not fit the schema.
 fn update(
     live: &Value,
     new: &Value,
@@ -165,10 +162,8 @@ fn unowned() -> FieldSet {
 ///
 /// Shape: `live` is what is stored, or `None` at creation; out comes the merged object, before defaults, with its
 /// `metadata.managedFields`.
-///
-/// # Errors
-/// 409 with a cause for each field another manager owns, unless `force`; 400 when the configuration is of another kind
-/// or has managed fields; 500 (as the real server has it) when it does not fit the schema.
+/// Fails with 409 with a cause for each field another manager owns, unless `force`; 400 when the configuration is of
+/// another kind or has managed fields; 500 (as the real server has it) when it does not fit the schema.
 pub(crate) fn apply(
     live: Option<&Value>,
     configuration: &Value,

@@ -78,9 +78,6 @@ impl Identity {
     }
 
     /// What a listener needs: a fresh certificate for loopback, HTTP/2 before HTTP/1.1.
-    ///
-    /// # Errors
-    /// When the authority's key cannot be read.
     pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>, IdentityError> {
         let ca_key = KeyPair::from_pem(&self.ca_key).map_err(IdentityError::Authority)?;
         let issuer = Issuer::new(authority(), ca_key);

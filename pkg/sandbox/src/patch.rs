@@ -19,17 +19,14 @@ use crate::{
 
 /// Applies a JSON patch (RFC 6902) as the real server does: `replace` adds what is missing, negative numbers count from
 /// the end of a list, and what is missing equals null.
-///
-/// # Errors
-/// 400 when it is no patch, 413 when it has more than 10,000 operations, 422 when it does not fit the object.
+/// Fails with 400 when it is no patch, 413 when it has more than 10,000 operations, 422 when it does not fit the
+/// object.
 pub(crate) fn json(object: &Value, patch: &Value) -> Result<Value, Status> {
     json::apply(object, patch)
 }
 
 /// Applies a merge patch (RFC 7386).
-///
-/// # Errors
-/// 400 when it is no object.
+/// Fails with 400 when it is no object.
 pub(crate) fn merge(object: &Value, patch: &Value) -> Result<Value, Status> {
     let Value::Object(patch) = patch else {
         return Err(bad_request(match patch {
@@ -71,9 +68,7 @@ fn without_nulls(value: &Value) -> Value {
 
 /// Applies a strategic merge patch: lists with a merge key are merged by item, and `$patch`, `$retainKeys`,
 /// `$setElementOrder/…` and `$deleteFromPrimitiveList/…` are obeyed.
-///
-/// # Errors
-/// 400 when it is no such patch, 500 (as the real server has it) when it does not fit the object.
+/// Fails with 400 when it is no such patch, 500 (as the real server has it) when it does not fit the object.
 pub(crate) fn strategic(object: &Value, patch: &Value, schema: Schema<'_>) -> Result<Value, Status> {
     match patch {
         Value::Null => Ok(object.clone()),

@@ -25,9 +25,7 @@ const PREFIX: &[u8] = b"k8s\0";
 const DEEPEST: usize = 128;
 
 /// The object in a body.
-///
-/// # Errors
-/// 400 when the body is no such object, or its kind is none of the built-in ones.
+/// Fails with 400 when the body is no such object, or its kind is none of the built-in ones.
 pub(crate) fn decode(body: &[u8]) -> Result<Value, Status> {
     object(body, 0).map_err(|fault| Status {
         code: 400,

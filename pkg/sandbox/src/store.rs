@@ -143,26 +143,17 @@ impl Store {
     }
 
     /// Lists objects. The filter runs on a copy that shares the objects: it may take its time.
-    ///
-    /// # Errors
-    /// When the history no longer reaches back to the revision asked for.
     pub(crate) fn list(&self, scope: &Scope, options: ListOptions<'_>) -> Result<Page, Expired> {
         let view = self.shared.read().view(scope, options.at)?;
         Ok(view.page(scope, &options))
     }
 
     /// Follows the changes in a scope that come after a revision.
-    ///
-    /// # Errors
-    /// When the history no longer reaches back to that revision.
     pub(crate) fn watch(&self, scope: Scope, after: Revision) -> Result<Watch, Expired> {
         Watch::new(&self.shared, Some(scope), after)
     }
 
     /// Follows all changes that come after a revision.
-    ///
-    /// # Errors
-    /// When the history no longer reaches back to that revision.
     pub(crate) fn watch_all(&self, after: Revision) -> Result<Watch, Expired> {
         Watch::new(&self.shared, None, after)
     }

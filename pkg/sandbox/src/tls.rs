@@ -6,9 +6,6 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use tokio_rustls::TlsConnector;
 
 /// Connects to servers whose certificates one of these authorities has signed.
-///
-/// # Errors
-/// When the cryptography has none of the protocol's versions.
 pub(crate) fn connector(roots: RootCertStore) -> Result<TlsConnector, rustls::Error> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?

@@ -19,9 +19,6 @@ use crate::tls;
 const ANSWER_BYTES: usize = 16 << 20;
 
 /// Posts a review and returns the body of the answer.
-///
-/// # Errors
-/// What went wrong, in the words of the real server where it has some.
 pub(super) async fn post(
     url: &str,
     authorities: &[u8],

@@ -9,9 +9,7 @@ use super::{Request, matching::Invocation, webhook::Webhook};
 use crate::{cel, status::Status};
 
 /// Whether all conditions hold. One that is false decides, whatever becomes of the others.
-///
-/// # Errors
-/// 403 when one cannot be evaluated and failures are not ignored; otherwise such a webhook is left out.
+/// Fails with 403 when one cannot be evaluated and failures are not ignored; otherwise such a webhook is left out.
 pub(super) fn hold(
     webhook: &Webhook,
     invocation: &Invocation<'_>,

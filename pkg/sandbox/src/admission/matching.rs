@@ -43,9 +43,8 @@ pub(super) fn is_exempt(request: &Request<'_>) -> bool {
 }
 
 /// Whether the webhook is to be called.
-///
-/// # Errors
-/// 404 when the namespace is not there; 403 when a condition cannot be evaluated and failures are not ignored.
+/// Fails with 404 when the namespace is not there; 403 when a condition cannot be evaluated and failures are not
+/// ignored.
 pub(super) fn invocation<'a>(
     webhook: &Webhook,
     request: &Request<'a>,

@@ -75,9 +75,6 @@ impl Review {
     }
 
     /// Reads an answer as JSON of the right kind.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn answer(&self, body: &[u8]) -> Result<Value, String> {
         let answer: Value = serde_json::from_slice(body)
             .map_err(|error| format!("couldn't get version/kind; json parse error: {error}"))?;
@@ -100,9 +97,6 @@ impl Review {
     }
 
     /// Reads the verdict of an answer.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn verdict(&self, answer: &Value, mutating: bool) -> Result<Verdict, String> {
         let response = answer["response"].as_object().ok_or("webhook response was absent")?;
         let text = |field: &str| response.get(field).and_then(Value::as_str);
@@ -192,9 +186,6 @@ fn question(
 }
 
 /// The operations of a patch; `None` when there are none.
-///
-/// # Errors
-/// Why they cannot be read.
 pub(super) fn operations(patch: &Patch) -> Result<Option<Value>, String> {
     let read: Vec<Value> = serde_json::from_slice(&patch.bytes)
         .map_err(|error| format!("received undecodable patch in webhook response: {error}"))?;

@@ -129,9 +129,6 @@ impl Webhook {
     }
 
     /// Where to call it, as the real server prints it; `None` when it counts as satisfied.
-    ///
-    /// # Errors
-    /// Why it cannot be called: it is behind a Service.
     pub(super) fn url(&self, services: ServiceWebhooks) -> Result<Option<String>, String> {
         let timeout = self.timeout.as_secs();
         match (&self.target, services) {

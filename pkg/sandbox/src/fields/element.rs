@@ -27,9 +27,6 @@ impl Element {
 
     /// Reads the form of FieldsV1: `f:name`, `k:{"name":"x"}`, `v:"x"`, `i:0`. Steps of a sort that is not known are
     /// `None`: the server skips them.
-    ///
-    /// # Errors
-    /// One sentence about what cannot be read.
     pub(super) fn parse(text: &str) -> Result<Option<Self>, String> {
         let Some((sort, content)) = text.split_at_checked(2) else {
             return Err("key must be 2 characters long:".to_owned());

@@ -89,9 +89,6 @@ pub(super) fn is_reset(entries: &[Value]) -> bool {
 }
 
 /// Reads `managedFields`.
-///
-/// # Errors
-/// One sentence about the first entry that cannot be read.
 pub(super) fn decode(entries: &[Value]) -> Result<Managers, String> {
     let mut managers = Managers::new();
     for (index, entry) in entries.iter().enumerate() {

@@ -67,9 +67,6 @@ pub(super) fn update(live: &Value, new: &Value, managers: &mut Managers, version
 }
 
 /// Lays a configuration over the live object and makes its fields the applier's.
-///
-/// # Errors
-/// What others own and the configuration changes, unless `force`.
 pub(super) fn apply(
     live: &Value,
     configuration: &Value,

@@ -179,9 +179,6 @@ impl FieldSet {
     }
 
     /// Reads the form of FieldsV1.
-    ///
-    /// # Errors
-    /// One sentence about what cannot be read.
     pub(super) fn from_json(fields: &Value) -> Result<Self, String> {
         Ok(Entry::from_json(fields)?.below)
     }

@@ -18,9 +18,6 @@ pub(super) struct Misfit {
 
 /// Checks that an object fits, and names each place where it does not, in the words of the real server.
 /// `duplicates` says whether items of a list may have the same keys.
-///
-/// # Errors
-/// One text of one line, or of `errors:` and a line for each place.
 pub(super) fn check(object: &Value, shape: Shape<'_>, duplicates: bool) -> Result<(), String> {
     let mut checker = Checker { path: String::new(), duplicates, misfits: Vec::new() };
     checker.value(object, shape);

@@ -15,9 +15,7 @@ pub(super) enum Items {
 }
 
 /// What the items of all these lists are.
-///
-/// # Errors
-/// 422 for lists of lists; 500 when the items differ in type, or there are none.
+/// Fails with 422 for lists of lists; 500 when the items differ in type, or there are none.
 pub(super) fn items_of(lists: [&[Value]; 2]) -> Result<Items, Status> {
     let mut all = lists.into_iter().flatten();
     let Some(first) = all.next() else {
@@ -67,9 +65,7 @@ impl<'a> Places<'a> {
 
 /// Puts a merged list in order: items that `order` names in that order, the others in the order of `live`, and both
 /// woven together as they stood in `live`.
-///
-/// # Errors
-/// 500 when an item lacks the merge key.
+/// Fails with 500 when an item lacks the merge key.
 pub(super) fn arrange(
     merged: Vec<Value>,
     order: &[Value],
@@ -121,9 +117,7 @@ fn sorted(items: Vec<Value>, list: &Places<'_>) -> Vec<(Option<usize>, Value)> {
 }
 
 /// The value of an item's merge key.
-///
-/// # Errors
-/// 500 when it is no object or has no such field.
+/// Fails with 500 when it is no object or has no such field.
 pub(super) fn key_of<'a>(item: &'a Value, key: &str) -> Result<&'a Value, Status> {
     if !item.is_object() {
         return Err(bad_type("map[string]interface {}", item));

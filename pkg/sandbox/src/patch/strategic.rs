@@ -21,9 +21,6 @@ const ELEMENT_ORDER: &str = "$setElementOrder";
 type Fields = Map<String, Value>;
 
 /// Merges a patch into an object.
-///
-/// # Errors
-/// See [`super::strategic`].
 pub(super) fn merge_maps(mut live: Fields, mut patch: Fields, schema: Schema<'_>) -> Result<Fields, Status> {
     if let Some(directive) = patch.remove(DIRECTIVE) {
         return match directive.as_str() {

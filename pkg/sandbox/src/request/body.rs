@@ -39,9 +39,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// The form a content type names; none at all is JSON.
-    ///
-    /// # Errors
-    /// 415 for other content types.
+    /// Fails with 415 for other content types.
     pub(crate) fn of(content_type: &str) -> Result<Self, Status> {
         match media_type(content_type) {
             "" | "application/json" => Ok(Self::Json),
@@ -71,9 +69,7 @@ pub(crate) fn unsupported(accepted: &[&str]) -> Status {
 }
 
 /// Reads a whole body.
-///
-/// # Errors
-/// 413 when it is too long, 400 when it ends early.
+/// Fails with 413 when it is too long, 400 when it ends early.
 pub(crate) async fn read<B>(body: B) -> Result<Bytes, Status>
 where
     B: Body<Data = Bytes>,
@@ -102,9 +98,7 @@ where
 }
 
 /// Decodes the object of a request for a kind.
-///
-/// # Errors
-/// 400 in the words of the real server when it cannot be read.
+/// Fails with 400 in the words of the real server when it cannot be read.
 pub(crate) fn object(content: &[u8], format: Format, kind: &str) -> Result<Decoded, Status> {
     let unreadable = |why: &str| {
         let summary = summary(content);
@@ -140,9 +134,7 @@ fn of_protobuf(content: &[u8], kind: &str) -> Result<Decoded, Status> {
 }
 
 /// Decodes the options of a deletion.
-///
-/// # Errors
-/// 400 when they cannot be read or are something else.
+/// Fails with 400 when they cannot be read or are something else.
 pub(crate) fn delete_options(content: &[u8], content_type: &str) -> Result<Value, Status> {
     let value = match Format::of(content_type)? {
         Format::Json => {
@@ -165,9 +157,6 @@ pub(crate) fn delete_options(content: &[u8], content_type: &str) -> Result<Value
 }
 
 /// Decodes a patch in JSON.
-///
-/// # Errors
-/// What is wrong with it, in Go's words; the kinds of patches say it differently.
 pub(crate) fn json(content: &[u8]) -> Result<Decoded, String> {
     match serde_json::from_slice::<tracked::Tracked>(content) {
         Ok(tracked) => Ok(tracked.into()),
@@ -176,9 +165,7 @@ pub(crate) fn json(content: &[u8]) -> Result<Decoded, String> {
 }
 
 /// Decodes an applied configuration, which is YAML, or JSON as a part of it.
-///
-/// # Errors
-/// 400 when it cannot be read.
+/// Fails with 400 when it cannot be read.
 pub(crate) fn configuration(content: &[u8]) -> Result<Decoded, Status> {
     if let Ok(tracked) = serde_json::from_slice::<tracked::Tracked>(content) {
         let decoded = Decoded::from(tracked);

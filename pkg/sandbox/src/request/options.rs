@@ -77,9 +77,7 @@ pub(crate) struct ListOptions {
 
 impl ListOptions {
     /// Reads and checks them.
-    ///
-    /// # Errors
-    /// 400 when a number is none, 422 when they contradict each other.
+    /// Fails with 400 when a number is none, 422 when they contradict each other.
     pub(crate) fn read(query: &Query, watch: bool) -> Result<Self, Status> {
         let options = Self {
             limit: query.integer("limit")?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or_default(),
@@ -191,9 +189,7 @@ pub(crate) enum WriteKind {
 
 impl WriteOptions {
     /// Reads and checks them.
-    ///
-    /// # Errors
-    /// 422 when one has a value that it may not have.
+    /// Fails with 422 when one has a value that it may not have.
     pub(crate) fn read(query: &Query, kind: WriteKind) -> Result<Self, Status> {
         let mut errors = Vec::new();
         if kind == WriteKind::Apply && query.text("fieldManager").is_empty() {
@@ -260,9 +256,7 @@ pub(crate) struct DeleteOptions {
 
 impl DeleteOptions {
     /// Reads and checks them: from the body, or from the query when there is no body.
-    ///
-    /// # Errors
-    /// 400 when the body is none, 422 when an option has a value that it may not have.
+    /// Fails with 400 when the body is none, 422 when an option has a value that it may not have.
     pub(crate) fn read(query: &Query, content: &[u8], content_type: &str) -> Result<Self, Status> {
         let body =
             if content.is_empty() { of_query(query)? } else { body::delete_options(content, content_type)? };

@@ -36,9 +36,7 @@ pub(crate) struct Accepted {
 
 impl Accepted {
     /// Reads an `Accept` header and `pretty` of the query. `watch` restricts it to what can be streamed.
-    ///
-    /// # Errors
-    /// 406 when nothing of it can be given.
+    /// Fails with 406 when nothing of it can be given.
     pub(crate) fn read(header: &str, pretty: bool, watch: bool) -> Result<Self, Status> {
         let plain = Self { pretty, ..Self::default() };
         if header.trim().is_empty() {

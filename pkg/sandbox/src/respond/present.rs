@@ -31,9 +31,7 @@ pub(crate) struct Presenter {
 
 impl Presenter {
     /// Answers about this resource in this form; `include` is what `includeObject` says.
-    ///
-    /// # Errors
-    /// 400 when that is none of the words it may say.
+    /// Fails with 400 when that is none of the words it may say.
     pub(crate) fn new(
         resource: Arc<ResourceType>,
         accepted: Accepted,
@@ -56,9 +54,7 @@ impl Presenter {
     }
 
     /// One stored object. The text of the store is sent as it is where that is what was asked for.
-    ///
-    /// # Errors
-    /// 406 when a list was asked for.
+    /// Fails with 406 when a list was asked for.
     pub(crate) fn stored(&self, code: u16, stored: &Stored) -> Result<Response<Body>, Status> {
         let plain = self.accepted.form == Form::Whole && !self.accepted.yaml && !self.accepted.pretty;
         if plain && object::is_current(&self.resource, stored) {
@@ -70,17 +66,13 @@ impl Presenter {
     }
 
     /// One whole object of the resource.
-    ///
-    /// # Errors
-    /// 406 when a list was asked for.
+    /// Fails with 406 when a list was asked for.
     pub(crate) fn object(&self, code: u16, object: Value) -> Result<Response<Body>, Status> {
         Ok(value(&self.accepted, code, &self.shaped(object)?))
     }
 
     /// A page of a list.
-    ///
-    /// # Errors
-    /// 406 when a single object was asked for.
+    /// Fails with 406 when a single object was asked for.
     pub(crate) fn list(
         &self,
         items: &[Arc<Stored>],
@@ -136,9 +128,7 @@ impl Presenter {
     }
 
     /// An object of the resource in the form asked for.
-    ///
-    /// # Errors
-    /// 406 when a list was asked for.
+    /// Fails with 406 when a list was asked for.
     pub(crate) fn shaped(&self, object: Value) -> Result<Value, Status> {
         match self.accepted.form {
             Form::Whole => Ok(object),

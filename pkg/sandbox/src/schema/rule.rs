@@ -72,9 +72,6 @@ impl Rule {
     }
 
     /// The rule, ready to run.
-    ///
-    /// # Errors
-    /// What the compiler says about an expression that it cannot read.
     pub(crate) fn compiled(&self) -> Result<&Compiled, &str> {
         self.compiled.get_or_init(|| self.compile()).as_ref().map_err(String::as_str)
     }

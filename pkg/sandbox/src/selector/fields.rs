@@ -73,9 +73,7 @@ const EVENT: Fields = &[
 impl FieldSelector {
     /// Reads `metadata.name=a,status.phase!=Running` for this resource. A backslash before `,`, `=` or a backslash makes
     /// it part of the value.
-    ///
-    /// # Errors
-    /// 400 for a field that the resource does not offer, with the real server's words.
+    /// Fails with 400 for a field that the resource does not offer, with the real server's words.
     pub(crate) fn parse(text: &str, resource: &ResourceType) -> Result<Self, Status> {
         let parts = split(text);
         let mut read = Vec::with_capacity(parts.len());

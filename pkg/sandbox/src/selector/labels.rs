@@ -43,9 +43,7 @@ enum Operator {
 
 impl LabelSelector {
     /// Reads `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2`.
-    ///
-    /// # Errors
-    /// 400 with the real server's words.
+    /// Fails with 400 with the real server's words.
     pub(crate) fn parse(text: &str) -> Result<Self, Status> {
         let mut requirements = Parser::new(text).requirements().map_err(Status::bad_request)?;
         requirements.sort_by(|a, b| a.key.cmp(&b.key));

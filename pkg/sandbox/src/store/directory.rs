@@ -88,9 +88,6 @@ impl OpenError {
 
 impl Directory {
     /// Makes the directory if need be, and takes it.
-    ///
-    /// # Errors
-    /// When another process has it, or the system refuses.
     pub(super) fn take(path: &Path, owner: Option<u32>) -> Result<Self, OpenError> {
         create_private_directory(path).map_err(OpenError::io("create", path))?;
         let lock_path = path.join("lock");
@@ -140,9 +137,6 @@ impl Directory {
     }
 
     /// Takes away what a stopped replacement left behind.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub(super) fn clean(&self) -> Result<(), OpenError> {
         let new = self.new_journal();
         match fs::remove_file(&new) {

@@ -157,9 +157,6 @@ impl<R: Read> Records<R> {
     }
 
     /// Reads the next record.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub(super) fn next(&mut self) -> io::Result<Step> {
         let left = self.size - self.offset;
         if left == 0 {

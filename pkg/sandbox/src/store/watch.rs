@@ -44,9 +44,6 @@ impl Watch {
     }
 
     /// The next change, as soon as there is one. May be dropped while it waits; nothing is lost by that.
-    ///
-    /// # Errors
-    /// When there will be no more changes.
     pub(crate) async fn next(&mut self) -> Result<Change, WatchEnd> {
         let notify = Arc::clone(&self.changed);
         loop {
@@ -61,9 +58,6 @@ impl Watch {
     }
 
     /// The next change, if there is one already.
-    ///
-    /// # Errors
-    /// When there will be no more changes.
     pub(crate) fn try_next(&mut self) -> Result<Option<Change>, WatchEnd> {
         if self.shared.is_closed() {
             return Err(WatchEnd::Closed);

@@ -46,9 +46,7 @@ impl ContinueToken {
     }
 
     /// Reads what a client hands back.
-    ///
-    /// # Errors
-    /// 400 when it is none of ours.
+    /// Fails with 400 when it is none of ours.
     pub(crate) fn decode(call: &Call<'_>, text: &str) -> Result<Self, Status> {
         let refuse = |why: &str| {
             Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"))

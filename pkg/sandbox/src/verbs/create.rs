@@ -95,9 +95,7 @@ async fn commit(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
 }
 
 /// Gives a Service its addresses. No other Service gets any until the returned guard is gone.
-///
-/// # Errors
-/// 422 when it asks for what it cannot have.
+/// Fails with 422 when it asks for what it cannot have.
 pub(crate) async fn assign_addresses<'a>(
     call: &Call<'a>,
     object: &mut Value,

@@ -15,9 +15,8 @@ use crate::{
 };
 
 /// Decodes the body of a create or an update.
-///
-/// # Errors
-/// 400 when it is no object of the resource, or is odd and that was forbidden; 415 for content types nobody reads.
+/// Fails with 400 when it is no object of the resource, or is odd and that was forbidden; 415 for content types nobody
+/// reads.
 pub(crate) fn decode(call: &Call<'_>, content: &[u8], content_type: &str) -> Result<Value, Status> {
     let resource = &call.resource;
     let format = Format::of(content_type)?;
@@ -75,9 +74,7 @@ fn cannot_be_handled(call: &Call<'_>, why: &str) -> Status {
 }
 
 /// Refuses a body that is no `Scale`, whatever it is the scale of.
-///
-/// # Errors
-/// 400 as for objects.
+/// Fails with 400 as for objects.
 pub(crate) fn is_scale(call: &Call<'_>, sent: &Value) -> Result<(), Status> {
     let text = |name: &str| sent.get(name).and_then(Value::as_str).unwrap_or_default();
     built_in_kind(&call.kinds, ("autoscaling", "v1", "Scale"), text("apiVersion"), text("kind"))
@@ -147,9 +144,6 @@ fn built_in_kind(
 
 /// Checks the types of an object and drops what nobody knows. Returns what strict readers refuse: `unknown field
 /// "spec.foo"`.
-///
-/// # Errors
-/// What is of the wrong type, in Go's words.
 fn check_fields(call: &Call<'_>, object: &mut Value) -> Result<Vec<String>, String> {
     let resource = &call.resource;
     if resource.custom.is_none() {
@@ -177,9 +171,7 @@ fn unknown_field(path: &str) -> String {
 
 /// Decodes what a patch made of an object. What is refused is shown as `shown`, or as the patched object.
 /// Source: kube-apiserver 1.36 `jsonPatcher.applyPatchToCurrentObject`, `applyPatchToObject`.
-///
-/// # Errors
-/// 422 when it is no object of the resource any more, or is odd and that was forbidden.
+/// Fails with 422 when it is no object of the resource any more, or is odd and that was forbidden.
 pub(crate) fn patched(
     call: &Call<'_>,
     object: &mut Value,
@@ -214,9 +206,7 @@ pub(crate) fn patched(
 }
 
 /// Refuses an object that names another namespace than the request, and fills it in.
-///
-/// # Errors
-/// 400 when they differ.
+/// Fails with 400 when they differ.
 pub(crate) fn match_namespace(call: &Call<'_>, object: &mut Value) -> Result<(), Status> {
     let sent = meta::namespace(object);
     if !call.resource.namespaced {
@@ -233,9 +223,7 @@ pub(crate) fn match_namespace(call: &Call<'_>, object: &mut Value) -> Result<(),
 }
 
 /// Refuses an object that is named otherwise than the address.
-///
-/// # Errors
-/// 400 when they differ, or the object has no name.
+/// Fails with 400 when they differ, or the object has no name.
 pub(crate) fn match_name(call: &Call<'_>, object: &Value) -> Result<(), Status> {
     let (sent, name) = (meta::name(object), call.name);
     if sent.is_empty() {

@@ -79,17 +79,11 @@ pub(crate) fn read_status(stored: &Stored) -> Value {
 }
 
 /// The revision an object says it is of; `None` when it says none, or 0.
-///
-/// # Errors
-/// What Go says of a text that is no number.
 pub(crate) fn revision_of(object: &Value) -> Result<Option<Revision>, String> {
     parse_revision(meta::text(object, "resourceVersion"))
 }
 
 /// Reads a revision; empty and 0 are none.
-///
-/// # Errors
-/// What Go says of a text that is no number.
 pub(crate) fn parse_revision(text: &str) -> Result<Option<Revision>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -111,9 +105,7 @@ pub(crate) struct Pending {
 
 impl Pending {
     /// Writes an object in the form it is stored in, all but its revision.
-    ///
-    /// # Errors
-    /// 400 when it is nested deeper than what is stored can be read.
+    /// Fails with 400 when it is nested deeper than what is stored can be read.
     pub(crate) fn new(resource: &ResourceType, object: &Value) -> Result<Self, Status> {
         let converted = kind::storage_form(resource, object);
         let (object, version) = match &converted {

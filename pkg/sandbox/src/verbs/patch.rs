@@ -27,9 +27,7 @@ pub(crate) enum PatchType {
 
 impl PatchType {
     /// The sort a content type names.
-    ///
-    /// # Errors
-    /// 415 for other content types, in the words the real server has for each sort of resource.
+    /// Fails with 415 for other content types, in the words the real server has for each sort of resource.
     pub(crate) fn of(content_type: &str, custom: bool) -> Result<Self, Status> {
         match body::media_type(content_type) {
             "application/json-patch+json" => Ok(Self::Json),
@@ -63,9 +61,7 @@ pub(crate) struct Patch {
 
 impl Patch {
     /// Reads a patch.
-    ///
-    /// # Errors
-    /// 400 when it cannot be read.
+    /// Fails with 400 when it cannot be read.
     pub(crate) fn read(sort: PatchType, content: &[u8], force: bool) -> Result<Self, Status> {
         let Decoded { value, oddities } = match sort {
             PatchType::Apply => body::configuration(content)?,
@@ -77,9 +73,7 @@ impl Patch {
     }
 
     /// Refuses to apply the scale of a custom resource, as the real server does, which tries to convert it to one.
-    ///
-    /// # Errors
-    /// 500 in its words.
+    /// Fails with 500 in its words.
     pub(crate) fn fits_a_scale(&self, call: &Call<'_>) -> Result<(), Status> {
         if self.sort != PatchType::Apply || call.resource.custom.is_none() {
             return Ok(());

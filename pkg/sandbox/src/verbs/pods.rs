@@ -16,9 +16,7 @@ pub(crate) fn done() -> Value {
 }
 
 /// Puts a pod on a node.
-///
-/// # Errors
-/// 409 when it is on one already.
+/// Fails with 409 when it is on one already.
 pub(crate) async fn bind(call: &Call<'_>, binding: &Value) -> Result<Value, Status> {
     let node = binding["target"]["name"].as_str().unwrap_or_default().to_owned();
     let mut whole = Call::new(call.server, call.kinds.clone(), call.resource.clone());
@@ -75,9 +73,7 @@ pub(crate) async fn evict(call: &Call<'_>, eviction: &Value) -> Result<Value, St
 }
 
 /// A token for a service account: made up, and good for nothing but its looks.
-///
-/// # Errors
-/// 404 when there is no such account.
+/// Fails with 404 when there is no such account.
 pub(crate) fn token(call: &Call<'_>, mut request: Value) -> Result<Value, Status> {
     let account = super::read::get(call, "")?;
     let account = super::object::read(&call.resource, &account);

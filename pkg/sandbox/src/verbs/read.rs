@@ -36,9 +36,7 @@ pub(crate) struct Selectors {
 
 impl Selectors {
     /// Reads them.
-    ///
-    /// # Errors
-    /// 400 with what is wrong with them.
+    /// Fails with 400 with what is wrong with them.
     pub(crate) fn read(call: &Call<'_>, options: &ListOptions) -> Result<Self, Status> {
         let labels = match options.label_selector.as_str() {
             "" => None,
@@ -63,9 +61,7 @@ impl Selectors {
 }
 
 /// The object a call names.
-///
-/// # Errors
-/// 404 when there is none; 504 when it is asked for as of a revision that is still to come.
+/// Fails with 404 when there is none; 504 when it is asked for as of a revision that is still to come.
 pub(crate) fn get(call: &Call<'_>, resource_version: &str) -> Result<Arc<Stored>, Status> {
     let revision = object::parse_revision(resource_version).map_err(|why| {
         let shown = crate::go::quoted(resource_version);
@@ -86,9 +82,7 @@ fn not_in_the_future(call: &Call<'_>, asked: Option<Revision>) -> Result<(), Sta
 /// A page of the objects in the scope of a call.
 ///
 /// Source: kube-apiserver 1.36, measured, and its page on the semantics of `resourceVersion`.
-///
-/// # Errors
-/// 400 for options that cannot be read; 410 and 504 for revisions that are gone or still to come.
+/// Fails with 400 for options that cannot be read; 410 and 504 for revisions that are gone or still to come.
 pub(crate) fn list(call: &Call<'_>, options: &ListOptions) -> Result<Listing, Status> {
     let selectors = Selectors::read(call, options)?;
     let asked = object::parse_revision(&options.resource_version).map_err(|why| {

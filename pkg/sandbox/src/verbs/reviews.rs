@@ -20,9 +20,7 @@ pub(crate) fn is_review(resource: &ResourceType) -> bool {
 }
 
 /// Answers a review.
-///
-/// # Errors
-/// 400 and 422 for reviews that ask nothing.
+/// Fails with 400 and 422 for reviews that ask nothing.
 pub(crate) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status> {
     let kind = &*call.resource.kind;
     if matches!(kind, "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview") {

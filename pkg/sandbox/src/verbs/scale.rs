@@ -13,9 +13,7 @@ const BUILT_IN_SPEC: &str = ".spec.replicas";
 const BUILT_IN_STATUS: &str = ".status.replicas";
 
 /// The scale of an object.
-///
-/// # Errors
-/// 500 when a custom resource has no number where its definition says, as the real server has it.
+/// Fails with 500 when a custom resource has no number where its definition says, as the real server has it.
 pub(crate) fn of(resource: &ResourceType, object: &Value) -> Result<Value, Status> {
     let paths = paths(resource);
     let spec_path = paths.as_ref().map_or(BUILT_IN_SPEC, |paths| &paths.spec_replicas);

@@ -61,9 +61,7 @@ pub(crate) struct Watching {
 }
 
 /// Begins a watch.
-///
-/// # Errors
-/// 400 for selectors that cannot be read, 500 for a revision that is no number, as the real server has it.
+/// Fails with 400 for selectors that cannot be read, 500 for a revision that is no number, as the real server has it.
 pub(crate) fn watch(
     call: &Call<'_>,
     options: &ListOptions,

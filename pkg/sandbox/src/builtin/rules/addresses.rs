@@ -24,9 +24,6 @@ const NODE_PORTS: std::ops::RangeInclusive<u64> = 30000..=32767;
 
 /// Gives a new or changed Service the cluster IP and the node ports it needs and has not; `old` is what is stored,
 /// `others` are all other Services. Same input, same addresses: the lowest free one is taken.
-///
-/// # Errors
-/// What the real server says of an address that is taken or out of range, and when none is left.
 pub(crate) fn assign_addresses<'a>(
     service: &mut Value,
     old: Option<&Value>,

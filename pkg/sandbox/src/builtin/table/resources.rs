@@ -31,9 +31,6 @@ pub(super) struct Subresource {
 }
 
 /// All resources of the table.
-///
-/// # Errors
-/// The line that cannot be read.
 pub(super) fn read(table: &'static str) -> Result<Vec<Resource>, String> {
     let mut resources: Vec<Resource> = Vec::new();
     let (mut group, mut version, mut package) = ("", "", "");

@@ -169,9 +169,6 @@ impl ValueType {
 
 impl Shapes {
     /// Reads the table.
-    ///
-    /// # Errors
-    /// The line that cannot be read.
     pub(super) fn read(table: &'static str) -> Result<Self, String> {
         let names = names(table)?;
         let mut reader = Reader { names: &names, package: "" };

@@ -10,9 +10,6 @@ use std::ops::Range;
 const MOST_REPEATS: u32 = 1000;
 
 /// Writes an expression of Go so that the `regex` crate reads it as Go does. What neither can read stays as it is.
-///
-/// # Errors
-/// What Go says of a repetition that `regex` would take: one too large, or one of a repetition.
 pub(super) fn translate(text: &str) -> Result<String, String> {
     let mut writer = Writer { text, rest: text, out: String::with_capacity(text.len()), repetition: 0..0 };
     while let Some(c) = writer.rest.chars().next() {
