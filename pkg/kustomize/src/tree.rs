@@ -85,7 +85,7 @@ pub enum Resolved {
     Missing,
 }
 
-/// Files by path. A build never reads a file more often than necessary, and never writes.
+/// Files by path. A build never writes, and reads each file of objects at most twice.
 pub trait Tree {
     /// Resolves the links in a path and returns the kind of its target.
     /// # Errors

@@ -36,7 +36,7 @@ pub enum NamespaceError {
     },
 }
 
-/// The annotation that tells cert-manager's CA injector the Certificate.
+/// The annotation that names a Certificate for cert-manager's CA injector.
 const INJECT_CA_FROM: &str = "cert-manager.io/inject-ca-from";
 
 const NAMESPACE: &str = "Namespace";
@@ -71,7 +71,7 @@ fn is_namespaced(kind: &str) -> bool {
 
 /// Returns the target namespace of provider components: the name of their Namespace object.
 ///
-/// A Namespace without a name is ignored.
+/// Ignores Namespaces without a name before the first named one.
 /// Source: clusterctl v1.14 client/repository/components.go (`inspectTargetNamespace`).
 /// # Errors
 /// [`SeveralNamespaces`] if there are several; a target namespace does not help, the components must change.

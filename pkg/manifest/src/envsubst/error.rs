@@ -55,7 +55,7 @@ impl fmt::Display for Fault {
 pub enum FaultKind {
     /// `missing closing brace`
     ///
-    /// A character other than an operator or `}` follows the name: `${V.x}`, `${V-x}`, `${V`.
+    /// Neither an operator nor `}` follows the name: `${V.x}`, `${V-x}`, `${V`.
     MissingClosingBrace,
     /// `unable to parse variable name`
     ///

@@ -61,7 +61,7 @@ fn add_conditions(
     }
 }
 
-/// True if a condition has a message, or deviates from the healthy state.
+/// True for `Available` and `Ready`, and for a condition with a message or in an unhealthy state.
 fn is_telling(condition: &Condition) -> bool {
     let well = if NEGATIVE.contains(&&*condition.condition_type) { "False" } else { "True" };
     matches!(&*condition.condition_type, "Available" | "Ready")
