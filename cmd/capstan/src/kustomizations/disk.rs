@@ -1,14 +1,19 @@
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use kustomize::{Answers, Build, MemoryTree, Resolved, Tree, TreeError, TreePath};
+use kustomize::{Resolved, Tree, TreeError, TreePath};
 
-use super::layer::OPTIONS;
+/// The folder where a build starts, and the copy of something elsewhere that it is part of.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) folder: TreePath,
+    pub(super) top: Option<TreePath>,
+}
 
 /// The disk as a build sees it: absolute paths, links followed, each file read once.
 pub(super) struct DiskTree {
@@ -155,13 +160,4 @@ impl<T: Tree> Tree for Recorded<T> {
         self.read.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
         Ok(bytes)
     }
-}
-
-/// The files of a tree that the layer in this folder finds.
-pub(crate) fn found_by_layer(tree: MemoryTree, folder: &TreePath) -> BTreeSet<TreePath> {
-    let tree = Recorded::new(tree);
-    let build = Build { tree: &tree, answers: &Answers::new(), options: OPTIONS };
-    // Without what it is laid over there is much that does not fit; each file is looked for all the same.
-    let _ = build.run(folder);
-    tree.into_read().into_keys().collect()
 }

@@ -11,9 +11,8 @@ use tempfile::TempDir;
 use transport::NamedBy;
 
 use super::{
-    disk::tree_path,
+    disk::{Start, tree_path},
     helm::{Helm, HelmProgram},
-    run::Start,
 };
 use crate::{Environment, Failure, Within as _, failure::Kind, session::Session, ui::Messages};
 

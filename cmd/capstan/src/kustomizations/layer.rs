@@ -1,5 +1,5 @@
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{
         Arc,
@@ -9,18 +9,20 @@ use std::{
 
 use bytes::Bytes;
 use futures::future::{LocalBoxFuture, ready};
-use kustomize::{Answer, Answers, BaseObjects, Build, Options, Problem, Reorder, Report, Request, TreePath};
+use kustomize::{
+    Answer, Answers, BaseObjects, Build, MemoryTree, Options, Problem, Reorder, Report, Request, TreePath,
+};
 use manifest::{Object, provenance::Trace};
 use provider::{Layer, LayerError, Layered, LazyLayer};
 use repository::LockSettings;
 use tokio::sync::OnceCell;
 
 use super::{
-    disk::{DiskTree, Recorded},
+    disk::{DiskTree, Recorded, Start},
     distinct,
     fetch::{Fetched, Fetcher},
     place::FileNames,
-    run::{Building, Place, Start},
+    run::{Building, Place},
     shown_place,
 };
 use crate::{Failure, session::Session};
@@ -181,7 +183,7 @@ impl LazyLayer for LazyKustomization {
 }
 
 /// Objects are put into the order of installation later.
-pub(super) const OPTIONS: Options = Options {
+const OPTIONS: Options = Options {
     load_restrictor: kustomize::LoadRestrictor::RootOnly,
     reorder: Reorder::None,
     helm: kustomize::Helm::Off,
@@ -189,6 +191,15 @@ pub(super) const OPTIONS: Options = Options {
     conflicts: kustomize::Conflicts::Ignored,
     trace: Trace::Off,
 };
+
+/// The files of a tree that the layer in this folder finds.
+pub(crate) fn found_by_layer(tree: MemoryTree, folder: &TreePath) -> BTreeSet<TreePath> {
+    let tree = Recorded::new(tree);
+    let build = Build { tree: &tree, answers: &Answers::new(), options: OPTIONS };
+    // Without what it is laid over there is much that does not fit; each file is looked for all the same.
+    let _ = build.run(folder);
+    tree.into_read().into_keys().collect()
+}
 
 impl Layer for KustomizationLayer {
     fn place(&self) -> &str {

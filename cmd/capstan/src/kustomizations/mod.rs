@@ -14,9 +14,8 @@ mod layer;
 mod place;
 mod run;
 
-pub(crate) use disk::found_by_layer;
 pub(crate) use flags::{Around, KustomizationFlags, RunLayers, configured};
 pub(crate) use helm::HelmProgram;
-pub(crate) use layer::KustomizationLayer;
+pub(crate) use layer::{KustomizationLayer, found_by_layer};
 pub(crate) use place::{FileNames, distinct, shown_place};
 pub(crate) use run::{Built, How, build};

@@ -3,7 +3,7 @@ use std::{collections::HashSet, fmt::Write as _, path::Path};
 use kustomize::{Answer, Answers, Problem, Remote, Request, TreePath};
 use manifest::{Object, provenance::Setter};
 
-use super::{disk::tree_path, run::Start};
+use super::disk::{Start, tree_path};
 
 /// The folder or url of a kustomization as people may see it.
 pub(crate) fn shown_place(place: &str) -> String {

@@ -1,12 +1,10 @@
 use std::collections::BTreeSet;
 
-use kustomize::{
-    Answers, BaseObjects, Build, Options, Output, Remote, Report, Request, Resolved, Tree as _, TreePath,
-};
+use kustomize::{Answers, BaseObjects, Build, Options, Output, Remote, Report, Request, Resolved, Tree as _};
 use transport::NamedBy;
 
 use super::{
-    disk::{DiskTree, tree_path},
+    disk::{DiskTree, Start, tree_path},
     fetch::{Fetched, Fetcher},
     helm::HelmProgram,
     place::{FileNames, shown_place},
@@ -23,12 +21,6 @@ pub(crate) struct Built {
 pub(crate) struct How {
     pub(crate) options: Options,
     pub(crate) helm: Option<HelmProgram>,
-}
-
-#[derive(Debug)]
-pub(super) struct Start {
-    pub(super) folder: TreePath,
-    pub(super) top: Option<TreePath>,
 }
 
 pub(super) enum Place {
