@@ -32,6 +32,9 @@ impl Program {
     }
 }
 
+/// The commands of a program, with their flags.
+pub(crate) type CommandTree = fn(Program) -> clap::Command;
+
 pub(crate) fn operating_system() -> &'static str {
     match std::env::consts::OS {
         "macos" => "darwin",

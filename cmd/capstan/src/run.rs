@@ -9,12 +9,12 @@ use api::ExitStatus;
 
 use crate::{
     Environment, Failure, Streams,
-    cli::{self, Globals, Invocation, Parsed},
+    cli::{self, Invocation, Parsed},
     completion,
     failure::Kind,
     program::Program,
-    session::Session,
-    settings,
+    session::{Interpreter, Session},
+    settings::{self, Globals},
     suggested_commands::SuggestedCommands,
     ui::{ErrorFormat, Input, Messages, Printer},
     verbs,
@@ -44,6 +44,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment, s
         ExitStatus::Bug
     });
     ExitCode::from(status.code())
+}
+
+const INTERPRETER: Interpreter = Interpreter { tree: cli::tree_of, run: run_within };
+
+/// Runs a command line inside the run of another one.
+fn run_within(argv: &[OsString], session: &mut Session) -> Result<(), Failure> {
+    let program = session.program();
+    let parsed = cli::parse(program, argv)?;
+    let commands = parsed.suggested_commands(program, session.environment());
+    let Invocation::Verb(verb) = parsed.invocation else {
+        let line: Vec<_> = argv.iter().map(|word| word.to_string_lossy()).collect();
+        return Err(Failure::new(Kind::Bug, format!("`{}` is no command to run", line.join(" "))));
+    };
+    session.within(parsed.globals, commands, |session| verb.run(session))
 }
 
 struct Run {
@@ -82,7 +96,8 @@ impl Run {
             Err(_) if invocation.asks_for_help() => {}
             Err(failure) => return self.finish(printer, Err(failure)),
         }
-        let mut session = Session::new(self.program, self.environment.clone(), globals, printer, stdin);
+        let mut session =
+            Session::new(self.program, INTERPRETER, self.environment.clone(), globals, printer, stdin);
         let result = match invocation {
             Invocation::Help(path) => verbs::help::show(&path, &mut session),
             Invocation::Version => verbs::version::show_own(&mut session),

@@ -1,7 +1,7 @@
 use std::{
+    cell::OnceCell,
     convert::Infallible,
     future::Future,
-    io,
     pin::{Pin, pin},
     sync::{
         Arc,
@@ -17,13 +17,13 @@ use tokio::{
 };
 
 use crate::{
-    failure::Failure,
+    failure::{Failure, Kind},
     ui::{Progress, TICK, restore_terminal},
 };
 
 /// Waits for futures: one thread, made when a verb first needs it, with Ctrl-C and the live line taken care of.
 pub(crate) struct Runtime {
-    tokio: Tokio,
+    tokio: OnceCell<Tokio>,
     progress: Progress,
     interrupts: Arc<Interrupts>,
 }
@@ -40,9 +40,8 @@ struct Interrupts {
 }
 
 impl Runtime {
-    pub(crate) fn new(progress: Progress) -> io::Result<Self> {
-        let tokio = Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { tokio, progress, interrupts: Arc::default() })
+    pub(crate) fn new(progress: Progress) -> Self {
+        Self { tokio: OnceCell::new(), progress, interrupts: Arc::default() }
     }
 
     /// Keeps a Ctrl-C for the next wait when nothing is waited for; a second one ends the process.
@@ -57,21 +56,21 @@ impl Runtime {
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Failure> {
         let mut result = None;
-        self.drive(pin!(async { result = Some(future.await) }));
+        self.drive(self.tokio()?, pin!(async { result = Some(future.await) }));
         result.map_or_else(|| Err(Failure::interrupted()), |result| result.map_err(Into::into))
     }
 
     /// Runs a future to its end or until Ctrl-C. It is a trait object, so that there is one copy of this code.
-    fn drive(&self, mut future: Pin<&mut dyn Future<Output = ()>>) {
+    fn drive(&self, tokio: &Tokio, mut future: Pin<&mut dyn Future<Output = ()>>) {
         // A future that only reads files ends at the first poll: it needs neither a signal handler nor a timer.
-        let context = self.tokio.enter();
+        let context = tokio.enter();
         if future.as_mut().now_or_never().is_some() {
             return;
         }
         drop(context);
         self.interrupts.waiting.store(true, Ordering::SeqCst);
         Interrupts::watch(&self.interrupts, &self.progress);
-        self.tokio.block_on(async {
+        tokio.block_on(async {
             tokio::select! {
                 biased;
                 () = future => {}
@@ -81,6 +80,16 @@ impl Runtime {
         });
         self.interrupts.waiting.store(false, Ordering::SeqCst);
         self.progress.end();
+    }
+
+    fn tokio(&self) -> Result<&Tokio, Failure> {
+        if let Some(tokio) = self.tokio.get() {
+            return Ok(tokio);
+        }
+        let tokio = Builder::new_current_thread().enable_all().build().map_err(|error| {
+            Failure::new(Kind::Environment, "cannot start waiting for files and hosts").because(&error)
+        })?;
+        Ok(self.tokio.get_or_init(|| tokio))
     }
 }
 

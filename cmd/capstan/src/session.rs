@@ -1,34 +1,44 @@
 use std::{
     cell::OnceCell,
+    ffi::OsString,
     future::Future,
     mem,
     rc::Rc,
     time::{Duration, Instant},
 };
 
-use provider::config::Config;
+use api::ProviderId;
+use provider::{ProviderReleases, config::Config};
 use serde::Serialize;
 
 use crate::{
     Environment, Failure,
-    cli::Globals,
     events::{ClusterEvents, ProgressFormat, Writes},
     failure::Kind,
-    program::Program,
+    program::{CommandTree, Program},
     runtime::Runtime,
-    settings::{self, OutputFormat},
+    settings::{self, Globals, OutputFormat},
     suggested_commands::SuggestedCommands,
     ui::{Input, Keyboard, Messages, Printer, closing_line},
 };
 
+/// The command line as a whole, for verbs that show or run other commands.
+#[derive(Clone, Copy)]
+pub(crate) struct Interpreter {
+    pub(crate) tree: CommandTree,
+    /// Runs a command line inside this run, on the same streams. The first argument is the name of the program.
+    pub(crate) run: fn(&[OsString], &mut Session) -> Result<(), Failure>,
+}
+
 /// What a verb is handed beside its own flags: settled flags, the environment, the way out.
 pub(crate) struct Session {
     program: Program,
+    interpreter: Interpreter,
     environment: Environment,
     globals: Globals,
     printer: Printer,
     input: Input,
-    runtime: OnceCell<Runtime>,
+    runtime: Runtime,
     config: OnceCell<Rc<Config>>,
     repositories: OnceCell<repository::Context>,
     writes: Writes,
@@ -38,18 +48,21 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(
         program: Program,
+        interpreter: Interpreter,
         environment: Environment,
         globals: Globals,
         printer: Printer,
         input: Input,
     ) -> Self {
+        let runtime = Runtime::new(printer.messages().progress().clone());
         Self {
             program,
+            interpreter,
             environment,
             globals,
             printer,
             input,
-            runtime: OnceCell::new(),
+            runtime,
             config: OnceCell::new(),
             repositories: OnceCell::new(),
             writes: Writes::default(),
@@ -63,6 +76,10 @@ impl Session {
 
     pub(crate) fn program(&self) -> Program {
         self.program
+    }
+
+    pub(crate) fn interpreter(&self) -> Interpreter {
+        self.interpreter
     }
 
     /// Completes a command that is suggested: with the name of this program, and the flags of this run that it takes.
@@ -122,7 +139,8 @@ impl Session {
         if let Some(config) = self.config.get() {
             return Ok(Rc::clone(config));
         }
-        let config = Rc::new(settings::load(self)?);
+        let config =
+            Rc::new(settings::load(&self.globals, &self.environment, self.messages(), &self.runtime)?);
         Ok(Rc::clone(self.config.get_or_init(|| config)))
     }
 
@@ -144,6 +162,14 @@ impl Session {
             lock,
         )?;
         Ok(self.repositories.get_or_init(|| context).clone())
+    }
+
+    /// The releases of a configured provider, overrides in front. Nothing is read yet.
+    pub(crate) fn provider_releases(&self, id: &ProviderId) -> Result<ProviderReleases, Failure> {
+        let config = self.config()?;
+        let provider = config.provider(id)??;
+        let overrides = settings::overrides(&config, &self.environment)?;
+        Ok(ProviderReleases::open(provider, overrides, &self.repositories()?)?)
     }
 
     /// Shows what happens on a management cluster, and counts what is written there.
@@ -185,13 +211,13 @@ impl Session {
         &self,
         future: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Failure> {
-        self.runtime()?.block_on(future)
+        self.runtime.block_on(future)
     }
 
     /// Lets a run that has something to undo end by itself: from now on a Ctrl-C that comes while nothing is waited for
     /// is `interrupted` at the next wait.
-    pub(crate) fn hold_interrupts(&self) -> Result<(), Failure> {
-        self.runtime().map(Runtime::hold_interrupts)
+    pub(crate) fn hold_interrupts(&self) {
+        self.runtime.hold_interrupts();
     }
 
     /// Runs a command line inside this one: with its own flags and configuration, on the same streams.
@@ -214,15 +240,5 @@ impl Session {
         self.writes = writes;
         self.started_at = started_at;
         result
-    }
-
-    fn runtime(&self) -> Result<&Runtime, Failure> {
-        if let Some(runtime) = self.runtime.get() {
-            return Ok(runtime);
-        }
-        let runtime = Runtime::new(self.messages().progress().clone()).map_err(|error| {
-            Failure::new(Kind::Environment, "cannot start waiting for files and hosts").because(&error)
-        })?;
-        Ok(self.runtime.get_or_init(|| runtime))
     }
 }

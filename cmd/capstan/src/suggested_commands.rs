@@ -1,11 +1,19 @@
 use std::{
     borrow::Cow,
+    fmt::Write as _,
     path::{Path, PathBuf},
 };
 
+use api::output::MovePhase;
 use apply::Credentials;
+use mover::MoveJournal;
 
-use crate::{Environment, cli, program::Program, sandboxes::Home, settings::KubeFlags};
+use crate::{
+    Environment,
+    program::{CommandTree, Program},
+    sandboxes::Home,
+    settings::KubeFlags,
+};
 
 /// Completes the commands that messages suggest, so that each can be pasted: the name this program was called by, and
 /// the flags of this run that choose clusters, the configuration and the lock.
@@ -17,6 +25,8 @@ use crate::{Environment, cli, program::Program, sandboxes::Home, settings::KubeF
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SuggestedCommands {
     program: Program,
+    /// Tells the flags of a suggested command; none if no flag of this run is known.
+    tree: Option<CommandTree>,
     environment: Environment,
     /// The clusters of this run: `--kubeconfig` and its siblings, and `--to-kubeconfig` and its siblings.
     source: KubeFlags,
@@ -35,12 +45,13 @@ impl SuggestedCommands {
     /// The suggestions of a run that has these flags.
     pub(crate) fn new(
         program: Program,
+        tree: CommandTree,
         environment: Environment,
         source: KubeFlags,
         target: KubeFlags,
         files: Vec<(&'static str, String)>,
     ) -> Self {
-        Self { program, environment, source, target, files }
+        Self { program, tree: Some(tree), environment, source, target, files }
     }
 
     /// The suggestions of a run whose flags are not known.
@@ -101,10 +112,8 @@ impl SuggestedCommands {
     /// The long flags that the command of these words takes; none of one that only asks for help.
     fn flags_of(&self, words: &str) -> Vec<String> {
         let words: Vec<&str> = words.split_whitespace().collect();
-        if words.contains(&"--help") {
-            return Vec::new();
-        }
-        let mut tree = cli::tree_of(self.program);
+        let Some(tree) = self.tree.filter(|_| !words.contains(&"--help")) else { return Vec::new() };
+        let mut tree = tree(self.program);
         tree.build();
         let verbs = words.iter().map_while({
             let mut command = &tree;
@@ -213,6 +222,28 @@ pub(crate) fn on_target(text: &str) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
+/// The command that completes an unfinished move, as a suggestion: the clusters are named by their addresses.
+pub(crate) fn resume_move(journal: &MoveJournal) -> String {
+    let abort = if journal.phase == MovePhase::Aborting { " --abort" } else { "" };
+    format!("capstan move{}{abort}", flags_of_move(journal))
+}
+
+fn flags_of_move(journal: &MoveJournal) -> String {
+    let mut flags = String::new();
+    let mut add = |flag: &str, value: &str| {
+        let _ = write!(flags, " {flag} {}", quoted(value, None));
+    };
+    journal.namespaces.iter().for_each(|name| add("--namespace", name));
+    match (&journal.selector, &journal.clusters) {
+        (Some(selector), _) => add("--selector", selector),
+        (None, clusters) => clusters.iter().flatten().for_each(|name| add("--cluster", name)),
+    }
+    journal.namespace_map.iter().for_each(|(from, to)| add("--map-namespace", &format!("{from}={to}")));
+    add("--kubeconfig", &journal.source.address);
+    add("--to-kubeconfig", &journal.target.address);
+    flags
+}
+
 /// True if a command says which cluster is meant.
 fn names_cluster(words: &str, prefix: &str) -> bool {
     let padded = format!(" {words}");
@@ -255,7 +286,7 @@ mod tests {
     fn of(source: KubeFlags, target: KubeFlags, config: Option<&str>) -> SuggestedCommands {
         let environment = Environment::new([("HOME", "/home/me")], "/");
         let files = config.map(|path| ("--config", path.to_owned())).into_iter().collect();
-        SuggestedCommands::new(Program::Capstan, environment, source, target, files)
+        SuggestedCommands::new(Program::Capstan, crate::cli::tree_of, environment, source, target, files)
     }
 
     fn sandbox(name: &str) -> KubeFlags {

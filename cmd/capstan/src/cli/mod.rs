@@ -5,6 +5,7 @@
 //! ```
 
 mod dialect;
+mod help;
 mod hoist;
 mod parse;
 mod tree;
@@ -12,8 +13,9 @@ mod typed;
 mod usage_error;
 
 pub(crate) use dialect::switch;
+pub(crate) use help::render_help;
 pub(crate) use parse::{Invocation, Parsed, parse};
 pub use tree::command;
-pub(crate) use tree::{Globals, named as tree_of, render_help, verbosity};
+pub(crate) use tree::named as tree_of;
 pub(crate) use typed::{error_format, typed};
 pub(crate) use usage_error::unknown_command;

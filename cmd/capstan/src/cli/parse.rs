@@ -4,13 +4,17 @@ use clap::{ArgMatches, Command, FromArgMatches as _};
 
 use super::{
     dialect::{SURPLUS, adapt},
+    help::usage,
     hoist::{VerbPath, verbs_first},
-    tree::{Root, named, usage},
+    tree::{Root, named},
     usage_error,
 };
 use crate::{
-    Environment, Failure, cli::Globals, program::Program, settings::KubeFlags,
-    suggested_commands::SuggestedCommands, verbs::Verb,
+    Environment, Failure,
+    program::Program,
+    settings::{Globals, KubeFlags},
+    suggested_commands::SuggestedCommands,
+    verbs::Verb,
 };
 
 pub(crate) enum Invocation {
@@ -54,7 +58,14 @@ impl Parsed {
         let files = [("--config", config), ("--lock", lock)];
         let given = files.into_iter().filter_map(|(flag, path)| Some((flag, path.clone()?)));
         let files = given.filter(|(_, path)| !path.is_empty()).collect();
-        SuggestedCommands::new(program, environment.clone(), self.source.clone(), self.target.clone(), files)
+        SuggestedCommands::new(
+            program,
+            named,
+            environment.clone(),
+            self.source.clone(),
+            self.target.clone(),
+            files,
+        )
     }
 }
 
@@ -66,9 +77,9 @@ pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<Parsed, Failu
         return Ok(Parsed::from(Invocation::Help(Vec::new())));
     }
     let mut dialect = adapt(tree.clone());
-    let mut matches = dialect.try_get_matches_from_mut(verbs_first(&tree, argv)).map_err(|error| {
-        wrong_verb(program, &tree, argv).unwrap_or_else(|| usage_error::explain(&error, &tree))
-    })?;
+    let mut matches = dialect
+        .try_get_matches_from_mut(verbs_first(&tree, argv))
+        .map_err(|error| wrong_verb(&tree, argv).unwrap_or_else(|| usage_error::explain(&error, &tree)))?;
     let globals = Globals::from_arg_matches(&matches).map_err(|error| usage_error::explain(&error, &tree))?;
     let named = Named::of(&tree, &matches);
     let (source, target) = (named.cluster(""), named.cluster("to_"));
@@ -80,12 +91,12 @@ pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<Parsed, Failu
     if is_group || named.matches.get_flag("help") {
         return Ok(done(Invocation::Help(named.path)));
     }
-    named.check_arguments(program)?;
+    named.check_arguments(&tree)?;
     if matches.get_flag("version") && matches.subcommand().is_none() {
         return Ok(done(Invocation::Version));
     }
     if let Some((flag, word)) = before_plugin(&tree, &matches, argv) {
-        return Err(usage_error::flag_before_plugin(program, flag, word));
+        return Err(usage_error::flag_before_plugin(&tree, flag, word));
     }
     let root =
         Root::from_arg_matches_mut(&mut matches).map_err(|error| usage_error::explain(&error, &tree))?;
@@ -116,7 +127,7 @@ impl<'a> Named<'a> {
         named
     }
 
-    fn check_arguments(&self, program: Program) -> Result<(), Failure> {
+    fn check_arguments(&self, tree: &Command) -> Result<(), Failure> {
         let mut required = self.command.get_positionals().filter(|arg| arg.is_required_set());
         let missing = required.find(|arg| !self.matches.contains_id(arg.get_id().as_str()));
         let failure = match (missing, self.surplus()) {
@@ -124,7 +135,7 @@ impl<'a> Named<'a> {
             (None, Some(word)) => usage_error::surplus_argument(&self.path, self.command, word),
             (None, None) => return Ok(()),
         };
-        Err(failure.with_usage(usage(program, &self.path)))
+        Err(failure.with_usage(usage(tree.clone(), &self.path)))
     }
 
     /// The cluster that its flags choose, or those that begin with `prefix`.
@@ -154,11 +165,11 @@ fn is_group(command: &Command) -> bool {
 }
 
 /// The word that stands where a verb must stand, if there is one.
-fn wrong_verb(program: Program, tree: &Command, argv: &[OsString]) -> Option<Failure> {
+fn wrong_verb(tree: &Command, argv: &[OsString]) -> Option<Failure> {
     let path = VerbPath::find(tree, argv.get(1..)?);
     let word = path.next_word?;
     if path.verbs.is_empty() {
-        return Some(usage_error::unknown_command(program, &word));
+        return Some(usage_error::unknown_command(tree, &word));
     }
     let verbs: Vec<String> = path.verbs.iter().map(|verb| verb.to_string_lossy().into_owned()).collect();
     is_group(path.command).then(|| usage_error::unknown_verb(&verbs, path.command, &word))

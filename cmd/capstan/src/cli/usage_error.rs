@@ -6,8 +6,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use super::tree::named;
-use crate::{Failure, program::Program};
+use crate::Failure;
 
 pub(super) fn explain(error: &clap::Error, tree: &Command) -> Failure {
     let text = |kind| context(error, kind);
@@ -122,17 +121,17 @@ fn near_verbs(path: &[String], command: &Command, word: &str) -> Vec<String> {
 }
 
 /// A word that is no verb, behind a flag. Whether it is a plugin is not looked at.
-pub(super) fn flag_before_plugin(program: Program, flag: &OsString, word: &str) -> Failure {
-    unknown_command(program, word).hint(format!(
+pub(super) fn flag_before_plugin(tree: &Command, flag: &OsString, word: &str) -> Failure {
+    unknown_command(tree, word).hint(format!(
         "if it is a plugin, put its name before `{}`: flags behind the name go to the plugin",
         flag.to_string_lossy()
     ))
 }
 
 /// A first word that is neither a verb nor a plugin.
-pub(crate) fn unknown_command(program: Program, word: &str) -> Failure {
+pub(crate) fn unknown_command(tree: &Command, word: &str) -> Failure {
     let failure = Failure::user(format!("unknown command `{word}`"));
-    with_near_verbs(failure, &[], &named(program), word).hint("`capstan --help` lists the commands")
+    with_near_verbs(failure, &[], tree, word).hint("`capstan --help` lists the commands")
 }
 
 fn quoted(names: &[String]) -> String {

@@ -8,7 +8,7 @@ use mover::{ArchiveError, JournalError, KeyError, MoveError, MoveSide};
 use workload::DescribeError;
 
 use super::rules::{as_error, one_of};
-use crate::verbs::r#move::command;
+use crate::suggested_commands::resume_move;
 
 pub(super) fn hints(error: &(dyn Error + 'static)) -> Vec<String> {
     if let Some(problems) = as_error::<Problems>(error) {
@@ -98,7 +98,7 @@ fn unfinished(run: &UnfinishedRun) -> String {
         }
         UnfinishedRun::Move(journal) => format!(
             "on its source cluster, `{}` completes it; `--abandon` proceeds all the same",
-            command(journal)
+            resume_move(journal)
         ),
     }
 }

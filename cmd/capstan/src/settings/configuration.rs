@@ -7,9 +7,14 @@ use std::{
 
 use api::output::PlaceState;
 use provider::config::{Config, ConfigFile, ConfigFormat};
+use repository::Context;
 
-use super::{repositories::for_configuration, xdg::config_home};
-use crate::{Environment, Failure, Within as _, cli, session::Session};
+use super::{
+    globals::{self, Globals},
+    repositories::for_configuration,
+    xdg::config_home,
+};
+use crate::{Environment, Failure, Within as _, runtime::Runtime, ui::Messages};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
@@ -110,44 +115,43 @@ pub(crate) fn candidates(environment: &Environment) -> Vec<Candidate> {
 
 /// Reads the configuration of this run and lays it under the environment.
 /// Keys that look like a slip are warned of: the peer ignores them, and so do we.
-pub(crate) fn load(session: &Session) -> Result<Config, Failure> {
-    let flag = session.globals().config.as_deref();
-    let file = match source(flag, session.environment()) {
+pub(crate) fn load(
+    globals: &Globals,
+    environment: &Environment,
+    messages: &Messages,
+    runtime: &Runtime,
+) -> Result<Config, Failure> {
+    let file = match source(globals.config.as_deref(), environment) {
         Source::None => None,
         Source::File(path) => Some(from_path(&path)?),
-        Source::Url(url) => Some(fetch(&url, session)?),
+        Source::Url(url) => Some(fetch(&url, &for_configuration(globals, environment, messages), runtime)?),
     };
     match &file {
-        Some(file) => session.messages().log(5, format!("using the configuration `{}`", file.origin)),
-        None => session.messages().log(5, "no configuration file found"),
+        Some(file) => messages.log(5, format!("using the configuration `{}`", file.origin)),
+        None => messages.log(5, "no configuration file found"),
     }
-    let config = Config::new(file, session.environment().variables())?;
+    let config = Config::new(file, environment.variables())?;
     if let Some(level) = config.file_setting(LOG_LEVEL) {
         let level =
             log_level(&level.text, &format!("`{LOG_LEVEL}` in `{}`", config.origin().unwrap_or_default()))?;
-        session.messages().raise_verbosity(level);
+        messages.raise_verbosity(level);
     }
     for unknown in config.unknown_keys() {
         let meant = unknown.near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
         let origin = config.origin().unwrap_or_default();
         let text = format!("`{}` in `{origin}` has no effect", unknown.key);
-        session.messages().warning(if meant.is_empty() {
-            text
-        } else {
-            format!("{text}; did you mean {meant}?")
-        });
+        messages.warning(if meant.is_empty() { text } else { format!("{text}; did you mean {meant}?") });
     }
     // Who uses the section says what is wrong with it.
     for unused in config.image_rules_of_nobody().unwrap_or_default() {
-        session.messages().warning(unused.to_string());
+        messages.warning(unused.to_string());
     }
     Ok(config)
 }
 
-fn fetch(url: &str, session: &Session) -> Result<ConfigFile, Failure> {
-    let context = for_configuration(session.globals(), session.environment(), session.messages());
-    let file = session
-        .block_on(repository::fetch_url(&context, url))
+fn fetch(url: &str, context: &Context, runtime: &Runtime) -> Result<ConfigFile, Failure> {
+    let file = runtime
+        .block_on(repository::fetch_url(context, url))
         .within(|| format!("cannot read the configuration `{}`", transport::address::shown_text(url)))?;
     Ok(from_url(url, file.bytes.into())?)
 }
@@ -166,7 +170,7 @@ pub(crate) fn verbosity(flag: Option<u8>, environment: &Environment) -> Result<u
 
 /// Reads a level that was not given by the flag; `place` is where it stands.
 fn log_level(text: &str, place: &str) -> Result<u8, Failure> {
-    cli::verbosity(text)
+    globals::verbosity(text)
         .map_err(|expected| Failure::user(format!("invalid value `{text}` for {place}: {expected}")))
 }
 

@@ -5,8 +5,8 @@ use std::{
 
 use repository::{Lock, LockError, LockSettings, Unlocked};
 
-use super::{Source, source};
-use crate::{Environment, Failure, Within as _, cli::Globals, failure::Kind};
+use super::{Globals, Source, source};
+use crate::{Environment, Failure, Within as _, failure::Kind};
 
 const OFF: &str = "off";
 

@@ -10,6 +10,7 @@
 //! No folder is made and nothing is left behind by looking.
 
 mod configuration;
+mod globals;
 mod kubeconfig;
 mod kubeconfig_merge;
 mod lease;
@@ -24,6 +25,7 @@ mod xdg;
 pub(crate) use configuration::{
     Candidate, SettingsError, Source, candidates, from_path, load, source, verbosity,
 };
+pub(crate) use globals::{GLOBAL, Globals};
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
 pub(crate) use kubeconfig_merge::{KubeconfigLockError, merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use lease::{LeaseFlags, UnfinishedFlags};
@@ -33,7 +35,7 @@ pub(crate) use management_cluster::{
     management_cluster_to_watch, silent_cluster,
 };
 pub(crate) use output_format::{OutputFlag, OutputFormat, to_json, to_yaml};
-pub(crate) use repositories::{overrides, provider_releases, repositories};
+pub(crate) use repositories::{overrides, repositories};
 pub(crate) use workload_context::{UnsafeFields, WorkloadContext, WorkloadContextError};
 pub(crate) use workload_merge::{EntryConflict, merge_workload};
 pub(crate) use xdg::{config_home, state_home};

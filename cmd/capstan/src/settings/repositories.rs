@@ -1,20 +1,17 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use api::ProviderId;
-use provider::{
-    ProviderReleases,
-    config::{CacheFolder, Config, ConfigError},
-};
+use provider::config::{CacheFolder, Config, ConfigError};
 use repository::{Context, LockSettings, Overrides, ReleaseSettings, git::GitSettings};
 use transport::{
     CaBundle, CredentialSources, Event, Network, ProxySettings, Refresh, Secret, Settings, StoreSettings,
 };
 
-use super::xdg::{cache_home, config_home};
+use super::{
+    Globals,
+    xdg::{cache_home, config_home},
+};
 use crate::{
-    Environment, Failure,
-    cli::Globals,
-    session::Session,
+    Environment,
     ui::{Messages, in_days},
 };
 
@@ -179,12 +176,4 @@ fn show(event: &Event, messages: &Messages) {
             "going on without the cache: {why}; `CAPSTAN_CACHE_DIR` names another folder, or is `off`"
         )),
     }
-}
-
-/// The releases of a configured provider, overrides in front. Nothing is read yet.
-pub(crate) fn provider_releases(id: &ProviderId, session: &Session) -> Result<ProviderReleases, Failure> {
-    let config = session.config()?;
-    let provider = config.provider(id)??;
-    let overrides = overrides(&config, session.environment())?;
-    Ok(ProviderReleases::open(provider, overrides, &session.repositories()?)?)
 }

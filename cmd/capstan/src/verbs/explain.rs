@@ -104,7 +104,7 @@ fn state_of(path: &Path) -> PlaceState {
 
 fn explain_release_file(args: &ExplainFile, session: &Session) -> Result<Explanation, Failure> {
     let (id, version) = args.provider.chosen()?;
-    let releases = settings::provider_releases(&id, session)?;
+    let releases = session.provider_releases(&id)?;
     let file = args.file.as_deref().unwrap_or_else(|| releases.repository().components_file());
     session.block_on(async {
         let release = releases.choose(version.as_deref()).await?;

@@ -11,14 +11,16 @@ pub(crate) struct Help {
 /// Source: clusterctl v1.14, run.
 pub(crate) fn run(args: &Help, session: &mut Session) -> Result<(), Failure> {
     let program = session.program();
-    let known = |count: &usize| cli::render_help(program, &args.command[..*count], false).is_some();
+    let tree = (session.interpreter().tree)(program);
+    let known =
+        |count: &usize| cli::render_help(tree.clone(), program, &args.command[..*count], false).is_some();
     // Words behind a command that are no command of its own are passed over.
     let longest = (0..=args.command.len()).rev().find(known).unwrap_or(0);
     if longest > 0 || args.command.is_empty() {
         return show(&args.command[..longest], session);
     }
     let topic = args.command.join(" ");
-    let help = cli::render_help(program, &[], false).unwrap_or_default();
+    let help = cli::render_help(tree, program, &[], false).unwrap_or_default();
     session.messages().warning(format!("unknown help topic `{topic}`"));
     session.messages().plain(&help);
     Ok(())
@@ -26,6 +28,7 @@ pub(crate) fn run(args: &Help, session: &mut Session) -> Result<(), Failure> {
 
 pub(crate) fn show(path: &[String], session: &mut Session) -> Result<(), Failure> {
     let colour = session.printer().colours_stdout();
-    let help = cli::render_help(session.program(), path, colour);
+    let program = session.program();
+    let help = cli::render_help((session.interpreter().tree)(program), program, path, colour);
     session.printer().data(help.unwrap_or_default())
 }

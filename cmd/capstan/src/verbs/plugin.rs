@@ -12,7 +12,7 @@ pub(crate) fn run(words: &[OsString], session: &mut Session) -> Result<(), Failu
     let program = session.program();
     let Some((path, rest)) = find(words, program, session.environment()) else {
         let word = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-        return Err(cli::unknown_command(program, &word));
+        return Err(cli::unknown_command(&(session.interpreter().tree)(program), &word));
     };
     session.messages().log(1, format!("running plugin {}", path.display()));
     hand_over(&path, rest)

@@ -5,10 +5,7 @@ use bundle::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, T
 use provider::{ReleaseError, supply::release_files};
 
 use crate::{
-    Failure, Within as _,
-    session::Session,
-    settings::{self, OutputFlag},
-    ui::count_of,
+    Failure, Within as _, session::Session, settings::OutputFlag, ui::count_of,
     verbs::provider_flags::OneProvider,
 };
 
@@ -126,7 +123,7 @@ fn of_folder(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
 /// The files of a release that Cluster API knows; a release on a host has others too, such as programs.
 fn of_release(args: &Publish, session: &Session) -> Result<(Vec<PackageFile>, String), Failure> {
     let (id, version) = args.provider.chosen()?;
-    let releases = settings::provider_releases(&id, session)?;
+    let releases = session.provider_releases(&id)?;
     let files = session.block_on(async {
         let release = releases.choose(version.as_deref()).await?;
         let mut files = Vec::new();

@@ -16,7 +16,6 @@ use api::ProviderType;
 use self::stage::{CONFIG, FLAVOR, INFRASTRUCTURE, SOURCE, Stage, StageLock, TARGET};
 use crate::{
     Environment, Failure, Within as _,
-    cli::{self, Invocation},
     failure::Kind,
     program::Program,
     session::Session,
@@ -104,7 +103,7 @@ fn print(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failur
 fn conduct(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failure> {
     stage.check_names()?;
     let lock = stage.lock()?;
-    session.hold_interrupts()?;
+    session.hold_interrupts();
     let ended = set_up(tour, stage, session).and_then(|()| run_steps(tour, session));
     let Err(failure) = ended else {
         let text = closing(tour, session);
@@ -324,12 +323,7 @@ impl CommandLine {
         let program = session.program();
         let words = self.0.iter().skip(1).map(String::as_str);
         let argv: Vec<OsString> = std::iter::once(program.name()).chain(words).map(Into::into).collect();
-        let parsed = cli::parse(program, &argv)?;
-        let commands = parsed.suggested_commands(program, session.environment());
-        match parsed.invocation {
-            Invocation::Verb(verb) => session.within(parsed.globals, commands, |session| verb.run(session)),
-            _ => Err(Failure::new(Kind::Bug, format!("`{}` is no command to run", self.name(program)))),
-        }
+        (session.interpreter().run)(&argv, session)
     }
 }
 

@@ -210,7 +210,7 @@ fn write(
     let about = BackupAbout::of(saving.source, &plan, saving.how, env!("CARGO_PKG_VERSION"));
     let about = session.block_on(about)?;
     // Ctrl-C must not leave the temporary file.
-    session.hold_interrupts()?;
+    session.hold_interrupts();
     let file = destination.begin().map_err(|error| failed(&error))?;
     let out = ArchiveOutput::new(BufWriter::new(file), writing.seal).map_err(|error| failed(&error))?;
     let mut archive = ArchiveWriter::new(out);

@@ -14,11 +14,14 @@ use provider::{
 use repository::Lock;
 use transport::Digest;
 
-use super::{CONFIG_FILE, IMAGES_FILE, read, site};
+use super::{
+    read,
+    site::{self, CONFIG_FILE, IMAGES_FILE},
+};
 use crate::{
     Failure, Within as _,
     session::Session,
-    settings::{self, OutputFlag, OutputFormat, to_json},
+    settings::{OutputFlag, OutputFormat, to_json},
     ui::in_bytes,
     verbs::{lifecycle::OwnedSources, provider_flags::SeveralProviders},
 };
@@ -91,7 +94,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     let carried = |one| site::carried(one, &config, session.environment());
     let carried = collected.iter().map(carried).collect::<Result<Vec<_>, Failure>>()?;
     // From here on there are temporary files, which only a return takes away.
-    session.hold_interrupts()?;
+    session.hold_interrupts();
     let temporary = is_stdout.then(tempfile::tempdir).transpose()?;
     let path = match &temporary {
         Some(folder) => folder.path().join("bundle.tar"),
@@ -246,7 +249,7 @@ pub(super) fn collect(args: &Create, lock: &Lock, session: &Session) -> Result<V
     let sources = &OwnedSources::of(session)?;
     let mut releases = Vec::new();
     for (id, version) in providers(args, lock, config)? {
-        releases.push((settings::provider_releases(&id, session)?, id, version));
+        releases.push((session.provider_releases(&id)?, id, version));
     }
     let mut collected: Vec<Collected> = session.block_on(async {
         let each = releases.iter().map(|(releases, id, version)| async move {

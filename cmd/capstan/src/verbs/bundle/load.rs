@@ -10,9 +10,8 @@ use repository::Lock;
 use transport::Digest;
 
 use super::{
-    CONFIG_FILE, IMAGES_FILE,
     read::{self, open},
-    site,
+    site::{self, CONFIG_FILE, IMAGES_FILE},
 };
 use crate::{
     Failure, Within as _,
@@ -113,7 +112,7 @@ fn to_folder(
     lock.providers.extend(bundle.lock()?.providers);
     let images = bundle.setting(IMAGES_FILE)?;
     // Releases come by way of temporary folders, which only a return takes away.
-    session.hold_interrupts()?;
+    session.hold_interrupts();
     let contents = load_into_folder(bundle, folder, existing)?;
     write(&lock_path, lock.to_string().as_bytes())?;
     write(&folder.join(IMAGES_FILE), &images)?;

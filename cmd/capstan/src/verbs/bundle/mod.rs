@@ -26,8 +26,3 @@ impl Bundle {
         }
     }
 }
-
-/// The configuration in a bundle, and in a folder it was loaded to.
-const CONFIG_FILE: &str = "clusterctl.yaml";
-
-const IMAGES_FILE: &str = "images.json";

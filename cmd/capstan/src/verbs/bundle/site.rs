@@ -15,11 +15,17 @@ use manifest::{Map, Value, yaml};
 use provider::config::{CertManager, Config, ConfigFile, ConfigFormat};
 use serde_json::json;
 
-use super::{CONFIG_FILE, create::Collected};
+use super::create::Collected;
 use crate::{
     Environment, Failure, Within as _, kustomizations::found_by_layer, session::Session,
     ui::write_file_atomically,
 };
+
+/// The configuration in a bundle, and in a folder it was loaded to.
+pub(super) const CONFIG_FILE: &str = "clusterctl.yaml";
+
+/// The images of a bundle, beside the configuration.
+pub(super) const IMAGES_FILE: &str = "images.json";
 
 const KUSTOMIZATION: &str = "kustomization";
 const PROVIDERS: &str = "providers";

@@ -58,7 +58,7 @@ impl Watching<'_> {
     /// Tells the cluster and its changes until Ctrl-C.
     pub(super) fn run(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<Ended, Failure> {
         // What is printed is never cut in the middle.
-        session.hold_interrupts()?;
+        session.hold_interrupts();
         let mut news = workload::watch_cluster(cluster, self.request.clone());
         // Among lines about requests nothing can stay in its place.
         let is_drawn = self.format == OutputFormat::Text

@@ -132,7 +132,7 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
         Source::ConfigMap => (args.read_config_map(context.as_ref().ok(), session)?, None),
         Source::Repository => {
             let (id, version) = args.provider(session)?;
-            releases = settings::provider_releases(&id, session)?;
+            releases = session.provider_releases(&id)?;
             let (template, release) = read_flavor(&releases, &version, args.flavor.as_deref(), session)?;
             (template, Some(release))
         }

@@ -12,7 +12,7 @@ use crate::{
     Failure, Within as _,
     kustomizations::{Around, KustomizationFlags, RunLayers},
     session::Session,
-    settings::{self, OutputFormat},
+    settings::OutputFormat,
     verbs::{provenance::ProvenanceFlag, provider_flags::OneProvider},
 };
 
@@ -68,7 +68,7 @@ pub(super) fn run(args: &GenerateProvider, session: &mut Session) -> Result<(), 
     let format = OutputFormat::parse(&args.output)?;
     let provenance = args.provenance.of(format)?;
     let (id, version) = args.provider.chosen()?;
-    let releases = settings::provider_releases(&id, session)?;
+    let releases = session.provider_releases(&id)?;
     let release = session
         .block_on(async { releases.choose(version.as_deref()).await })
         .within(|| format!("cannot generate `{id}`"))?;

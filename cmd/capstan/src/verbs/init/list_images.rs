@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     Failure, Within as _,
     session::Session,
-    settings::{self, KubeFlags, OutputFlag, OutputFormat},
+    settings::{KubeFlags, OutputFlag, OutputFormat},
     verbs::{image_digests::ImageDigests, lifecycle::OwnedSources, provider_flags::SeveralProviders},
 };
 use api::output::{ImageList, ListedImage, ListedImagePlace};
@@ -67,7 +67,7 @@ pub(super) fn run(
     let mut images = Images::new();
     let sources = OwnedSources::of(session)?;
     for (id, version) in providers.of_first_installation()?.providers {
-        let releases = settings::provider_releases(&id, session)?;
+        let releases = session.provider_releases(&id)?;
         let (release, text, layer) = session
             .block_on(async {
                 let release = releases.choose(version.as_deref()).await?;

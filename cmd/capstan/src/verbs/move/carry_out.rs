@@ -6,7 +6,7 @@ use api::output::{MovePhase, MoveReport};
 use inventory::ManagementCluster;
 use mover::{JournalError, JournalKeeper, MoveError, MoveOutcome, MovePlan, MoveRequest, Route};
 
-use super::{MoveFlags, journal_file::keeper, text, undo};
+use super::{flags::MoveFlags, journal_file::keeper, text, undo};
 use crate::{
     Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat, ui::count_of,
 };

@@ -10,9 +10,8 @@ use inventory::ManagementCluster;
 use mover::{MoveError, MovePlan, RestoreOptions, SaveInto, SaveRest, SavedFile, SavedObjects};
 
 use super::{
-    MoveFlags,
     carry_out::warn,
-    flags::connect,
+    flags::{MoveFlags, connect},
     journal_file::keeper_under_lease,
     restoring::{self, Source},
     saving::{self, Saving},

@@ -8,12 +8,11 @@ use api::check_dns_label;
 use inventory::ManagementCluster;
 use mover::{ClusterChoice, MoveRequest, OnDifference, Route};
 
-use super::MoveFlags;
 use crate::{
     Failure,
     events::ApiWarnings,
     session::Session,
-    settings::{self, KubeFlags, OutputFlag, OutputFormat, ServerFlags},
+    settings::{self, KubeFlags, LeaseFlags, OutputFlag, OutputFormat, ServerFlags},
     verbs::lifecycle::span,
 };
 
@@ -252,6 +251,25 @@ pub(in crate::verbs) fn saving_request(
         overwrite: false,
         thorough: false,
     }
+}
+
+/// The flags of a move itself.
+#[derive(clap::Args)]
+pub(super) struct MoveFlags {
+    #[command(flatten)]
+    pub(super) target: TargetFlags,
+
+    #[command(flatten)]
+    pub(super) scope: ScopeFlags,
+
+    #[command(flatten)]
+    pub(super) how: HowFlags,
+
+    #[command(flatten)]
+    pub(super) server: ServerFlags,
+
+    #[command(flatten)]
+    pub(super) lease: LeaseFlags,
 }
 
 impl MoveFlags {

@@ -14,9 +14,9 @@ mod undo;
 use crate::{Failure, session::Session};
 
 pub(crate) use journal_file::forget_moves_between;
-pub(crate) use status::{command, unfinished_move};
+pub(crate) use status::unfinished_move;
 
-use flags::{HowFlags, ScopeFlags, TargetFlags};
+use flags::MoveFlags;
 
 /// Move Clusters and all that belongs to them to another management cluster
 ///
@@ -52,25 +52,6 @@ pub(crate) struct Move {
 
     #[command(flatten)]
     flags: MoveFlags,
-}
-
-/// The flags of a move itself.
-#[derive(clap::Args)]
-struct MoveFlags {
-    #[command(flatten)]
-    target: TargetFlags,
-
-    #[command(flatten)]
-    scope: ScopeFlags,
-
-    #[command(flatten)]
-    how: HowFlags,
-
-    #[command(flatten)]
-    server: crate::settings::ServerFlags,
-
-    #[command(flatten)]
-    lease: crate::settings::LeaseFlags,
 }
 
 #[derive(clap::Subcommand)]

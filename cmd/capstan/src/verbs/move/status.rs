@@ -11,7 +11,7 @@ use crate::{
     events::ApiWarnings,
     session::Session,
     settings::{OutputFlag, ServerFlags},
-    suggested_commands::{SuggestedCommands, quoted},
+    suggested_commands::{SuggestedCommands, resume_move},
     ui::clean,
 };
 
@@ -51,19 +51,13 @@ pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     session.print(format, &status, |status, _| commands.complete(&text(status)).into_owned())
 }
 
-/// The command that completes an unfinished move, as a suggestion: the clusters are named by their addresses.
-pub(crate) fn command(journal: &MoveJournal) -> String {
-    let abort = if journal.phase == MovePhase::Aborting { " --abort" } else { "" };
-    format!("capstan move{}{abort}", flags(journal))
-}
-
 pub(crate) fn unfinished_move(journal: &MoveJournal, commands: &SuggestedCommands) -> UnfinishedMove {
     UnfinishedMove {
         begun: journal.begun.clone(),
         phase: journal.phase.as_str().to_owned(),
         source: journal.source.address.clone(),
         target: journal.target.address.clone(),
-        command: commands.command(&command(journal)),
+        command: commands.command(&resume_move(journal)),
     }
 }
 
@@ -80,7 +74,7 @@ fn progress(journal: &MoveJournal, commands: &SuggestedCommands) -> MoveProgress
         host: journal.holder.host.clone(),
         process: journal.holder.process.clone(),
         next: next(journal.phase).to_owned(),
-        command: journal.is_unfinished().then(|| commands.command(&command(journal))),
+        command: journal.is_unfinished().then(|| commands.command(&resume_move(journal))),
     }
 }
 
@@ -119,22 +113,6 @@ fn next(phase: MovePhase) -> &'static str {
         }
         MovePhase::Aborted => "nothing is left to do",
     }
-}
-
-fn flags(journal: &MoveJournal) -> String {
-    let mut flags = String::new();
-    let mut add = |flag: &str, value: &str| {
-        let _ = write!(flags, " {flag} {}", quoted(value, None));
-    };
-    journal.namespaces.iter().for_each(|name| add("--namespace", name));
-    match (&journal.selector, &journal.clusters) {
-        (Some(selector), _) => add("--selector", selector),
-        (None, clusters) => clusters.iter().flatten().for_each(|name| add("--cluster", name)),
-    }
-    journal.namespace_map.iter().for_each(|(from, to)| add("--map-namespace", &format!("{from}={to}")));
-    add("--kubeconfig", &journal.source.address);
-    add("--to-kubeconfig", &journal.target.address);
-    flags
 }
 
 fn text(status: &MoveStatus) -> String {

@@ -5,7 +5,11 @@ use std::fmt::Write as _;
 use api::output::{MoveAborted, ObjectName};
 use mover::{Aborted, MoveRequest, Route};
 
-use super::{MoveFlags, carry_out, flags::LostCluster, journal_file::keeper};
+use super::{
+    carry_out,
+    flags::{LostCluster, MoveFlags},
+    journal_file::keeper,
+};
 use crate::{
     Failure,
     events::ProgressFormat,

@@ -10,7 +10,7 @@ use crate::{
     Failure, Within as _,
     kustomizations::shown_place,
     session::Session,
-    settings::{self, OutputFlag},
+    settings::OutputFlag,
     ui::{Narrow, table},
     verbs::provider_flags::OneProvider,
 };
@@ -38,7 +38,7 @@ pub(crate) struct Show {
 pub(crate) fn show(args: &Show, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let (id, version) = chosen(args, session)?;
-    let releases = settings::provider_releases(&id, session)?;
+    let releases = session.provider_releases(&id)?;
     let (mut shown, lists_files) = session
         .block_on(async { describe(&releases, version.as_deref()).await })
         .within(|| format!("cannot show `{id}`"))?;

@@ -1,0 +1,36 @@
+use crate::{program::Program, settings::GLOBAL};
+
+/// The help of the command at this path; none when there is no such command. Only the root lists the global flags.
+pub(crate) fn render_help(
+    mut tree: clap::Command,
+    program: Program,
+    path: &[String],
+    colour: bool,
+) -> Option<String> {
+    tree.build();
+    let command = at(&mut tree, path)?;
+    // The long description once, and one line for each flag: a page that fits a screen.
+    let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
+    let mut command = command.clone().about(about);
+    if !path.is_empty() {
+        let examples = command.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
+        let globals = format!("Use `{} --help` for the global options.", program.name());
+        command = command
+            .mut_args(|arg| if arg.get_help_heading() == Some(GLOBAL) { arg.hide(true) } else { arg })
+            .after_help(examples + &globals);
+    }
+    let help = command.render_help();
+    Some(if colour { help.ansi().to_string() } else { help.to_string() })
+}
+
+/// The usage of the command at this path in one line, without the word before it.
+pub(super) fn usage(mut tree: clap::Command, path: &[String]) -> String {
+    tree.build();
+    let usage = at(&mut tree, path).map(|command| command.render_usage().to_string()).unwrap_or_default();
+    let line = usage.lines().next().unwrap_or_default();
+    line.trim_start_matches("Usage: ").to_owned()
+}
+
+fn at<'a>(tree: &'a mut clap::Command, path: &[String]) -> Option<&'a mut clap::Command> {
+    path.iter().try_fold(tree, |command, name| command.find_subcommand_mut(name))
+}
