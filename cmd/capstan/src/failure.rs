@@ -1,14 +1,14 @@
 use std::{error::Error, path::Path};
 
-use api::output::ErrorReport;
+use api::{Explain, Explained, explained, output::ErrorReport};
 
-use crate::{events::Writes, hints};
+use crate::events::Writes;
 
 pub(crate) use api::output::ErrorKind as Kind;
 
 /// Why a verb did not do what was asked, ready to be shown: what failed, why, and what to do next.
 ///
-/// Any error of a library becomes one by `?`: its chain gives the causes, and `hints` reads its facts.
+/// Any error that explains itself becomes one by `?`: with the causes, the hints and the kind of its chain.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: Kind,
@@ -34,15 +34,31 @@ impl Failure {
 
     /// The failure of an act on a file or folder.
     pub(crate) fn io(act: &str, path: &Path, error: &(dyn Error + 'static)) -> Self {
-        Self::new(Kind::Environment, format!("cannot {act} `{}`", path.display())).because(error)
+        Self::new(Kind::Environment, format!("cannot {act} `{}`", path.display())).because_foreign(error)
     }
 
     /// Adds an error and all its sources below the causes already there, with the hints they give.
     #[must_use]
-    pub(crate) fn because(mut self, error: &(dyn Error + 'static)) -> Self {
-        self.causes.extend(causes(error));
-        self.hints.extend(hints::for_error(error));
+    pub(crate) fn because(mut self, error: &dyn Explain) -> Self {
+        let Explained { lines, hints, .. } = explained(error);
+        self.causes.extend(lines);
+        self.hints.extend(hints);
         self
+    }
+
+    /// Adds an error of a foreign library, which explains nothing, and all its sources.
+    #[must_use]
+    pub(crate) fn because_foreign(mut self, error: &(dyn Error + 'static)) -> Self {
+        let chain = std::iter::successors(Some(error), |error| (*error).source());
+        self.causes.extend(chain.map(ToString::to_string));
+        self
+    }
+
+    /// An error of a foreign library as a failure of the environment.
+    pub(crate) fn foreign(error: &(dyn Error + 'static)) -> Self {
+        let mut failure = Self::new(Kind::Environment, "").because_foreign(error);
+        failure.message = failure.causes.remove(0);
+        failure
     }
 
     /// Adds one cause that is no error value, such as one of a list.
@@ -159,29 +175,28 @@ impl Failure {
     }
 }
 
-pub(crate) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    let mut next = Some(error);
-    std::iter::from_fn(move || {
-        let error = next?;
-        next = error.source();
-        Some(error)
-    })
-}
-
-/// Every error of a chain in a line, each followed by what it is made of when it stands for several.
-fn causes(error: &(dyn Error + 'static)) -> impl Iterator<Item = String> {
-    chain(error).flat_map(|error| std::iter::once(error.to_string()).chain(hints::members(error)))
-}
-
-impl<E: Error + 'static> From<E> for Failure {
+impl<E: Explain> From<E> for Failure {
     fn from(error: E) -> Self {
+        let Explained { kind, lines, hints } = explained(&error);
+        let mut lines = lines.into_iter();
         Self {
-            kind: hints::kind_of(&error),
-            message: error.to_string(),
-            causes: causes(&error).skip(1).collect(),
-            hints: hints::for_error(&error),
+            kind: kind.unwrap_or(Kind::Environment),
+            message: lines.next().unwrap_or_default(),
+            causes: lines.collect(),
+            hints,
             usage: None,
         }
+    }
+}
+
+/// Turns errors of foreign libraries, which explain nothing, into failures of the environment.
+pub(crate) trait Foreign<T> {
+    fn foreign(self) -> Result<T, Failure>;
+}
+
+impl<T, E: Error + 'static> Foreign<T> for Result<T, E> {
+    fn foreign(self) -> Result<T, Failure> {
+        self.map_err(|error| Failure::foreign(&error))
     }
 }
 
@@ -214,5 +229,30 @@ mod tests {
         let failed = failed.after_writes(&Writes::of(2), "run it again");
         assert_eq!(failed.message(), "cannot install");
         assert_eq!(failed.distinct_hints().collect::<Vec<_>>(), ["it ended after 2 writes: run it again"]);
+    }
+
+    #[test]
+    fn the_kind_of_an_error_is_found_below_the_errors_that_only_pass_it_on() {
+        use management::LifecycleError;
+        use mover::{JournalError, MoveError};
+
+        let kind = |failure: Failure| failure.kind();
+        assert_eq!(kind(std::io::Error::from(std::io::ErrorKind::NotFound).into()), Kind::Environment);
+        assert_eq!(kind(JournalError::TakenOver.into()), Kind::Conflict);
+        assert_eq!(kind(MoveError::Journal(JournalError::TakenOver).into()), Kind::Conflict);
+        let absent = Failure::from(LifecycleError::Contract(inventory::ContractError::Absent));
+        assert_eq!(absent.kind(), Kind::Environment);
+        assert_eq!(absent.distinct_hints().collect::<Vec<_>>(), ["`capstan init` installs it"]);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_from_within_a_bundle() {
+        use bundle::BundleError;
+
+        let full = || BundleError::Write { path: "x".into(), source: std::io::ErrorKind::StorageFull.into() };
+        let last = |failure: Failure| failure.distinct_hints().last().map(str::to_owned);
+        assert_eq!(last(full().into()).as_deref(), Some("make room and run it again"));
+        let unsent = BundleError::Unsent { address: "oci://lab/x:v1".to_owned(), source: Box::new(full()) };
+        assert_eq!(last(unsent.into()).as_deref(), Some("make room and run it again"));
     }
 }

@@ -16,7 +16,6 @@ mod completion;
 mod environment;
 mod events;
 mod failure;
-mod hints;
 mod kustomizations;
 mod panics;
 mod process;

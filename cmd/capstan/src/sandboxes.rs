@@ -24,7 +24,12 @@ use api::near_names;
 use sandbox::Identity;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Environment, Failure, failure::Kind, settings, ui::write_private_file};
+use crate::{
+    Environment, Failure,
+    failure::{Foreign as _, Kind},
+    settings,
+    ui::write_private_file,
+};
 
 /// Somebody who looks whether a sandbox runs holds its lock for a moment: so often it is tried, and with such a pause.
 const LOCK_TRIES: u32 = 20;
@@ -192,7 +197,7 @@ impl Folder {
         if let Some(identity) = self.identity()? {
             return Ok(identity);
         }
-        let identity = Identity::generate()?;
+        let identity = Identity::generate().foreign()?;
         write_file(&self.identity_file(), &identity)?;
         Ok(identity)
     }

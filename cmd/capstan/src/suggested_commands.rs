@@ -1,12 +1,10 @@
 use std::{
     borrow::Cow,
-    fmt::Write as _,
     path::{Path, PathBuf},
 };
 
-use api::output::MovePhase;
+use api::{TARGET, is_plain_word, shell_word};
 use apply::Credentials;
-use mover::MoveJournal;
 
 use crate::{
     Environment,
@@ -34,9 +32,6 @@ pub(crate) struct SuggestedCommands {
     /// The flags that choose the configuration and the lock.
     files: Vec<(&'static str, String)>,
 }
-
-/// In a suggestion: the cluster that this run writes to.
-const TARGET: &str = "TARGET";
 
 /// In a suggestion: a kubeconfig that only the user knows.
 const UNKNOWN: &str = "FILE";
@@ -212,38 +207,6 @@ impl SuggestedCommands {
     }
 }
 
-/// Lets the commands that a text suggests work on the cluster that the run writes to.
-pub(crate) fn on_target(text: &str) -> String {
-    let parts = text.split('`').enumerate().map(|(at, part)| match part.split_once(' ') {
-        Some(("capstan", _)) if at % 2 == 1 => format!("{part} --kubeconfig {TARGET}"),
-        Some(("kubectl", words)) if at % 2 == 1 => format!("kubectl --kubeconfig {TARGET} {words}"),
-        _ => part.to_owned(),
-    });
-    parts.collect::<Vec<_>>().join("`")
-}
-
-/// The command that completes an unfinished move, as a suggestion: the clusters are named by their addresses.
-pub(crate) fn resume_move(journal: &MoveJournal) -> String {
-    let abort = if journal.phase == MovePhase::Aborting { " --abort" } else { "" };
-    format!("capstan move{}{abort}", flags_of_move(journal))
-}
-
-fn flags_of_move(journal: &MoveJournal) -> String {
-    let mut flags = String::new();
-    let mut add = |flag: &str, value: &str| {
-        let _ = write!(flags, " {flag} {}", quoted(value, None));
-    };
-    journal.namespaces.iter().for_each(|name| add("--namespace", name));
-    match (&journal.selector, &journal.clusters) {
-        (Some(selector), _) => add("--selector", selector),
-        (None, clusters) => clusters.iter().flatten().for_each(|name| add("--cluster", name)),
-    }
-    journal.namespace_map.iter().for_each(|(from, to)| add("--map-namespace", &format!("{from}={to}")));
-    add("--kubeconfig", &journal.source.address);
-    add("--to-kubeconfig", &journal.target.address);
-    flags
-}
-
 /// True if a command says which cluster is meant.
 fn names_cluster(words: &str, prefix: &str) -> bool {
     let padded = format!(" {words}");
@@ -267,15 +230,10 @@ fn flags(kube: &KubeFlags, prefix: &str) -> Vec<(String, String)> {
 
 /// A word as a shell takes it: a path below the home folder with `~`, and quoted where that is needed.
 pub(crate) fn quoted(word: &str, home: Option<&Path>) -> String {
-    let is_plain = |text: &str| {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:=,@%+-".contains(&byte);
-        !text.is_empty() && text.bytes().all(plain)
-    };
     let below_home = home.and_then(|home| Path::new(word).strip_prefix(home).ok()?.to_str());
-    match below_home.filter(|rest| is_plain(rest)) {
+    match below_home.filter(|rest| is_plain_word(rest)) {
         Some(rest) => format!("~/{rest}"),
-        None if is_plain(word) => word.to_owned(),
-        None => format!("'{}'", word.replace('\'', r"'\''")),
+        None => shell_word(word),
     }
 }
 
@@ -339,7 +297,9 @@ mod tests {
         }
         let commands = of(sandbox("one"), file("two.yaml", Some("prod")), None);
         assert_eq!(
-            commands.complete(&on_target("see `capstan status` and `kubectl get ns`")),
+            commands.complete(
+                "see `capstan status --kubeconfig TARGET` and `kubectl --kubeconfig TARGET get ns`"
+            ),
             "see `capstan status --kubeconfig two.yaml --kubeconfig-context prod` and \
              `kubectl --kubeconfig two.yaml --context prod get ns`"
         );

@@ -18,6 +18,7 @@ mod causes;
 mod contract;
 mod dns;
 mod exit;
+mod explain;
 mod metadata;
 mod near;
 mod provider_id;
@@ -33,6 +34,9 @@ pub use causes::with_causes;
 pub use contract::Contract;
 pub use dns::{InvalidDnsName, check_dns_label, check_dns_subdomain};
 pub use exit::ExitStatus;
+pub use explain::{
+    Explain, Explained, Explanation, Member, TARGET, explained, is_plain_word, one_of, shell_word,
+};
 pub use metadata::{Metadata, ReleaseSeries};
 pub use near::near_names;
 pub use provider_id::ProviderId;

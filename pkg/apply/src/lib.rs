@@ -30,6 +30,7 @@ mod event;
 #[cfg(test)]
 mod fixtures;
 mod guard;
+mod hints;
 mod key;
 mod kinds;
 #[cfg(test)]

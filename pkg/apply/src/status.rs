@@ -178,6 +178,20 @@ impl Blocker {
     pub fn new(object: ObjectKey, status: Status) -> Self {
         Self { object, status, since: Duration::ZERO, below: Vec::new() }
     }
+
+    /// The object with its status, and those it waits for.
+    pub fn in_one_line(&self) -> String {
+        self.below.iter().fold(self.in_words(), |text, below| format!("{text}; {}", below.in_one_line()))
+    }
+
+    /// The object with its status, or with its health if the status has no message.
+    pub fn in_words(&self) -> String {
+        let message = match self.status.message.as_str() {
+            "" => self.status.health.as_str(),
+            message => message,
+        };
+        format!("{}: {message}", self.object)
+    }
 }
 
 /// What is waited for, as it is printed.

@@ -1,5 +1,6 @@
 //! Image digests from registries, without copies of the images.
 
+use api::{Explain, Explanation};
 use futures::{StreamExt as _, stream};
 use transport::{
     Context, Digest,
@@ -21,6 +22,15 @@ pub enum ImageError {
     Missing { registry: String },
     #[error(transparent)]
     Repository(#[from] transport::Error),
+}
+
+impl Explain for ImageError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Repository(inner) => inner.explain(),
+            Self::Name | Self::Missing { .. } => Explanation::default(),
+        }
+    }
 }
 
 /// Fetches the digests of image references, in the order of the references.

@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use api::{Explain, Explanation};
 use repository::Error;
 use transport::Digest;
 
@@ -93,4 +94,48 @@ pub enum BundleFlaw {
     Name { what: &'static str, name: String, reason: &'static str },
     #[error("`{file}` of `{label}` is not the file that its lock names")]
     NotAsLocked { label: String, file: String },
+}
+
+impl Explain for BundleError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Transport(inner) => inner.explain(),
+            Self::Repository(inner) => inner.explain(),
+            Self::Unsent { source, .. } => {
+                Explanation::hint("what has arrived stays there, and is not sent again when you run it again")
+                    .because(source)
+            }
+            Self::Exists { .. } => Explanation::hint(
+                "look at what is there; `--force` puts the content of the bundle in its place",
+            ),
+            Self::TagTaken { .. } => Explanation::hint(
+                "publish it under a new version, or let the tag stand for it with `--force`",
+            ),
+            Self::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                Explanation::hint("make room and run it again")
+            }
+            Self::NoImage { platform: Some(_), .. } => {
+                Explanation::hint("leave `--platform` out to copy images for all platforms they are made for")
+            }
+            Self::Flawed { flaw, .. } => Explanation::hint(flaw.hint()),
+            Self::Read { .. }
+            | Self::Write { .. }
+            | Self::NothingToPack
+            | Self::DuplicateFile { .. }
+            | Self::PackageTarget { .. }
+            | Self::NoImage { platform: None, .. }
+            | Self::ImageName { .. }
+            | Self::Target { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl BundleFlaw {
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::NoBundle => "other layouts are read by `oras` and `skopeo`",
+            Self::Form { .. } | Self::Layout { .. } => "use the program that made it",
+            _ => "nothing of it was used; carry it over again, or make it again with `capstan bundle create`",
+        }
+    }
 }

@@ -1,4 +1,4 @@
-use api::Contract;
+use api::{Contract, Explain, Explanation};
 use apply::ApiError;
 use manifest::Object;
 
@@ -23,6 +23,22 @@ pub enum ContractError {
     Contract { found: Contract, accepted: Vec<&'static str> },
     #[error("cannot find out which Cluster API the cluster runs")]
     Api(#[from] ApiError),
+}
+
+impl Explain for ContractError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Absent => Explanation::hint("`capstan init` installs it"),
+            Self::Contract { found, .. } if found.as_str() != Contract::CURRENT && found.is_compatible() => {
+                Explanation::hint(format!(
+                    "go to the newer contract first: `capstan upgrade apply --contract {}`",
+                    Contract::CURRENT
+                ))
+            }
+            Self::Contract { .. } => Explanation::default(),
+            Self::Api(source) => Explanation::cause(source),
+        }
+    }
 }
 
 /// The CustomResourceDefinition whose storage version is the contract of a cluster.

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use api::{Explain, Explanation};
+
 /// A problem that prevents an installation or an upgrade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -27,6 +29,18 @@ impl fmt::Display for Problems {
     }
 }
 
+impl Explain for Problems {
+    fn explain(&self) -> Explanation<'_> {
+        // A single one is the message itself.
+        let several = self.problems.iter().filter(|_| self.problems.len() > 1);
+        let members = Explanation::texts(several.map(|problem| problem.text.clone()));
+        self.problems
+            .iter()
+            .filter_map(|problem| problem.hint.as_deref())
+            .fold(members, Explanation::with_hint)
+    }
+}
+
 impl Problem {
     /// Creates a problem that `--validate=false` ignores.
     pub fn ignorable(text: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -36,5 +50,23 @@ impl Problem {
     /// Creates a problem that cannot be ignored.
     pub fn fatal(text: impl Into<String>) -> Self {
         Self { text: text.into(), hint: None, can_be_ignored: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use api::explained;
+
+    use super::*;
+
+    #[test]
+    fn a_single_problem_is_not_told_twice() {
+        let problem = |text: &str| Problem::ignorable(text, format!("mend {text}"));
+        let explained = |texts: &[&str]| {
+            explained(&Problems { problems: texts.iter().map(|text| problem(text)).collect() })
+        };
+        assert_eq!(explained(&["one"]).lines, ["one"]);
+        assert_eq!(explained(&["one", "two"]).lines[1..], ["one", "two"]);
+        assert_eq!(explained(&["one", "two"]).hints, ["mend one", "mend two"]);
     }
 }

@@ -3,7 +3,7 @@ mod entry;
 
 use std::time::Duration;
 
-use api::{ProviderId, ProviderType};
+use api::{Explain, Explanation, ProviderId, ProviderType};
 use apply::{ApiError, Apply, Hints, List, ObjectKey, Onto, Revision, Waiting};
 use manifest::Object;
 use provider::InstalledProvider;
@@ -51,6 +51,15 @@ pub enum InventoryError {
     /// A `Provider` object is invalid.
     #[error("inventory entry `{entry}` has {problem}")]
     Entry { entry: String, problem: String },
+}
+
+impl Explain for InventoryError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Api(source) => Explanation::cause(source),
+            Self::Version | Self::NotEstablished { .. } | Self::Entry { .. } => Explanation::default(),
+        }
+    }
 }
 
 /// Returns the definition and an entry for each provider, in the state of a completed installation.

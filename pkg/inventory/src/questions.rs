@@ -1,5 +1,6 @@
 //! Answers the questions of templates about a management cluster.
 
+use api::{Explain, explained};
 use apply::{ApiError, GroupKind};
 use futures::{FutureExt as _, future::BoxFuture};
 use manifest::{Object, Value};
@@ -53,9 +54,9 @@ impl provider::ManagementCluster for ManagementCluster {
             let found = self.server.get(&config_map_kind(), namespace, name).await;
             let config_map = found
                 .map_err(|error| unanswered(question(), error))?
-                .ok_or_else(|| unanswered(question(), "there is no such ConfigMap"))?;
+                .ok_or_else(|| absent(question(), "there is no such ConfigMap"))?;
             let value = config_map.get(&["data", key]).and_then(Value::as_str);
-            value.map(str::to_owned).ok_or_else(|| unanswered(question(), "the ConfigMap has no such key"))
+            value.map(str::to_owned).ok_or_else(|| absent(question(), "the ConfigMap has no such key"))
         }
         .boxed()
     }
@@ -78,9 +79,14 @@ async fn is_there(
 
 fn unanswered(
     question: impl Into<String>,
-    source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    error: impl Explain + Send + Sync + 'static,
 ) -> ManagementClusterError {
-    ManagementClusterError { question: question.into(), source: source.into() }
+    let hints = explained(&error).hints;
+    ManagementClusterError { question: question.into(), source: Box::new(error), hints }
+}
+
+fn absent(question: String, problem: &str) -> ManagementClusterError {
+    ManagementClusterError { question, source: problem.into(), hints: Vec::new() }
 }
 
 #[cfg(test)]

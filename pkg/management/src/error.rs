@@ -122,13 +122,21 @@ pub(crate) fn several(providers: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use provider::config::UnknownProvider;
+
     use super::*;
     use crate::tests::docker;
 
     #[test]
     fn each_verb_tells_in_its_own_words_what_it_could_not_do() {
         let unrendered = |verb, count| {
-            let error = || ResolveError::Config { provider: docker(), source: "unknown".into() };
+            let unknown = || UnknownProvider {
+                provider_type: docker().provider_type,
+                name: docker().name,
+                near: Vec::new(),
+                other_types: Vec::new(),
+            };
+            let error = || ResolveError::Unknown { provider: docker(), source: Box::new(unknown()) };
             let errors = std::iter::repeat_with(error).take(count).collect();
             LifecycleError::Resolve { verb, errors }.to_string()
         };

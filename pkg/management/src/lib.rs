@@ -24,6 +24,7 @@ mod carry_out;
 mod cert_manager;
 mod delete;
 mod error;
+mod hints;
 mod init;
 mod plan;
 mod preflight;

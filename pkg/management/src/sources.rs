@@ -6,7 +6,7 @@ use manifest::{Object, provenance::Trace};
 use provider::{
     ComponentsError, ComponentsInput, Layer, Layers, ProviderComponents, ProviderReleases, Release,
     ReleaseError, Substitution, TemplateText, build_components,
-    config::{Config, ConfigError, Variables},
+    config::{Config, ConfigError, UnknownProvider, Variables},
     read_metadata,
 };
 use repository::{Context, Overrides};
@@ -72,14 +72,23 @@ pub struct RenderedProvider {
 /// A provider that cannot be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// Nobody configured it, or the configuration cannot be read.
+    /// The configuration cannot be read.
     #[error("cannot find out about `{provider}`")]
     Config {
-        /// Which provider.
+        /// The provider.
         provider: ProviderId,
-        /// Why.
+        /// The reason.
         #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: Box<ConfigError>,
+    },
+    /// Nobody configured it.
+    #[error("cannot find out about `{provider}`")]
+    Unknown {
+        /// The provider.
+        provider: ProviderId,
+        /// The providers that may be meant.
+        #[source]
+        source: Box<UnknownProvider>,
     },
     /// Its release cannot be read.
     #[error(transparent)]
@@ -108,7 +117,7 @@ impl Sources<'_> {
     pub fn releases(&self, id: &ProviderId) -> Result<ProviderReleases, ResolveError> {
         let known = self.config.provider(id).map_err(|error| (id.clone(), error))?;
         let config =
-            known.map_err(|error| ResolveError::Config { provider: id.clone(), source: Box::new(error) })?;
+            known.map_err(|error| ResolveError::Unknown { provider: id.clone(), source: Box::new(error) })?;
         Ok(ProviderReleases::open(config, self.overrides.clone(), self.repositories)?)
     }
 

@@ -27,6 +27,7 @@ mod archive;
 mod blocked;
 mod create;
 mod error;
+mod hints;
 mod journal;
 mod lost;
 mod mark;

@@ -16,6 +16,7 @@ mod cluster_template;
 mod components;
 mod customise;
 mod explain;
+mod hints;
 mod images;
 mod layer;
 mod management_cluster;

@@ -51,4 +51,6 @@ pub struct ManagementClusterError {
     /// The cause.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
+    /// Next steps, from the error of the cluster.
+    pub hints: Vec<String>,
 }

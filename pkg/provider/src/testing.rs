@@ -52,6 +52,7 @@ impl ManagementCluster for Cluster {
         let answer = found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| ManagementClusterError {
             question: format!("ConfigMap {namespace}/{name}, key {key}"),
             source: "there is none".into(),
+            hints: Vec::new(),
         });
         async move { answer }.boxed()
     }

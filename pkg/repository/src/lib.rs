@@ -22,6 +22,7 @@ mod folder;
 mod github;
 mod gitlab;
 mod go_proxy;
+mod hints;
 mod latest;
 mod local;
 mod location;

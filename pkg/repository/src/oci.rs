@@ -25,6 +25,7 @@ use transport::{
 use crate::{Context, Error, File, OciLocation, Origin, Repository, reader};
 
 pub use error::OciError;
+pub(crate) use file_names::CERT_MANAGER_LABEL;
 
 use artifact::Artifact;
 use file_names::FileNames;

@@ -29,6 +29,7 @@ mod credential;
 mod digest;
 mod error;
 mod event;
+mod hints;
 mod hosts;
 mod proxy;
 mod secret;

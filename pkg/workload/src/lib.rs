@@ -13,6 +13,7 @@ mod describe;
 mod discover;
 mod drawing;
 mod graph;
+mod hints;
 mod kubeconfig;
 mod marks;
 mod rollout;

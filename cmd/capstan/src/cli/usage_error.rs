@@ -61,7 +61,7 @@ fn invalid_value(error: &clap::Error, flag: &str, value: &str) -> Failure {
     match error.get(ContextKind::ValidValue) {
         Some(ContextValue::Strings(valid)) => failure.hint(format!("take one of {}", valid.join(", "))),
         _ => match std::error::Error::source(error) {
-            Some(source) => failure.because(source),
+            Some(source) => failure.because_foreign(source),
             None => failure,
         },
     }

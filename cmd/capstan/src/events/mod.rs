@@ -17,5 +17,4 @@ mod writes;
 pub(crate) use api_warnings::ApiWarnings;
 pub(crate) use cluster_events::{ClusterEvents, ProgressFormat};
 pub(crate) use json::lease_holder;
-pub(crate) use waiting::in_one_line;
 pub(crate) use writes::Writes;

@@ -28,7 +28,7 @@ pub(super) fn lines(blockers: &[Blocker]) -> Vec<WaitLine> {
 }
 
 fn add(blocker: &Blocker, depth: usize, to: &mut Vec<WaitLine>) {
-    let text = format!("{}{}", "  ".repeat(depth), in_words(blocker));
+    let text = format!("{}{}", "  ".repeat(depth), blocker.in_words());
     to.push(WaitLine { text, since: Instant::now().checked_sub(blocker.since) });
     for below in &blocker.below {
         add(below, depth + 1, to);
@@ -47,7 +47,7 @@ pub(super) fn news(
     told.retain(|object, _| now.contains_key(object));
     let mut news = Vec::new();
     for (object, blocker) in now.into_iter().filter(|(_, blocker)| blocker.since >= at_least) {
-        let said = in_one_line(blocker);
+        let said = blocker.in_one_line();
         if told.get(&object) != Some(&said) {
             news.push(format!("waiting for {said}"));
             told.insert(object, said);
@@ -59,24 +59,6 @@ pub(super) fn news(
         news.push(format!("waiting for {more} more"));
     }
     news
-}
-
-/// An object that blocks, with the last thing it waits for: that is what to look at.
-pub(crate) fn in_one_line(blocker: &Blocker) -> String {
-    let mut text = in_words(blocker);
-    for below in &blocker.below {
-        text.push_str("; ");
-        text.push_str(&in_one_line(below));
-    }
-    text
-}
-
-fn in_words(blocker: &Blocker) -> String {
-    let message = match blocker.status.message.as_str() {
-        "" => blocker.status.health.as_str(),
-        message => message,
-    };
-    format!("{}: {message}", blocker.object)
 }
 
 /// What is over sooner is never told in lines: a log of every small step tells nobody anything.

@@ -9,7 +9,7 @@ use super::{
     helm::HelmProgram,
     place::{FileNames, shown_place},
 };
-use crate::{Environment, Failure, session::Session};
+use crate::{Environment, Failure, failure::Foreign as _, session::Session};
 
 pub(crate) struct Built {
     pub(crate) result: Result<Output, Report>,
@@ -32,7 +32,7 @@ impl Place {
     pub(super) fn find(place: &str, environment: &Environment, tree: &DiskTree) -> Result<Self, Failure> {
         let path = environment.resolve(place);
         let path = tree_path(&path).ok_or_else(|| Failure::user(format!("`{place}` is no UTF-8")))?;
-        match tree.resolve(&path)? {
+        match tree.resolve(&path).foreign()? {
             Resolved::Folder(folder) => Ok(Self::Here(Start { folder, top: None })),
             Resolved::File(_) => Err(Failure::user(format!("`{place}` is a file"))
                 .hint("name the folder that holds `kustomization.yaml`")),

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use api::output::PlaceState;
+use api::{Explain, Explanation, output::PlaceState};
 use provider::config::{Config, ConfigFile, ConfigFormat};
 use repository::Context;
 
@@ -14,7 +14,7 @@ use super::{
     repositories::for_configuration,
     xdg::config_home,
 };
-use crate::{Environment, Failure, Within as _, runtime::Runtime, ui::Messages};
+use crate::{Environment, Failure, Within as _, failure::Kind, runtime::Runtime, ui::Messages};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
@@ -187,6 +187,19 @@ pub(crate) enum SettingsError {
     Format { path: PathBuf, extension: Option<String> },
     #[error("the configuration `{origin}` is not valid UTF-8 from byte {valid_up_to} on")]
     NotText { origin: String, valid_up_to: usize },
+}
+
+impl Explain for SettingsError {
+    fn explain(&self) -> Explanation<'_> {
+        let explanation = match self {
+            Self::Format { .. } => Explanation::hint("write it as .yaml, .json, .toml or .env"),
+            Self::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => Explanation::hint(
+                "check the path after `--config`; relative paths start at the working folder",
+            ),
+            Self::Unreadable { .. } | Self::NotText { .. } => Explanation::default(),
+        };
+        explanation.of_kind(Kind::User)
+    }
 }
 
 fn ending(extension: Option<&str>) -> String {

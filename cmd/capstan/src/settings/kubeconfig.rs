@@ -1,10 +1,10 @@
 use std::path::{Path, PathBuf};
 
-use api::near_names;
+use api::{Explain, Explanation, near_names, one_of};
 use apply::Credentials;
 use kube::config::Kubeconfig;
 
-use crate::{Environment, Failure, sandboxes::Home};
+use crate::{Environment, Failure, failure::Kind, sandboxes::Home};
 
 /// Above these flags in help, wherever they stand among others.
 pub(super) const CLUSTER_HEADING: &str = "Management cluster";
@@ -63,6 +63,36 @@ pub(crate) enum KubeconfigError {
     NoSuchContext { name: String, near: Vec<String>, known: Vec<String> },
     #[error("{}", .0.in_one_line())]
     Sandbox(Box<Failure>),
+}
+
+impl Explain for KubeconfigError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::NotFound { looked_at } => {
+                let places: Vec<String> = looked_at.iter().map(|path| path.display().to_string()).collect();
+                let looked =
+                    if places.is_empty() { "nowhere, HOME is not set".to_owned() } else { places.join(", ") };
+                Explanation::hint(format!(
+                    "looked at {looked}; name a file with `--kubeconfig` or KUBECONFIG"
+                ))
+            }
+            Self::NoCurrentContext { known } | Self::NoSuchContext { known, .. } if known.is_empty() => {
+                Explanation::kind(Kind::User)
+            }
+            Self::NoCurrentContext { known } => {
+                Explanation::hint(format!("name one with `--kubeconfig-context`: {}", one_of(known)))
+                    .of_kind(Kind::User)
+            }
+            Self::NoSuchContext { near, known, .. } => Explanation::hint(if near.is_empty() {
+                format!("it has {}", one_of(known))
+            } else {
+                format!("did you mean {}?", one_of(near))
+            })
+            .of_kind(Kind::User),
+            Self::Sandbox(failure) => Explanation::hints(failure.distinct_hints()),
+            Self::Unreadable { .. } | Self::Unmergeable { .. } => Explanation::default(),
+        }
+    }
 }
 
 impl KubeFlags {

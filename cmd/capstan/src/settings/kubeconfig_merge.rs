@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use api::{Explain, Explanation};
 use manifest::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 
@@ -104,9 +105,9 @@ pub(super) fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(cannot_read().because(&error)),
     };
-    let text = String::from_utf8(text).map_err(|error| cannot_read().because(&error))?;
+    let text = String::from_utf8(text).map_err(|error| cannot_read().because_foreign(&error))?;
     let document = yaml::read_value(&text, &Limits::default());
-    match document.map_err(|error| cannot_read().because(&error))? {
+    match document.map_err(|error| cannot_read().because_foreign(&error))? {
         Value::Object(document) => Ok(Some(document)),
         Value::Null => Ok(None),
         _ => Err(cannot_read().cause("it holds no mapping")),
@@ -151,6 +152,18 @@ pub(crate) enum KubeconfigLockError {
         #[source]
         source: io::Error,
     },
+}
+
+impl Explain for KubeconfigLockError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Held { lock, .. } => Explanation::hint(format!(
+                "if no kubectl or capstan is at work, remove the lock: `rm {}`",
+                lock.display()
+            )),
+            Self::NotCreated { .. } => Explanation::default(),
+        }
+    }
 }
 
 impl KubeconfigLock {

@@ -22,12 +22,10 @@ mod workload_context;
 mod workload_merge;
 mod xdg;
 
-pub(crate) use configuration::{
-    Candidate, SettingsError, Source, candidates, from_path, load, source, verbosity,
-};
+pub(crate) use configuration::{Candidate, Source, candidates, from_path, load, source, verbosity};
 pub(crate) use globals::{GLOBAL, Globals};
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
-pub(crate) use kubeconfig_merge::{KubeconfigLockError, merge_kubeconfig, unmerge_kubeconfig};
+pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use lease::{LeaseFlags, UnfinishedFlags};
 pub(crate) use lock::{lock_file, lock_settings, read_lock};
 pub(crate) use management_cluster::{
@@ -36,6 +34,6 @@ pub(crate) use management_cluster::{
 };
 pub(crate) use output_format::{OutputFlag, OutputFormat, to_json, to_yaml};
 pub(crate) use repositories::{overrides, repositories};
-pub(crate) use workload_context::{UnsafeFields, WorkloadContext, WorkloadContextError};
-pub(crate) use workload_merge::{EntryConflict, merge_workload};
+pub(crate) use workload_context::{UnsafeFields, WorkloadContext};
+pub(crate) use workload_merge::merge_workload;
 pub(crate) use xdg::{config_home, state_home};

@@ -1,3 +1,4 @@
+use api::{Explain, Explanation};
 use manifest::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 
@@ -66,6 +67,18 @@ pub(crate) enum WorkloadContextError {
     UnsafeName,
     #[error("it has unsafe fields: {}", fields.join(", "))]
     UnsafeFields { fields: Vec<String> },
+}
+
+impl Explain for WorkloadContextError {
+    fn explain(&self) -> Explanation<'_> {
+        let print = Explanation::hint("leave `--merge` out to print it as it is");
+        match self {
+            Self::UnsafeFields { .. } => print
+                .with_hint("if you trust everyone who may write this Secret, add `--allow-unsafe-fields`"),
+            Self::UnsafeName => print.with_hint("name it differently: `--context-name NAME`"),
+            Self::NotText | Self::NotYaml { .. } | Self::Lacks(_) => print,
+        }
+    }
 }
 
 impl WorkloadContext {

@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use api::{Explain, Explanation};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -16,6 +17,12 @@ use crate::{Environment, Failure, Within as _, failure::Kind};
 pub(crate) struct EntryConflict {
     pub(crate) list: &'static str,
     pub(crate) name: String,
+}
+
+impl Explain for EntryConflict {
+    fn explain(&self) -> Explanation<'_> {
+        Explanation::hint("name the new entries differently: `--context-name NAME`")
+    }
 }
 
 /// Adds a context to a kubeconfig, or renews the credentials of a context that an earlier merge added. The file may be

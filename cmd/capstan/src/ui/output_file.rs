@@ -4,6 +4,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use api::Explain;
+
 /// A file that could not be written; the one that was there before is as it was.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{}`", path.display())]
@@ -12,6 +14,8 @@ pub(crate) struct OutputError {
     #[source]
     pub source: io::Error,
 }
+
+impl Explain for OutputError {}
 
 /// Writes a whole file or nothing: into a temporary file beside it, which then takes its name.
 /// Shape: a new file gets `mode` (Unix), an existing one keeps its own; a symbolic link stays and what it points to

@@ -14,16 +14,18 @@ pub(super) struct FileNames {
     other_components: Vec<String>,
 }
 
-/// The label and the file of cert-manager, which has no provider type.
-const CERT_MANAGER: (&str, &str) = ("cert-manager", "cert-manager.yaml");
+/// The label of cert-manager, which has no provider type.
+pub(crate) const CERT_MANAGER_LABEL: &str = "cert-manager";
+
+const CERT_MANAGER_FILE: &str = "cert-manager.yaml";
 
 const COMPONENTS: &str = "components.yaml";
 
 impl FileNames {
     /// Derives the names from a provider label.
     pub(super) fn of(label: &str) -> Self {
-        if label == CERT_MANAGER.0 {
-            let components = CERT_MANAGER.1.to_owned();
+        if label == CERT_MANAGER_LABEL {
+            let components = CERT_MANAGER_FILE.to_owned();
             return Self { stem: None, components, other_components: Vec::new() };
         }
         let (provider_type, name) = type_and_name(label);

@@ -1,7 +1,7 @@
 use std::{future::Future, rc::Rc};
 
 use api::{
-    ProviderId,
+    Explained, ProviderId, explained,
     output::{CertManagerAction, LifecycleReport, ProviderReport},
     plan::{SavedPlan, SavedRequest},
 };
@@ -16,7 +16,6 @@ use crate::{
     Failure,
     events::{ClusterEvents, Writes},
     failure::Kind,
-    hints,
     kustomizations::{Around, KustomizationFlags, RunLayers},
     session::Session,
     settings::{self, KubeFlags, LeaseFlags, OutputFormat, PaceFlags},
@@ -208,8 +207,8 @@ fn still_holds(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
 
 /// Not being ready in time is a warning unless `--wait-providers` makes it a failure.
 fn warn(not_ready: &NotReady, events: &ClusterEvents) {
-    let lines = [vec![not_ready.to_string()], hints::members(not_ready), hints::for_error(not_ready)];
-    events.warning(lines.concat().join("\n"));
+    let Explained { lines, hints, .. } = explained(not_ready);
+    events.warning([lines, hints].concat().join("\n"));
 }
 
 /// Configuration, overrides and repositories of a run, held for the libraries to borrow.

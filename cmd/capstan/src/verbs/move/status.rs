@@ -11,7 +11,7 @@ use crate::{
     events::ApiWarnings,
     session::Session,
     settings::{OutputFlag, ServerFlags},
-    suggested_commands::{SuggestedCommands, resume_move},
+    suggested_commands::SuggestedCommands,
     ui::clean,
 };
 
@@ -57,7 +57,7 @@ pub(crate) fn unfinished_move(journal: &MoveJournal, commands: &SuggestedCommand
         phase: journal.phase.as_str().to_owned(),
         source: journal.source.address.clone(),
         target: journal.target.address.clone(),
-        command: commands.command(&resume_move(journal)),
+        command: commands.command(&journal.resume_command()),
     }
 }
 
@@ -74,7 +74,7 @@ fn progress(journal: &MoveJournal, commands: &SuggestedCommands) -> MoveProgress
         host: journal.holder.host.clone(),
         process: journal.holder.process.clone(),
         next: next(journal.phase).to_owned(),
-        command: journal.is_unfinished().then(|| commands.command(&resume_move(journal))),
+        command: journal.is_unfinished().then(|| commands.command(&journal.resume_command())),
     }
 }
 

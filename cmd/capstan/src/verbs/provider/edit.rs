@@ -109,7 +109,7 @@ fn validate(entry: &Entry, file: &EditedFile, session: &Session) -> Result<(), F
         Ok(providers) => check_url(entry, &providers),
         Err(ConfigError::Providers { problems, .. }) => {
             let failure = Failure::user(format!("cannot add the provider `{}`", entry.name));
-            Err(problems.iter().fold(failure, |failure, problem| failure.because(&problem.reason)))
+            Err(problems.iter().fold(failure, |failure, problem| failure.because_foreign(&problem.reason)))
         }
         Err(other) => Err(other.into()),
     }
@@ -137,7 +137,7 @@ fn refused(refusal: &Refusal, entry: &Entry, path: &Path) -> Failure {
     };
     let failure =
         Failure::new(kind, format!("cannot add the provider `{}` to `{}`", entry.name, path.display()));
-    let failure = failure.because(refusal);
+    let failure = failure.because_foreign(refusal);
     match refusal {
         Refusal::OtherUrl { .. } => failure.hint("add `--replace` to take its place"),
         Refusal::OtherKind { .. } => {
@@ -173,10 +173,11 @@ pub(crate) fn remove(args: &Remove, session: &mut Session) -> Result<(), Failure
     let file = EditedFile::read(session)?;
     let shown = file.path.display().to_string();
     let cannot = || format!("cannot remove the provider `{}` from `{shown}`", args.name);
-    let listed = entry::listed(&file.text).map_err(|refusal| Failure::user(cannot()).because(&refusal))?;
+    let listed =
+        entry::listed(&file.text).map_err(|refusal| Failure::user(cannot()).because_foreign(&refusal))?;
     let of = type_of(&args.name, asked, &listed).map_err(|failure| failure.within(cannot()))?;
     let edited = entry::without(&file.text, &args.name, of).map_err(|refusal| {
-        let failure = Failure::user(cannot()).because(&refusal);
+        let failure = Failure::user(cannot()).because_foreign(&refusal);
         match refusal {
             Refusal::Layout { .. } => failure.hint("take the entry out by hand"),
             _ => failure,

@@ -5,13 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use apply::{Apply, Hints, ObjectKey, Server, Waiting};
+use apply::{Apply, Blocker, Hints, ObjectKey, Server, Waiting};
 use manifest::Limits;
 
 use crate::{
     Failure, Within as _,
-    events::in_one_line,
-    failure::Kind,
+    failure::{Foreign as _, Kind},
     session::Session,
     settings::{self, KubeFlags, PaceFlags},
 };
@@ -41,7 +40,7 @@ pub(super) fn run(kubeconfig: &str, task: &[String], session: &Session) -> Resul
 fn apply_file(file: &str, server: &Server, session: &Session) -> Result<(), Failure> {
     let cannot = || format!("cannot apply `{file}`");
     let bytes = fs::read(file).within(cannot)?;
-    for object in &manifest::read_stream(&bytes, &Limits::default()).within(cannot)?.objects {
+    for object in &manifest::read_stream(&bytes, &Limits::default()).foreign().within(cannot)?.objects {
         let key = ObjectKey::of(object);
         let written = async {
             let kind = server.kind(&key.group_kind()).await?;
@@ -70,5 +69,5 @@ fn wait_for(name: &str, server: &Server, session: &Session) -> Result<(), Failur
         return Ok(());
     }
     let late = format!("cluster `{name}` is not available after {} seconds", PATIENCE.as_secs());
-    Err(blockers.iter().map(in_one_line).fold(Failure::new(Kind::Unhealthy, late), Failure::cause))
+    Err(blockers.iter().map(Blocker::in_one_line).fold(Failure::new(Kind::Unhealthy, late), Failure::cause))
 }

@@ -1,6 +1,6 @@
 use std::io;
 
-use sandbox::{Control, ListenError, Listener, Options, Sandbox};
+use sandbox::{Control, ListenError, Listener, OpenError, Options, Sandbox, StartError};
 
 use super::start::{Plan, Start, after_start};
 use crate::{
@@ -64,7 +64,7 @@ impl Server {
             ..Options::default()
         };
         let identity = folder.make_identity()?;
-        let sandbox = Sandbox::start(options).await?;
+        let sandbox = Sandbox::start(options).await.map_err(|error| not_started(&error))?;
         if let Some(cut_off) = sandbox.journal_report().and_then(|report| report.cut_off) {
             messages.warning(format!(
                 "the last change in `{}` was not whole and is left out ({} bytes): its writer was killed meanwhile",
@@ -82,7 +82,7 @@ impl Server {
             }
             bound => bound,
         };
-        let listener = bound?;
+        let listener = bound.map_err(|error| not_bound(&error))?;
         let now = listener.address().port();
         if let Some(last) = port.filter(|last| *last != 0 && *last != now) {
             messages.warning(format!(
@@ -111,6 +111,36 @@ impl Server {
         self.listener.stop().await;
         Ok(())
     }
+}
+
+fn not_started(error: &StartError) -> Failure {
+    let hint = match error {
+        StartError::Open(OpenError::InUse { .. }) => {
+            Some("stop the sandbox that uses it, or name another folder with `--data-dir`")
+        }
+        StartError::Bootstrap(_) | StartError::Open(OpenError::Io { .. }) => {
+            Some("name another folder with `--data-dir`, or keep nothing with `--in-memory`")
+        }
+        // These say themselves what to do.
+        StartError::Open(
+            OpenError::Foreign { .. } | OpenError::UnknownFormat { .. } | OpenError::Damaged { .. },
+        )
+        | StartError::Runtime(_) => None,
+    };
+    hint.into_iter().fold(Failure::foreign(error), Failure::hint)
+}
+
+fn not_bound(error: &ListenError) -> Failure {
+    let hint = match error {
+        ListenError::Bind { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+            Some("take a port above 1023 with `--port`, or leave it out to get one that is free")
+        }
+        ListenError::Bind { .. } => {
+            Some("take another port with `--port`, or leave it out to get one that is free")
+        }
+        ListenError::Identity(_) => None,
+    };
+    hint.into_iter().fold(Failure::foreign(error), Failure::hint)
 }
 
 /// The signals that end a process, which are caught from the moment it listens. A terminal that is closed ends no sandbox.

@@ -76,7 +76,7 @@ fn requests(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), F
             Err(_) if args.follow && !folder.is_running()? => return Ok(()),
             Err(error) => {
                 let message = format!("cannot ask sandbox `{}` for its requests", folder.name());
-                return Err(Failure::new(Kind::Environment, message).because(&error));
+                return Err(Failure::new(Kind::Environment, message).because_foreign(&error));
             }
         };
         session.printer().data(clean(&asked.requests.iter().map(line).collect::<String>()).as_bytes())?;

@@ -138,7 +138,7 @@ pub(super) fn stop(folder: &Folder, session: &Session) -> Result<bool, Failure> 
         };
         tokio::time::timeout(PATIENCE, stopped).await.unwrap_or_else(|_| {
             Err(match unheard {
-                Some(error) => does_not_stop().because(&error),
+                Some(error) => does_not_stop().because_foreign(&error),
                 None => does_not_stop()
                     .cause(format!("it still runs {} seconds after it was told to", PATIENCE.as_secs())),
             })

@@ -1,9 +1,57 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use transport::{CertificateFacts, CertificateProblem, Failure, Quota, RequestError, UntrustedCertificate};
+use api::{Explain, Explanation};
 
-/// What to do about a request that failed.
-pub(super) fn hints(error: &RequestError) -> Vec<String> {
+use crate::{
+    CertificateFacts, CertificateProblem, Error, Failure, Quota, RequestError, UntrustedCertificate,
+};
+
+impl Explain for Error {
+    fn explain(&self) -> Explanation<'_> {
+        Explanation::hint(match self {
+            Self::Request(request) => return request.explain(),
+            Self::Offline { .. } | Self::DamagedOffline { .. } => {
+                "run the same once with a connection and without `--offline` or `CAPSTAN_OFFLINE`, or name a local \
+                 repository in clusterctl.yaml"
+            }
+            Self::NewerStore { .. } | Self::ForeignStore { .. } => {
+                "name a folder of its own with `CAPSTAN_CACHE_DIR`, or under `cache` in clusterctl.yaml"
+            }
+            Self::Size { .. } => {
+                "the registry, or something on the way to it, changed the content; nothing of it was used"
+            }
+            Self::CaFile { named_by, .. } => {
+                return Explanation::hint(format!("{named_by} takes a file of PEM certificates"));
+            }
+            Self::CredentialHelper { named_by, .. } => {
+                return Explanation::hint(format!(
+                    "`{}` names the program; log in again, or set `username` and `password` under `hosts` in clusterctl.yaml",
+                    named_by.display()
+                ));
+            }
+            Self::CredentialFile { .. } => {
+                "log in again with `docker login` or `podman login`, which write it anew"
+            }
+            Self::Digest { .. } => {
+                "nothing of it was used; find out whether the host, or something on the way to it, changed it"
+            }
+            _ => return Explanation::default(),
+        })
+    }
+}
+
+impl Explain for RequestError {
+    fn explain(&self) -> Explanation<'_> {
+        Explanation::hints(hints(self))
+    }
+}
+
+impl Explain for crate::InvalidDigest {}
+
+impl Explain for crate::UnknownHostKind {}
+
+/// The next steps after a request that failed.
+fn hints(error: &RequestError) -> Vec<String> {
     let mut hints = match &error.failure {
         Failure::Certificate { host, source } => untrusted(host, source),
         _ => request(error).into_iter().collect(),
@@ -150,7 +198,7 @@ fn in_words(wait: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use transport::{CaBundle, Credential, Secret};
+    use crate::{CaBundle, Credential, Secret};
 
     use super::*;
 

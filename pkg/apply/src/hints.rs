@@ -1,0 +1,208 @@
+//! Next steps after an API server refused or did not answer.
+
+use api::{Explain, Explanation, output::ErrorKind};
+
+use crate::{
+    ApiError, BadObject, ConnectError, EngineError, Impossible, InUse, LeaseError, MigrationError, NoAnswer,
+    WriteError,
+};
+
+impl Explain for ConnectError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Plugin { install_hint: Some(hint), .. } => Explanation::hint(hint.trim()),
+            Self::Plugin { command, .. } => Explanation::hint(format!(
+                "run `{command}` yourself to see what it says; it must be on the PATH"
+            )),
+            Self::Context { .. } => {
+                Explanation::hint("`kubectl config view --minify` shows what the context holds")
+            }
+            Self::InCluster(_) | Self::Impersonation { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for ApiError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Status { code: 401, .. } => {
+                Explanation::hint("log in again, or renew the credentials of the kubeconfig's context")
+            }
+            Self::Status { code: 403, message, .. } => Explanation::hint(may_not(message)),
+            Self::Unreachable { source, .. } => Explanation::hint(no_answer(source)),
+            Self::Answer { server, code: 400, .. } if server.starts_with("http://") => {
+                Explanation::hint("write `https://` into `server` in the kubeconfig")
+            }
+            Self::Answer { .. } => Explanation::hint(
+                "the address in the kubeconfig leads to something else, such as a proxy's page",
+            ),
+            Self::NoSuchKind { .. } => Explanation::hint(
+                "install what defines it, or check its apiVersion; `kubectl api-resources` lists kinds",
+            ),
+            Self::BrokenGroup { group_version, .. } => Explanation::hint(format!(
+                "mend or delete what serves `{group_version}`: `kubectl get apiservices` shows it"
+            )),
+            Self::LeaseLost { .. } => Explanation::hint(
+                "`capstan status` shows what is unfinished and the command that completes it",
+            )
+            .of_kind(ErrorKind::Conflict),
+            Self::Credentials { source, .. } => Explanation::cause(source),
+            Self::Unconfirmed { source, .. } => Explanation::cause(source),
+            Self::OutOfTime { last, .. } => Explanation::cause(last),
+            Self::Status { .. } | Self::NoLease { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for LeaseError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Held { .. } => Explanation::hint(
+                "run it again without `--no-wait-lock` to wait, or with `--take-over` to stop the other run",
+            )
+            .of_kind(ErrorKind::Conflict),
+            Self::Forbidden { name, source } => Explanation::hint(format!(
+                "ask for a Role in namespace `{}` with the verbs create, get, update and delete on \
+                 leases.coordination.k8s.io; check it with `kubectl auth can-i create leases -n {}`",
+                name.namespace, name.namespace
+            ))
+            .because(source),
+            Self::Api(inner) => inner.explain(),
+        }
+    }
+}
+
+impl Explain for EngineError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Bad { objects } => Explanation::errors(objects),
+            Self::Impossible { objects } => Explanation::errors(objects),
+            Self::InUse { definitions } => Explanation::errors(definitions),
+            Self::Writes { failed } => Explanation::errors(failed.iter().map(|(_, error)| error)),
+            Self::Api(inner) => inner.explain(),
+        }
+    }
+}
+
+impl Explain for WriteError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Api(inner) => inner.explain(),
+            Self::Impossible(inner) => inner.explain(),
+        }
+    }
+}
+
+impl Explain for MigrationError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Api { source, .. } => Explanation::cause(source),
+            Self::LosesStorage { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for InUse {
+    fn explain(&self) -> Explanation<'_> {
+        let name = &self.definition.name;
+        Explanation::hint(format!("delete the objects first: `kubectl get {name} -A` lists them"))
+            .of_kind(ErrorKind::Conflict)
+    }
+}
+
+impl Explain for BadObject {}
+
+impl Explain for Impossible {}
+
+fn no_answer(why: &NoAnswer) -> &'static str {
+    match why {
+        NoAnswer::Refused => {
+            "start the cluster, or name another with `--kubeconfig` and `--kubeconfig-context`"
+        }
+        NoAnswer::NoSuchHost => {
+            "correct `server` or `proxy-url` in the kubeconfig, or name another context with `--kubeconfig-context`"
+        }
+        NoAnswer::Certificate { .. } => {
+            "take a kubeconfig of this server: `certificate-authority` must be the one that signed its certificate"
+        }
+        NoAnswer::Protocol { https: false } => "write `https://` into `server` in the kubeconfig",
+        NoAnswer::Protocol { https: true } => {
+            "correct the port of `server` in the kubeconfig: this one is not for HTTPS"
+        }
+        NoAnswer::TimedOut { .. } | NoAnswer::Connection { .. } => {
+            "check the way to it: VPN, firewall, HTTPS_PROXY and NO_PROXY, `proxy-url` in the kubeconfig"
+        }
+    }
+}
+
+/// The question that shows the missing right, made from the words of the authorizer:
+/// `User "x" cannot patch resource "deployments" in API group "apps" in the namespace "ns"`.
+fn may_not(message: &str) -> String {
+    let behind = |word: &str| {
+        let rest = &message[message.find(word)? + word.len()..];
+        rest.split('"').next().filter(|text| !text.is_empty() && !text.contains(' '))
+    };
+    let verb = message.split(" cannot ").nth(1).and_then(|rest| rest.split(' ').next());
+    let (Some(verb), Some(resource)) = (verb, behind("resource \"")) else {
+        return "request this permission, or name another context with `--kubeconfig-context`".to_owned();
+    };
+    let group = behind("API group \"").map(|group| format!(".{group}")).unwrap_or_default();
+    let scope = behind("namespace \"").map_or_else(String::new, |namespace| format!(" -n {namespace}"));
+    format!("request this permission; check it with `kubectl auth can-i {verb} {resource}{group}{scope}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use api::explained;
+
+    use super::*;
+    use crate::ObjectKey;
+
+    fn status(code: u16, message: &str) -> ApiError {
+        ApiError::Status {
+            action: "apply Deployment ns/a".to_owned(),
+            code,
+            reason: String::new(),
+            message: message.to_owned(),
+            causes: Vec::new(),
+            retry_after: None,
+        }
+    }
+
+    #[test]
+    fn a_missing_right_is_shown_as_the_question_for_it() {
+        let denied = |message| explained(&status(403, message)).hints.join("\n");
+        assert_eq!(
+            denied(
+                "deployments.apps is forbidden: User \"me\" cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"ns\""
+            ),
+            "request this permission; check it with `kubectl auth can-i patch deployments.apps -n ns`"
+        );
+        assert_eq!(
+            denied(
+                "namespaces is forbidden: User \"me\" cannot list resource \"namespaces\" in API group \"\" at the cluster scope"
+            ),
+            "request this permission; check it with `kubectl auth can-i list namespaces`"
+        );
+        assert_eq!(
+            denied("no"),
+            "request this permission, or name another context with `--kubeconfig-context`"
+        );
+    }
+
+    #[test]
+    fn what_nobody_can_mend_has_no_hint() {
+        assert_eq!(explained(&status(500, "internal error")).hints, Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_write_that_failed_names_its_object_once() {
+        let object = ObjectKey { kind: "Namespace".to_owned(), name: "a".to_owned(), ..ObjectKey::default() };
+        let theirs = Impossible::Owned { object: object.clone(), theirs: "other".to_owned() };
+        let failed = (0..25).map(|_| (object.clone(), WriteError::Impossible(theirs.clone()))).collect();
+        let lines = explained(&EngineError::Writes { failed }).lines.split_off(1);
+        assert_eq!(lines.len(), 21);
+        assert_eq!(lines[0], "Namespace a belongs to `other`");
+        assert_eq!(lines[20], "and 5 more");
+    }
+}

@@ -1,0 +1,278 @@
+//! Next steps after a change of the providers of a management cluster failed.
+
+use api::{Explain, Explanation, ProviderId, output::ErrorKind};
+use apply::{Blocker, GroupKind, Health, ObjectKey};
+
+use crate::{
+    CertManagerError, CertManagerManifestError, DeleteError, InvalidUpgradeItem, LifecycleError,
+    NoRandomBytes, NotChosen, NotReady, RenderError, ResolveError, StatusError, UnfinishedRun, UpgradeError,
+};
+
+impl Explain for LifecycleError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Contract(inner) => inner.explain(),
+            Self::Inventory(inner) => inner.explain(),
+            Self::Problems(inner) => inner.explain(),
+            Self::CertManager(inner) => inner.explain(),
+            Self::Upgrade(inner) => inner.explain(),
+            Self::Delete(inner) => inner.explain(),
+            Self::Unfinished(inner) => inner.explain(),
+            Self::Journal(inner) => inner.explain(),
+            Self::NotReady(inner) => inner.explain(),
+            Self::Api(inner) => inner.explain(),
+            Self::Resolve { errors, .. } => Explanation::errors(errors),
+            Self::Objects { source, .. } => Explanation::cause(source),
+        }
+    }
+}
+
+impl Explain for RenderError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Config(inner) => inner.explain(),
+            Self::CertManager(inner) => inner.explain(),
+            Self::Problems(inner) => inner.explain(),
+            Self::Resolve { errors } => Explanation::errors(errors),
+        }
+    }
+}
+
+impl Explain for ResolveError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Release(inner) => inner.explain(),
+            Self::Config { source, .. } => Explanation::cause(source),
+            Self::Unknown { source, .. } => Explanation::cause(source),
+            Self::Components { source, .. } => Explanation::cause(source),
+        }
+    }
+}
+
+impl Explain for StatusError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Inventory(inner) => inner.explain(),
+            Self::Api(inner) => inner.explain(),
+        }
+    }
+}
+
+impl Explain for CertManagerError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Config(inner) => inner.explain(),
+            Self::Manifest(source) => Explanation::cause(source),
+            Self::Apply(source) => Explanation::cause(source),
+            Self::Migrate(source) => Explanation::cause(source),
+            Self::Api(source) => Explanation::cause(source),
+            Self::Silent { blockers, .. } => Explanation::hint(match blockers.first() {
+                Some(blocker) => look_at(blocker),
+                None => "`kubectl get pods -n cert-manager` shows how it is; `cert-manager.timeout` in clusterctl.yaml \
+                         gives it more time"
+                    .to_owned(),
+            }),
+            Self::Version { .. } => Explanation::hint(
+                "correct the annotation, or leave cert-manager alone with `--skip-cert-manager`",
+            ),
+            Self::WantedVersion { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for CertManagerManifestError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Config(inner) => inner.explain(),
+            Self::Text(inner) => inner.explain(),
+            Self::Read { source, .. } => Explanation::cause(source),
+            Self::Images { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for UpgradeError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Unfinished(_) => Explanation::hint(
+                "`capstan upgrade resume` goes on with it, `capstan upgrade rollback` goes back, `capstan upgrade abort` leaves things as they are",
+            ),
+            Self::WithoutKustomizations { lost, .. } => {
+                let flag = |(id, _): &(ProviderId, String)| format!("`--kustomization {}=DIR`", id.label());
+                let flags = lost.iter().map(flag).collect::<Vec<_>>().join(" and ");
+                Explanation::hint(format!("name it with {flags}, or go back with `capstan upgrade rollback`"))
+            }
+            Self::NoJournal { .. } => {
+                Explanation::hint("`capstan upgrade plan` shows what there is to go to")
+            }
+            // A single one is the message itself.
+            Self::NoWayBack { reasons } => {
+                Explanation::texts(reasons.iter().filter(|_| reasons.len() > 1).cloned()).with_hint(
+                    "remove what stands in the way and run it again, or stay with the new versions: `capstan upgrade resume` completes \
+                     what was cut off",
+                )
+            }
+            Self::NoJournalKept { source } => Explanation::cause(source),
+            Self::Journal { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for UnfinishedRun {
+    fn explain(&self) -> Explanation<'_> {
+        let hint = match self {
+            Self::Upgrade(_) => {
+                "`capstan upgrade resume` completes it, `capstan upgrade rollback` undoes it; `--abandon` proceeds all the same"
+                    .to_owned()
+            }
+            Self::Move(journal) => format!(
+                "on its source cluster, `{}` completes it; `--abandon` proceeds all the same",
+                journal.resume_command()
+            ),
+        };
+        Explanation::hint(hint).of_kind(ErrorKind::Conflict)
+    }
+}
+
+impl Explain for DeleteError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Unknown { providers, installed } => {
+                Explanation::errors(providers).with_hint(if installed.is_empty() {
+                    "no provider is installed".to_owned()
+                } else {
+                    format!("installed are {}", installed.join(", "))
+                })
+            }
+            // Their hints all say the same, as the hint of the whole does.
+            Self::InUse { providers } => {
+                let definitions = providers.iter().flat_map(|(_, definitions)| definitions);
+                Explanation::texts(definitions.map(ToString::to_string)).with_hint(
+                    "delete these objects first, or keep the definitions: leave `--include-crd` out",
+                )
+            }
+        }
+    }
+}
+
+impl Explain for NotReady {
+    fn explain(&self) -> Explanation<'_> {
+        let members = Explanation::texts(self.blockers.iter().map(Blocker::in_one_line));
+        match self.blockers.iter().find(|blocker| is_refused_definition(blocker)) {
+            Some(refused) => members.with_hint(look_at(refused)).with_hint(other_definition(&refused.object)),
+            None => self.blockers.first().map(look_at).into_iter().fold(members, Explanation::with_hint),
+        }
+    }
+}
+
+impl Explain for NotChosen {}
+
+impl Explain for InvalidUpgradeItem {}
+
+impl Explain for NoRandomBytes {}
+
+fn is_refused_definition(blocker: &Blocker) -> bool {
+    blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
+}
+
+/// Names of definitions clash inside of a group.
+fn other_definition(refused: &ObjectKey) -> String {
+    let group = refused.name.split_once('.').map_or("its group", |(_, group)| group);
+    format!(
+        "another definition of `{group}` has a name that this one needs; if nobody uses it, delete it and run the same \
+         command again"
+    )
+}
+
+/// The command that shows most of the innermost thing that is waited for.
+fn look_at(blocker: &Blocker) -> String {
+    let innermost = std::iter::successors(Some(blocker), |blocker| blocker.below.first()).last();
+    let object = &innermost.unwrap_or(blocker).object;
+    let GroupKind { group, kind } = object.group_kind();
+    let dotted = if group.is_empty() { String::new() } else { format!(".{group}") };
+    let scope = match object.namespace.as_str() {
+        "" => String::new(),
+        namespace => format!(" -n {namespace}"),
+    };
+    format!(
+        "`kubectl describe {}{dotted}{scope} {}` shows more, `capstan status` how all of it is",
+        kind.to_lowercase(),
+        object.name
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use api::explained;
+    use apply::Status;
+
+    use super::*;
+
+    fn blocker(group: &str, kind: &str, below: Vec<Blocker>) -> Blocker {
+        let object = ObjectKey {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            namespace: "ns".to_owned(),
+            name: "manager".to_owned(),
+        };
+        let status = Status { health: Health::InProgress, message: "0 of 1".to_owned() };
+        Blocker { object, status, since: Duration::ZERO, below }
+    }
+
+    #[test]
+    fn what_is_not_ready_is_to_be_looked_at_where_it_starts() {
+        let not_ready = |blockers| explained(&NotReady { after: Duration::from_secs(5), blockers }).hints;
+        assert_eq!(
+            not_ready(vec![blocker("apps", "Deployment", vec![])]),
+            [
+                "`kubectl describe deployment.apps -n ns manager` shows more, `capstan status` how all of it is"
+            ]
+        );
+        assert_eq!(
+            not_ready(vec![blocker("apps", "Deployment", vec![blocker("", "Pod", vec![])])]),
+            ["`kubectl describe pod -n ns manager` shows more, `capstan status` how all of it is"]
+        );
+        assert_eq!(not_ready(vec![]), Vec::<String>::new());
+        let mut refused = blocker("apiextensions.k8s.io", "CustomResourceDefinition", vec![]);
+        refused.object.namespace.clear();
+        refused.object.name = "widgets.example.org".to_owned();
+        refused.status.health = Health::Failed;
+        assert_eq!(
+            not_ready(vec![blocker("apps", "Deployment", vec![]), refused]),
+            [
+                "`kubectl describe customresourcedefinition.apiextensions.k8s.io widgets.example.org` shows more, `capstan status` \
+                 how all of it is",
+                "another definition of `example.org` has a name that this one needs; if nobody uses it, delete it and run \
+                 the same command again"
+            ]
+        );
+    }
+
+    #[test]
+    fn reasons_that_a_text_cannot_hold_are_told_one_by_one() {
+        let not_chosen = |provider: &str| NotChosen {
+            provider: provider.to_owned(),
+            problem: "is not installed".to_owned(),
+        };
+        let unknown = DeleteError::Unknown {
+            providers: vec![not_chosen("infrastructure-aws"), not_chosen("addon-helm")],
+            installed: Vec::new(),
+        };
+        assert_eq!(
+            explained(&unknown).lines[1..],
+            ["`infrastructure-aws` is not installed", "`addon-helm` is not installed"]
+        );
+    }
+
+    #[test]
+    fn each_reason_not_to_go_back_is_told_by_itself() {
+        let no_way = |reasons: &[&str]| {
+            explained(&UpgradeError::NoWayBack { reasons: reasons.iter().map(ToString::to_string).collect() })
+                .lines
+        };
+        assert_eq!(no_way(&["one"]), ["cannot go back: one"]);
+        assert_eq!(no_way(&["one", "two"]), ["cannot go back, for 2 reasons", "one", "two"]);
+    }
+}

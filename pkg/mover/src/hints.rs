@@ -1,0 +1,185 @@
+//! Next steps after a move or a backup failed.
+
+use std::fmt::Write as _;
+
+use api::{
+    Explain, Explanation,
+    output::{ErrorKind, MovePhase},
+    shell_word,
+};
+use apply::ObjectKey;
+
+use crate::{ArchiveError, JournalError, KeyError, KeyFileError, MoveError, MoveJournal, MoveSide};
+
+impl Explain for MoveError {
+    fn explain(&self) -> Explanation<'_> {
+        let hint = match self {
+            Self::Problems(inner) => return inner.explain(),
+            Self::Journal(inner) => return inner.explain(),
+            Self::Contract { side, source } => return on(*side, Explanation::cause(source)),
+            Self::Discover { side, source } => return on(*side, Explanation::cause(source)),
+            Self::Api { side, source } => return on(*side, Explanation::cause(source)),
+            // Each names its object itself.
+            Self::Objects { action, failures } => {
+                let errors = Explanation::errors(failures.iter().map(|(_, error)| error));
+                let is_on_target = *action == "created" || *action == "removed";
+                return if is_on_target { errors.about_target() } else { errors };
+            }
+            Self::Differs { differences } => {
+                let texts = differences.iter().map(|(object, what)| format!("{object}: {what}"));
+                return Explanation::texts(texts).with_hint(
+                    "see what changes them on the target, such as a webhook; `--accept-differences` goes on with what it keeps",
+                );
+            }
+            Self::Blocked { objects, .. } => {
+                return several(objects).with_hint(
+                    "the provider of these objects takes the annotation off when they may go; more time: `--timeout`",
+                );
+            }
+            Self::Unsettled { objects } => {
+                return several(objects).with_hint(
+                    "find out what writes these objects, stop it, and run the command again; it goes on",
+                );
+            }
+            Self::Awake { objects } => {
+                return several(objects)
+                    .with_hint("find out who has resumed them, and run the command again");
+            }
+            Self::SameCluster => {
+                return Explanation::hint(
+                    "name the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--kubeconfig` is the source",
+                )
+                .of_kind(ErrorKind::User);
+            }
+            Self::Saving { .. } => {
+                "wait until it is done; if that process is on another machine and was cut off there, take the annotation `capstan.dev/move` off the Clusters and resume them"
+            }
+            Self::TooLate => "the command that began the move goes on with it",
+            Self::Incomplete { .. } => {
+                "restore them from a backup with `capstan restore FILE`; what is there already is kept"
+            }
+            Self::Orphaned { .. } => {
+                "run the move out of that cluster again; if it no longer exists, restore them from a backup with `capstan restore FILE`"
+            }
+            Self::NoMove { .. } => {
+                "`capstan move status` looks at both clusters; name the target with `--to-kubeconfig`"
+            }
+            Self::Keep(_) => return Explanation::default(),
+        };
+        Explanation::hint(hint)
+    }
+}
+
+fn on(side: MoveSide, explanation: Explanation<'_>) -> Explanation<'_> {
+    if side == MoveSide::Target { explanation.about_target() } else { explanation }
+}
+
+/// Objects as members. The message itself names a single one.
+fn several(objects: &[ObjectKey]) -> Explanation<'_> {
+    Explanation::texts(objects.iter().filter(|_| objects.len() > 1).map(ToString::to_string))
+}
+
+impl Explain for JournalError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Another { other_end, journal, .. } => {
+                Explanation::hint(another(*other_end, journal)).of_kind(ErrorKind::Conflict)
+            }
+            Self::TakenOver => {
+                Explanation::hint("`capstan move status` tells how far it is").of_kind(ErrorKind::Conflict)
+            }
+            Self::Unusable { place, .. } => {
+                let (namespace, name) = place.split_once('/').unwrap_or(("default", place));
+                Explanation::hint(format!("`kubectl get configmap -n {namespace} {name} -o yaml` shows it"))
+            }
+            Self::Place { source, .. } => Explanation::cause(source),
+            Self::NotKept { source, .. } => Explanation::cause(source),
+            Self::Disk(_) => Explanation::default(),
+        }
+    }
+}
+
+fn another(other_end: Option<MoveSide>, journal: &MoveJournal) -> &'static str {
+    match other_end {
+        Some(MoveSide::Target) => {
+            "name the target of that move; if it no longer exists, `capstan move --lost target` resumes the Clusters of the source"
+        }
+        Some(MoveSide::Source) => {
+            "name the source of that move; if it no longer exists, `capstan move --lost source --to-kubeconfig FILE` resumes the \
+             Clusters of the target"
+        }
+        None if journal.phase == MovePhase::Aborting => {
+            "`capstan move --abort` with the same ends undoes the rest of it"
+        }
+        None => {
+            "go on with that move first, or undo it with `--abort`; `capstan move status` tells what it is"
+        }
+    }
+}
+
+impl Explain for ArchiveError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Objects(inner) => inner.explain(),
+            Self::Locked { .. } => Explanation::hint(
+                "name the file of a secret key it was encrypted to: `--identity FILE`; nothing was written",
+            ),
+            Self::NoIdentity => Explanation::hint(
+                "name the file of another secret key too: `--identity FILE --identity FILE`; nothing was written",
+            ),
+            Self::Passphrase => Explanation::hint(
+                "`--passphrase-file` wins over CAPSTAN_BACKUP_PASSPHRASE, and that over asking; nothing was written",
+            ),
+            Self::Read(_)
+            | Self::Truncated
+            | Self::Shape { .. }
+            | Self::Bomb { .. }
+            | Self::Format { .. }
+            | Self::Sum { .. }
+            | Self::Work { .. }
+            | Self::Sealed => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for KeyError {
+    fn explain(&self) -> Explanation<'_> {
+        Explanation::hint(match self {
+            Self::Secret => {
+                "`age-keygen -y FILE` prints the public one; keep the secret one out of command lines"
+            }
+            Self::Public => "`age-keygen` writes both into a file; `--identity` takes that file",
+            Self::Ssh | Self::Kind | Self::Weak | Self::Other => {
+                "`age-keygen -o key.txt` makes a pair of keys: `age1…` and `AGE-SECRET-KEY-1…`"
+            }
+        })
+    }
+}
+
+impl Explain for KeyFileError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Line { source, .. } => Explanation::cause(source),
+            Self::Empty => Explanation::default(),
+        }
+    }
+}
+
+impl MoveJournal {
+    /// Returns the command that completes the move. It names the clusters by their addresses.
+    pub fn resume_command(&self) -> String {
+        let mut command = "capstan move".to_owned();
+        let mut add = |flag: &str, value: &str| {
+            let _ = write!(command, " {flag} {}", shell_word(value));
+        };
+        self.namespaces.iter().for_each(|name| add("--namespace", name));
+        match (&self.selector, &self.clusters) {
+            (Some(selector), _) => add("--selector", selector),
+            (None, clusters) => clusters.iter().flatten().for_each(|name| add("--cluster", name)),
+        }
+        self.namespace_map.iter().for_each(|(from, to)| add("--map-namespace", &format!("{from}={to}")));
+        add("--kubeconfig", &self.source.address);
+        add("--to-kubeconfig", &self.target.address);
+        if self.phase == MovePhase::Aborting { command + " --abort" } else { command }
+    }
+}

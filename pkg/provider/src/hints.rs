@@ -1,0 +1,252 @@
+//! Next steps after a provider could not be rendered.
+
+use api::{Explain, Explanation, InvalidVersion, near_names, one_of, output::ErrorKind};
+use repository::Error as RepositoryError;
+
+use crate::{
+    ClusterTemplateError, ComponentsError, InvalidClusterRequest, LayerError, ManagementClusterError,
+    MetadataError, MissingValues, NoDefault, ReleaseError, RenderTextError, UnusableVersion,
+    config::{ConfigError, UnknownProvider},
+    flavor_of_file,
+    supply::SupplyError,
+};
+
+impl Explain for ConfigError {
+    fn explain(&self) -> Explanation<'_> {
+        let explanation = match self {
+            Self::Providers { .. } => {
+                Explanation::hint("correct or remove the entry; until then no provider can be used")
+            }
+            Self::Undecodable { .. }
+            | Self::Shape { .. }
+            | Self::Patches { .. }
+            | Self::Substitution { .. } => Explanation::default(),
+        };
+        explanation.of_kind(ErrorKind::User)
+    }
+}
+
+impl Explain for UnknownProvider {
+    fn explain(&self) -> Explanation<'_> {
+        Explanation::hints(unknown_provider(self)).of_kind(ErrorKind::User)
+    }
+}
+
+impl Explain for MissingValues {
+    fn explain(&self) -> Explanation<'_> {
+        Explanation::hints(missing_values(self)).of_kind(ErrorKind::User)
+    }
+}
+
+impl Explain for RenderTextError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Missing(missing) => Explanation::cause(missing),
+            Self::NotText { .. } | Self::Parse { .. } | Self::Render { .. } | Self::Documents { .. } => {
+                Explanation::default()
+            }
+        }
+    }
+}
+
+impl Explain for ReleaseError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Repository { source, .. } => Explanation::cause(source),
+            Self::Read { source, .. } => {
+                let explanation = Explanation::cause(source);
+                match flavors(source) {
+                    Some(hint) => explanation.and_last(hint),
+                    None => explanation,
+                }
+            }
+            Self::Version { source, .. } => Explanation::hint(version_form(source)).of_kind(ErrorKind::User),
+            Self::Text { source, .. } => Explanation::cause(source),
+            Self::Unusable { source, .. } => Explanation::cause(source),
+            Self::Metadata { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for UnusableVersion {
+    fn explain(&self) -> Explanation<'_> {
+        Explanation::hints(match self {
+            Self::UnknownSeries { provider, known, .. } => known.last().map(|series| {
+                let (flag, name) = (provider.provider_type.flag(), &provider.name);
+                format!("take a release of a listed series, as `--{flag} {name}:v{series}.0`, or ask its authors to list this one")
+            }),
+            Self::Contract { provider, newest_fitting, .. } => newest_fitting.as_ref().map(|series| {
+                let (flag, name) = (provider.provider_type.flag(), &provider.name);
+                format!("its series {series} fits: take a release of it with `--{flag} {name}:v{series}.0`")
+            }),
+        })
+    }
+}
+
+impl Explain for ComponentsError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Text(inner) => inner.explain(),
+            Self::Layer { source, .. } => Explanation::cause(source),
+            Self::NoTargetNamespace { .. } => Explanation::hint("give it with `--target-namespace`"),
+            Self::Images { .. }
+            | Self::Typed { .. }
+            | Self::SeveralNamespaces { .. }
+            | Self::Namespace { .. }
+            | Self::Customisation { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for ClusterTemplateError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Text(inner) => inner.explain(),
+            Self::ManagementCluster(inner) => inner.explain(),
+            Self::Layer { source, .. } => Explanation::cause(source),
+            Self::ClusterClass { source, .. } => Explanation::cause(source),
+            Self::AlreadyExists { object, class } => {
+                Explanation::hint(format!("delete {object}, or apply ClusterClass `{class}` yourself first"))
+            }
+            Self::Namespace { .. } | Self::Typed { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for LayerError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Build { hints, .. } => Explanation::hints(hints),
+            Self::NotAsLocked { source, .. } => Explanation::cause(source),
+            Self::Everything { .. } | Self::Definitions { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for SupplyError {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::Release(inner) => inner.explain(),
+            Self::Config(inner) => inner.explain(),
+            Self::Components { source, .. } => Explanation::cause(source),
+        }
+    }
+}
+
+impl Explain for NoDefault {
+    fn explain(&self) -> Explanation<'_> {
+        match self {
+            Self::ManagementCluster(inner) => inner.explain(),
+            Self::NotInstalled(_)
+            | Self::SeveralProviders(_)
+            | Self::ProviderNotInstalled(_)
+            | Self::SeveralVersions { .. } => Explanation::default(),
+        }
+    }
+}
+
+impl Explain for ManagementClusterError {
+    fn explain(&self) -> Explanation<'_> {
+        Explanation::hints(&self.hints)
+    }
+}
+
+impl Explain for InvalidClusterRequest {}
+
+impl Explain for MetadataError {}
+
+fn version_form(invalid: &InvalidVersion) -> &'static str {
+    match invalid.text.as_str() {
+        "latest" => "leave the version out to get the newest release",
+        _ => "write a version as v1.2.3",
+    }
+}
+
+/// The flavors of a release that has no cluster template of the name asked for.
+fn flavors(error: &RepositoryError) -> Option<String> {
+    let RepositoryError::NoFile { file, available, .. } = error else { return None };
+    flavor_of_file(file)?;
+    if !near_names(file, available.iter().map(String::as_str)).is_empty() {
+        return None;
+    }
+    let of_release = available.iter().filter_map(|name| flavor_of_file(name));
+    let flavors: Vec<String> =
+        of_release.filter(|flavor| !flavor.is_empty()).map(|flavor| format!("`{flavor}`")).collect();
+    (!flavors.is_empty())
+        .then(|| format!("the release has the flavors {}: name one with `--flavor`", flavors.join(", ")))
+}
+
+fn missing_values(error: &MissingValues) -> Vec<String> {
+    let mut hints: Vec<String> = Vec::new();
+    for value in error.values.iter().filter(|value| !value.near.is_empty()) {
+        hints.push(format!("{} is set: is `{}` meant by it?", one_of(&value.near), value.name));
+    }
+    let names: Vec<&str> = error.values.iter().map(|value| value.name.as_str()).collect();
+    if names.contains(&"KUBERNETES_VERSION") {
+        hints.push("give the Kubernetes version with `--kubernetes-version v1.35.0`".to_owned());
+    }
+    let others: Vec<&str> = names.into_iter().filter(|name| *name != "KUBERNETES_VERSION").collect();
+    if !others.is_empty() {
+        let exported: Vec<String> = others.iter().map(|name| format!("{name}=VALUE")).collect();
+        let written: Vec<String> = others.iter().map(|name| format!("`{name}: VALUE`")).collect();
+        hints.push(format!(
+            "set in the environment: `export {}`, or in clusterctl.yaml: {}",
+            exported.join(" "),
+            written.join(", ")
+        ));
+        hints.push(
+            "list all variables with their defaults: `capstan generate cluster NAME --list-variables`, or for a provider \
+             `capstan generate provider --describe`"
+                .to_owned(),
+        );
+    }
+    hints
+}
+
+fn unknown_provider(error: &UnknownProvider) -> Vec<String> {
+    let mut hints = Vec::new();
+    if !error.near.is_empty() {
+        hints.push(format!("did you mean {}?", one_of(&error.near)));
+    }
+    for other in &error.other_types {
+        hints.push(format!("it is known as {other}: use `--{} {}`", other.flag(), error.name));
+    }
+    if hints.is_empty() {
+        let (name, flag) = (&error.name, error.provider_type.flag());
+        hints.push("`capstan config repositories` lists the providers".to_owned());
+        hints.push(format!("add your own with `capstan provider add {name} --type {flag} --url URL`"));
+    }
+    hints
+}
+
+#[cfg(test)]
+mod tests {
+    use api::{ProviderId, ProviderType, explained};
+
+    use super::*;
+
+    #[test]
+    fn a_template_that_is_not_there_is_answered_with_the_flavors_there_are() {
+        let available = ["cluster-template-development.yaml", "cluster-template-in-memory.yaml", "x.yaml"];
+        let source = RepositoryError::NoFile {
+            file: "cluster-template.yaml".to_owned(),
+            version: "v1.0.0".to_owned(),
+            place: "/srv".to_owned(),
+            looked_at: "/srv/cluster-template.yaml".to_owned(),
+            available: available.map(str::to_owned).to_vec(),
+        };
+        let error = ReleaseError::Read {
+            file: "cluster-template.yaml".to_owned(),
+            provider: ProviderId::new(ProviderType::Infrastructure, "docker"),
+            version: "v1.0.0".to_owned(),
+            source: Box::new(source),
+        };
+        assert_eq!(
+            explained(&error).hints,
+            [
+                "looked at /srv/cluster-template.yaml",
+                "the release has the flavors `development`, `in-memory`: name one with `--flavor`"
+            ]
+        );
+    }
+}
