@@ -13,7 +13,7 @@ use crate::{Context, Error, File, GitHubLocation, Origin, Repository as _, githu
 /// Fetches a configuration file from any http or https url, using the settings of its host. GitHub tokens are never
 /// sent. The file is not cached, because a configuration file may contain passwords.
 /// # Errors
-/// [`Error::FetchUrl`] for any other scheme; any failure of the request.
+/// [`transport::Error::FetchUrl`] for any other scheme; any failure of the request.
 pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
     let url = parse_http(url)?;
     let origin = Origin::Url(shown(&url));
@@ -43,7 +43,7 @@ pub fn read_file(context: &Context, path: &Path) -> Result<File, Error> {
 /// A host counts as GitHub Enterprise if a GitHub token or the GitHub kind is set for it.
 /// Source: clusterctl v1.14 client/cluster/template.go. Differs: requests are retried, and `/raw/` urls work.
 /// # Errors
-/// [`Error::FetchUrl`] for any other url form; [`Error::NoFile`]; any failure of the request.
+/// [`transport::Error::FetchUrl`] for any other url form; [`Error::NoFile`]; any failure of the request.
 pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error> {
     let url = parse_address(url.trim())?;
     if url.scheme() != "https" {
@@ -82,7 +82,7 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
 /// Fetches a file that another file links to, from any http or https url. Unlike [`fetch_url`], this caches the file
 /// and revalidates it only if it may have changed.
 /// # Errors
-/// [`Error::FetchUrl`] for any other scheme; any failure of the request.
+/// [`transport::Error::FetchUrl`] for any other scheme; any failure of the request.
 pub async fn fetch_file(context: &Context, url: &str, named_by: NamedBy) -> Result<File, Error> {
     fetch(context, parse_http(url)?, named_by).await
 }

@@ -44,7 +44,7 @@ impl Overrides {
 
     /// The path of an override, which need not exist.
     /// # Errors
-    /// [`Error::UnsafeName`] if the label, version or file would lead out of the folder.
+    /// [`transport::Error::UnsafeName`] if the label, version or file would lead out of the folder.
     pub fn candidate(&self, label: &str, version: &str, file: &str) -> Result<Option<PathBuf>, Error> {
         check_version(label)?;
         check_version(version)?;
@@ -54,7 +54,8 @@ impl Overrides {
 
     /// The names of the overrides of one release, sorted. Subfolders are ignored.
     /// # Errors
-    /// [`Error::UnsafeName`] if the label or version would lead out of the folder. Fails if the folder cannot be read.
+    /// [`transport::Error::UnsafeName`] if the label or version would lead out of the folder. Fails if the folder cannot
+    /// be read.
     pub fn files(&self, label: &str, version: &str) -> Result<Vec<String>, Error> {
         check_version(label)?;
         check_version(version)?;

@@ -22,7 +22,7 @@ impl Remote {
     /// Reads one file of a commit. Symlinks inside the repository are followed.
     /// # Errors
     /// [`GitFailure::NoPath`] with similar names; [`GitFailure::LinkLeadsOut`]; [`GitFailure::NoFile`] for folders,
-    /// submodules and Git LFS pointers; [`Error::TooLarge`]; [`Error::UnsafeName`].
+    /// submodules and Git LFS pointers; [`transport::Error::TooLarge`]; [`transport::Error::UnsafeName`].
     pub async fn read(&self, commit: &Commit, path: &str) -> Result<Bytes, Error> {
         check_file(path)?;
         let limit_bytes = self.context.max_file_bytes();

@@ -93,7 +93,7 @@ impl Remote {
     /// Fetches if the name is unknown. Fetches once per process if the name is a branch or another reference.
     /// # Errors
     /// [`GitFailure::NoTreeIsh`] with similar names; [`GitFailure::Ambiguous`]; any failure of the fetch;
-    /// [`Error::Offline`].
+    /// [`transport::Error::Offline`].
     pub async fn resolve(&self, tree_ish: &str) -> Result<Commit, Error> {
         if let Some(commit) = self.known.commit(tree_ish) {
             return Ok(commit);
@@ -105,7 +105,7 @@ impl Remote {
 
     /// All tags, sorted by name. Fetches once per process.
     /// # Errors
-    /// Any failure of the fetch; [`Error::Offline`] if there is no clone yet.
+    /// Any failure of the fetch; [`transport::Error::Offline`] if there is no clone yet.
     pub async fn tags(&self) -> Result<Vec<String>, Error> {
         let mut fetched = self.known.fetched.lock().await;
         self.make_clone(&mut fetched).await?;
