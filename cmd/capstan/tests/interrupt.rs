@@ -1,8 +1,16 @@
 #![cfg(unix)]
 
-use std::{net::TcpListener, process::Command, process::Stdio};
+use std::{
+    net::TcpListener,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
 
 use crate::world;
+
+/// Steps of 10 ms between two signals.
+const SIGNAL_STEPS: usize = 200;
 
 #[test]
 fn ctrl_c_ends_a_wait_and_leaves_nothing() {
@@ -10,9 +18,20 @@ fn ctrl_c_ends_a_wait_and_leaves_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/clusterctl.yaml", silent.local_addr().unwrap());
     let mut command = world.command(["config", "repositories", "--config", &url]);
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let connection = silent.accept().unwrap();
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    // A background process may inherit an ignored signal, which is lost before the first wait.
+    for step in 0.. {
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        if step % SIGNAL_STEPS == 0 {
+            let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+            assert!(sent.success());
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
     let output = child.wait_with_output().unwrap();
     drop(connection);
     // Before the first wait is settled the signal still ends the process by itself.
