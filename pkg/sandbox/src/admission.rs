@@ -1,16 +1,16 @@
-//! Admission webhooks: others that may change or refuse what is about to be stored.
+//! Admission webhooks: HTTP callbacks that may change or refuse a write before the object is stored.
 //!
 //! ```text
-//! configurations ─► Webhooks, in the order of calls          (once for each change of a configuration)
+//! configurations ─► Webhooks, in call order                     (rebuilt after each change of a configuration)
 //! request ─► matching: rules, selectors, conditions ─► review ─► call ─► patch, warnings, refusal
 //! ```
 //!
-//! Source: kube-apiserver 1.36, `apiserver/pkg/admission/plugin/webhook`. Mutating webhooks are called one after the
-//! other, by the name of their configuration and their place in it; when one changes the object after another that
-//! asked for it (`reinvocationPolicy: IfNeeded`), that other one is called once more. Validating webhooks are called at
-//! the same time, and the first refusal in that order is the answer.
+//! Source: kube-apiserver 1.36, `apiserver/pkg/admission/plugin/webhook`. Mutating webhooks run one after the other,
+//! ordered by the name of their configuration and their index in the configuration. If a later webhook changes the
+//! object, each earlier webhook with `reinvocationPolicy: IfNeeded` is called once more. Validating webhooks run
+//! concurrently; the first refusal in call order is the answer.
 //!
-//! Deliberately absent: audit annotations, admission policies, and conversion between versions beyond their name.
+//! Deliberately absent: audit annotations, admission policies, and version conversion beyond `apiVersion`.
 
 mod call;
 mod conditions;
@@ -31,22 +31,22 @@ use crate::{
     status::Status,
 };
 
-/// What is about to happen to an object.
+/// The operation of a write request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
-    /// It is changed, through itself or a subresource.
+    /// A change of the object or of one of its subresources.
     Update,
     Delete,
 }
 
-/// What becomes of webhooks that are reached through a Service: there is no network of Pods.
+/// The treatment of webhooks that are reached through a Service, because the sandbox has no Pod network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServiceWebhooks {
     #[default]
-    /// They count as satisfied.
+    /// Calls succeed without a request.
     Ignore,
-    /// They fail, as when no Pod stands behind the Service; their `failurePolicy` decides.
+    /// Calls fail as if the Service had no endpoints; `failurePolicy` of the webhook decides.
     Refuse,
 }
 
@@ -57,54 +57,52 @@ pub(crate) struct User {
     pub(crate) groups: Vec<String>,
 }
 
-/// A write before it is stored, but for the new object.
+/// A write request before the object is stored, without the new object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) operation: Operation,
     pub(crate) resource: &'a ResourceType,
-    /// Empty for the object itself.
+    /// Empty if the request addresses the object itself.
     pub(crate) subresource: &'a str,
-    /// Empty for objects of the cluster. A request about a Namespace is about its own name.
+    /// Empty for cluster-scoped objects. For a Namespace, the name of the Namespace.
     pub(crate) namespace: &'a str,
-    /// Empty for a creation under a generated name, and for the items of a deleted collection.
+    /// Empty for a creation with a generated name and for the items of a deleted collection.
     pub(crate) name: &'a str,
-    /// What is stored, whole; absent at a creation.
+    /// The complete stored object; absent at a creation.
     pub(crate) old: Option<&'a Value>,
     pub(crate) user: &'a User,
-    /// Everything happens but the write.
+    /// True if nothing is stored.
     pub(crate) dry_run: bool,
     /// `CreateOptions`, `UpdateOptions`, `PatchOptions`, `DeleteOptions`, with `apiVersion` and `kind`.
     pub(crate) options: &'a Value,
 }
 
-/// What webhooks are called with beside the request.
+/// The server state that calls of webhooks need besides the request.
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'a> {
-    /// What is served: a webhook may ask for another version than the request has.
+    /// The served kinds; a webhook may require another version of the resource than the version of the request.
     pub(crate) kinds: &'a Kinds,
-    /// The Namespace of a name, whole, for its labels.
+    /// Returns the complete Namespace with a name, for its labels.
     pub(crate) namespace: &'a (dyn Fn(&str) -> Option<Value> + Send + Sync),
-    /// Fills in defaults, after a webhook changed the object.
+    /// Sets defaults after a webhook has changed the object.
     pub(crate) set_defaults: &'a (dyn Fn(&mut Value) + Send + Sync),
-    /// What becomes of webhooks behind Services.
     pub(crate) services: ServiceWebhooks,
 }
 
-/// What came of a call of a webhook that did not let the request pass.
+/// A webhook call that did not admit the request.
 #[derive(Debug)]
 enum Failure {
-    /// It could not be called, or made no sense: `failurePolicy` decides. The text follows `failed calling webhook`.
+    /// The call failed or its answer is invalid; `failurePolicy` decides. The text follows `failed calling webhook`.
     Call(String),
-    /// The request is answered with this.
+    /// The webhook refused the request with this status.
     Refused(Status),
 }
 
-/// Lets mutating webhooks change an object.
-/// Shape: the new object as it would be stored (absent at a deletion) goes in; the changed one and the warnings of the
-/// webhooks come out.
+/// Calls the mutating webhooks and returns the changed object and the warnings of the webhooks. `object` is the new
+/// object as it would be stored; absent at a deletion.
 ///
 /// # Errors
-/// The refusal of a webhook, in its words; 500 when one cannot be called and its `failurePolicy` is `Fail`.
+/// Returns the refusal of a webhook with its own message. Returns 500 if a call fails and `failurePolicy` is `Fail`.
 pub(crate) async fn mutate(
     webhooks: &Webhooks,
     request: &Request<'_>,
@@ -115,7 +113,7 @@ pub(crate) async fn mutate(
     if webhooks.mutating().is_empty() || matching::is_exempt(request) {
         return Ok((object, warnings));
     }
-    // Those that were called and asked to be called again, and those whose time has come.
+    // Indices of called webhooks with `reinvocationPolicy: IfNeeded`, and of webhooks to call again.
     let (mut waiting, mut again) = (BTreeSet::new(), BTreeSet::new());
     for round in 0..2 {
         let mut changed_by_any = false;
@@ -144,10 +142,10 @@ pub(crate) async fn mutate(
     Ok((object, warnings))
 }
 
-/// Asks validating webhooks about an object as it will be stored (absent at a deletion). Returns their warnings.
+/// Calls the validating webhooks with the object as it would be stored (absent at a deletion). Returns their warnings.
 ///
 /// # Errors
-/// The refusal of a webhook, in its words; 500 when one cannot be called and its `failurePolicy` is `Fail`.
+/// Returns the refusal of a webhook with its own message. Returns 500 if a call fails and `failurePolicy` is `Fail`.
 pub(crate) async fn validate(
     webhooks: &Webhooks,
     request: &Request<'_>,
@@ -178,7 +176,7 @@ pub(crate) async fn validate(
     refusal.map_or(Ok(warnings), Err)
 }
 
-/// Calls one webhook; returns whether it changed the object.
+/// Calls one webhook and returns true if the webhook changed the object.
 async fn mutate_once(
     webhook: &Webhook,
     invocation: &Invocation<'_>,
@@ -238,7 +236,7 @@ async fn ask(
     verdict.map_err(|error| Failure::Call(format!("received invalid webhook response: {error}")))
 }
 
-/// Takes what a webhook said: its warnings, and its patch if it allows the request.
+/// Collects the warnings of a verdict and returns its patch operations. Fails if the webhook refused the request.
 fn heard(webhook: &Webhook, verdict: Verdict, warnings: &mut Vec<String>) -> Result<Option<Value>, Failure> {
     warnings.extend(verdict.warnings);
     if !verdict.allowed {
@@ -250,7 +248,7 @@ fn heard(webhook: &Webhook, verdict: Verdict, warnings: &mut Vec<String>) -> Res
     }
 }
 
-/// Lets `failurePolicy` decide about calls that failed.
+/// Applies `failurePolicy` to a failed call: `None` if the failure is ignored.
 fn settle<T>(webhook: &Webhook, result: Result<T, Failure>) -> Result<Option<T>, Status> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -263,7 +261,7 @@ fn settle<T>(webhook: &Webhook, result: Result<T, Failure>) -> Result<Option<T>,
 }
 
 impl Operation {
-    /// The word of reviews and rules.
+    /// The name of the operation in reviews and rules.
     fn word(self) -> &'static str {
         match self {
             Self::Create => "CREATE",

@@ -1,4 +1,4 @@
-//! What was asked: a log of requests, for tests that count.
+//! The audit log: the requests that the server answered, for tests that count requests.
 
 use std::{
     borrow::Cow,
@@ -12,30 +12,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
-    /// Counts from 1.
+    /// The number of the request since the start of the server, from 1.
     pub number: u64,
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; for other addresses the
-    /// lower-case HTTP method.
+    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`. For paths outside the API,
+    /// the lower-case HTTP method.
     pub verb: Cow<'static, str>,
-    /// The path with the query, as it came.
+    /// The path and the query as received.
     pub path: String,
-    /// The API group, empty for core and for other addresses.
+    /// The API group; empty for the core group and for paths outside the API.
     pub group: String,
-    /// The plural with the subresource, `pods/status`; empty for other addresses.
+    /// The plural with the subresource, such as `pods/status`; empty for paths outside the API.
     pub resource: String,
     /// The namespace, if any.
     pub namespace: String,
-    /// The object's name, if any.
+    /// The name of the object, if any.
     pub name: String,
-    /// Who asked: `fieldManager`, or else the first word of the user agent.
+    /// The client: `fieldManager`, or else the first word of the user agent.
     pub client: String,
-    /// The status code of the answer; 0 when the connection was cut.
+    /// The status code of the answer; 0 if the connection was cut.
     pub code: u16,
-    /// It was a dry run.
+    /// True for a dry run.
     pub dry_run: bool,
 }
 
-/// The newest requests, in the order they were answered.
+/// The newest requests in the order of their answers.
 #[derive(Debug)]
 pub struct Audit {
     log: Mutex<Log>,
@@ -49,12 +49,12 @@ struct Log {
 }
 
 impl Audit {
-    /// Keeps this many requests and counts the others.
+    /// Creates a log that keeps the newest `kept` requests and counts all requests.
     pub(crate) fn keeping(kept: usize) -> Self {
         Self { log: Mutex::default(), kept }
     }
 
-    /// Adds an answered request under the next number.
+    /// Adds an answered request with the next number.
     pub(crate) fn record(&self, request: Request) {
         let mut log = self.lock();
         log.answered += 1;
@@ -67,17 +67,17 @@ impl Audit {
         }
     }
 
-    /// How many requests were answered since the start, watches among them once they were opened.
+    /// The number of requests answered since the start. A watch counts once opened.
     pub fn answered(&self) -> u64 {
         self.lock().answered
     }
 
-    /// The requests that are kept and came after this number; 0 is all.
+    /// The kept requests with a greater number; 0 returns all kept requests.
     pub fn since(&self, number: u64) -> Vec<Request> {
         self.lock().newest.iter().filter(|request| request.number > number).cloned().collect()
     }
 
-    /// A panic elsewhere leaves the log whole: nothing is done halfway under the lock.
+    /// Locks the log. A panic elsewhere leaves the log consistent: every critical section completes its change.
     fn lock(&self) -> MutexGuard<'_, Log> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }

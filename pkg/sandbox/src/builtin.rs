@@ -1,4 +1,4 @@
-//! The built-in kinds: what they look like, what the server fills in, what it refuses.
+//! The built-in kinds: schemas, defaults and validation.
 
 mod rules;
 mod table;

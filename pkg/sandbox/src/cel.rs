@@ -1,21 +1,21 @@
-//! Expressions of the Common Expression Language, read within bounds: they come from clients, and their parser recurses.
+//! Bounded parsing of Common Expression Language expressions, which come from clients and whose parser recurses.
 //!
-//! Source: cel-go 0.26 `parser` as kube-apiserver 1.36 uses it, for the bounds and their words.
+//! Source: cel-go 0.26 `parser` as kube-apiserver 1.36 uses it, for the limits and the error messages.
 
 use std::thread;
 
 use kube_cel::cel::Program;
 
-/// How long an expression may be, in characters.
+/// The maximum length of an expression in characters.
 const MOST_CHARACTERS: usize = 100_000;
-/// How deep an expression may nest. The parser in use gives up on fewer brackets by itself.
+/// The maximum nesting depth of an expression. The parser itself fails at fewer brackets.
 const DEEPEST: usize = 250;
-/// What the smaller stacks that serve requests are enough for.
+/// The maximum depth that is safe on the smaller stacks of request handlers.
 const SHALLOW: usize = 24;
-/// Enough to read and run what is as deep as it may be.
+/// A stack size that suffices to parse and run an expression of maximum depth.
 const STACK_BYTES: usize = 32 << 20;
 
-/// Reads an expression.
+/// Parses an expression. Fails if the expression is invalid, too long or too deep.
 pub(crate) fn compile(text: &str) -> Result<Program, String> {
     let length = text.chars().count();
     if length > MOST_CHARACTERS {
@@ -30,17 +30,17 @@ pub(crate) fn compile(text: &str) -> Result<Program, String> {
     if all > DEEPEST {
         return Err(refused("max recursion depth exceeded"));
     }
-    // The parser has panics for some expressions that make no sense.
+    // The parser panics on some invalid expressions.
     let read = with_room(|| Program::compile(text).map_err(|error| error.to_string()));
     read.unwrap_or_else(|| Err(refused("the expression cannot be read")))
 }
 
-/// Whether an expression nests so deep that it is to be run [`with_room`].
+/// True if an expression nests too deep to run without [`with_room`].
 pub(crate) fn is_deep(text: &str) -> bool {
     depth(text).all > SHALLOW
 }
 
-/// Does work that recurses as deep as an expression, on a stack that is large enough. Nothing when it panics.
+/// Runs work that recurses as deep as an expression, on a large stack: `None` if the work panics.
 pub(crate) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| {
         let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
@@ -48,15 +48,15 @@ pub(crate) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     })
 }
 
-/// A fault of the expression as a whole.
+/// An error message for the expression as a whole.
 fn refused(why: &str) -> String {
     format!("ERROR: <input>:-1:0: {why}")
 }
 
-/// How deep an expression nests.
+/// The nesting depth of an expression.
 struct Depth {
     brackets: usize,
-    /// No less than the depth of its tree: brackets, and on each level the selections, calls and operators in a row.
+    /// An upper bound of the tree depth: brackets, plus the successive selections, calls and operators of each level.
     all: usize,
 }
 
@@ -81,7 +81,7 @@ fn depth(text: &str) -> Depth {
             }
             ')' | ']' | '}' => row = levels.pop().unwrap_or(row),
             ',' => row = levels.last().copied().unwrap_or(0),
-            // Those in a row become a balanced tree.
+            // Operands of successive `&&` or `||` become a balanced tree.
             '&' | '|' => row = levels.last().copied().unwrap_or(0) + 1,
             '.' | '+' | '-' | '*' | '/' | '%' | '<' | '>' | '=' | '!' | '?' | ':' => row += 1,
             _ => {}
@@ -92,7 +92,7 @@ fn depth(text: &str) -> Depth {
     depth
 }
 
-/// The length of the text literal or the comment a text begins with.
+/// The length of the string literal or comment at the start of `text`: `None` if `text` starts with neither.
 fn literal(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find('\n').unwrap_or(text.len()));

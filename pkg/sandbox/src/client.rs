@@ -1,5 +1,5 @@
-//! The server from inside: what the simulated controllers and tests in this crate use. The same verbs as over HTTP,
-//! with defaulting, validation and managed fields, without faults and audit.
+//! An in-process client for the simulated controllers and the tests of this crate. The client uses the verbs of the
+//! HTTP API, with defaulting, validation and managed fields, but without faults and audit.
 
 use std::sync::Arc;
 
@@ -20,34 +20,33 @@ use crate::{
     },
 };
 
-/// A client without a wire, writing under one name.
+/// An in-process client that writes as one field manager.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     server: Arc<Server>,
     manager: Arc<str>,
 }
 
-/// How dependents are treated at a deletion.
+/// The treatment of dependents at a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Propagation {
     Background,
     Foreground,
-    /// They stay and lose their owner.
+    /// Dependents stay and lose the owner reference.
     Orphan,
 }
 
 impl Client {
-    /// A client of a server.
     pub(crate) fn new(server: Arc<Server>, manager: &str) -> Self {
         Self { server, manager: manager.into() }
     }
 
-    /// The same client under another field manager.
+    /// Returns the same client with another field manager.
     pub(crate) fn named(&self, manager: &str) -> Self {
         Self::new(Arc::clone(&self.server), manager)
     }
 
-    /// The object, in the preferred version of its kind, whole.
+    /// Returns the complete object in the preferred version of its kind: `None` if the object does not exist.
     pub(crate) fn get(&self, object: &ObjectRef) -> Option<Value> {
         let kinds = self.server.kinds();
         let resource = kinds.preferred(&object.group, &object.kind)?;
@@ -55,29 +54,31 @@ impl Client {
         Some(object::read(resource, &stored))
     }
 
-    /// A stored object in the preferred version of its kind, whole; nothing when its resource is served no more.
+    /// Returns a complete stored object in the preferred version of its kind: `None` if its resource is no longer
+    /// served.
     pub(crate) fn read(&self, stored: &Stored) -> Option<Value> {
         let kinds = self.server.kinds();
         find(&kinds, &stored.key.resource).map(|resource| object::read(resource, stored))
     }
 
-    /// All objects of a kind in the preferred version, in one namespace or all; empty when the kind is not served.
+    /// Returns all objects of a kind in the preferred version, in one namespace or all. Empty if the kind is not
+    /// served.
     pub(crate) fn list(&self, group: &str, kind: &str, namespace: Option<&str>) -> Vec<Value> {
         let kinds = self.server.kinds();
         let Some(resource) = kinds.preferred(group, kind) else { return Vec::new() };
         let scope = Scope { resource: verbs::resource_name(resource), namespace: namespace.map(Arc::from) };
-        // The newest state is always there.
+        // A list of the newest state cannot fail.
         let page = self.server.store.list(&scope, ListOptions::default());
         let items = page.map(|page| page.items).unwrap_or_default();
         items.iter().map(|stored| object::read(resource, stored)).collect()
     }
 
-    /// The group-version-kind that is preferred for a kind, as `apiVersion`, when it is served.
+    /// The preferred `apiVersion` of a kind: `None` if the kind is not served.
     pub(crate) fn api_version(&self, group: &str, kind: &str) -> Option<String> {
         self.server.kinds().preferred(group, kind).map(|resource| resource.api_version())
     }
 
-    /// Creates it. Its `apiVersion` and `kind` say what it is.
+    /// Creates an object. `apiVersion` and `kind` of the object select the resource.
     pub(crate) async fn create(&self, object: Value) -> Result<Value, Status> {
         let kinds = self.server.kinds();
         let resource = resource_of(&kinds, &object)?;
@@ -87,7 +88,7 @@ impl Client {
         Ok(verbs::create::create(&call, object).await?.into_value(&call))
     }
 
-    /// Replaces it; its `resourceVersion`, if any, must be the newest.
+    /// Replaces an object; `resourceVersion`, if set, must be the newest.
     pub(crate) async fn update(&self, object: Value) -> Result<Value, Status> {
         self.update_subresource(object, "").await
     }
@@ -96,7 +97,7 @@ impl Client {
         self.update_subresource(object, "status").await
     }
 
-    /// Applies a configuration, whoever had its fields before.
+    /// Applies a configuration with server-side apply and takes over the fields of other managers.
     pub(crate) async fn apply(&self, configuration: Value) -> Result<Value, Status> {
         let kinds = self.server.kinds();
         let resource = resource_of(&kinds, &configuration)?;
@@ -107,17 +108,17 @@ impl Client {
         Ok(written.into_value(&call))
     }
 
-    /// Deletes it. An object that is gone already is no error.
+    /// Deletes an object. Succeeds if the object does not exist.
     pub(crate) async fn delete(&self, object: &ObjectRef, propagation: Propagation) -> Result<(), Status> {
         self.delete_with(object, None, None, propagation).await
     }
 
-    /// Deletes it without any time to end, as a kubelet does with a pod that has ended.
+    /// Deletes an object without a grace period, as a kubelet deletes a terminated Pod.
     pub(crate) async fn delete_now(&self, object: &ObjectRef) -> Result<(), Status> {
         self.delete_with(object, None, Some(0), Propagation::Background).await
     }
 
-    /// As `delete`, but only if it is still the object of this uid.
+    /// Deletes an object as `delete` does, but only if its uid matches.
     pub(crate) async fn delete_if(
         &self,
         object: &ObjectRef,
@@ -127,7 +128,7 @@ impl Client {
         self.delete_with(object, Some(uid.to_owned()), None, propagation).await
     }
 
-    /// Replaces what one subresource may write (`status`, `finalize`, `scale`, …).
+    /// Replaces the part of an object that a subresource may write (`status`, `finalize`, `scale`, …).
     pub(crate) async fn update_subresource(&self, object: Value, subresource: &str) -> Result<Value, Status> {
         let kinds = self.server.kinds();
         let resource = resource_of(&kinds, &object)?;
@@ -141,19 +142,19 @@ impl Client {
         Ok(written.into_value(&call))
     }
 
-    /// What is stored at this place, in terms of kinds; nothing when its resource is served no more.
+    /// The reference to the object with a store key: `None` if its resource is no longer served.
     pub(crate) fn object_ref(&self, key: &Key) -> Option<ObjectRef> {
         let kinds = self.server.kinds();
         let resource = find(&kinds, &key.resource)?;
         Some(reference(resource, key))
     }
 
-    /// Whether objects of a kind live in namespaces; nothing when it is not served.
+    /// True if a kind is namespaced: `None` if the kind is not served.
     pub(crate) fn is_namespaced(&self, group: &str, kind: &str) -> Option<bool> {
         self.server.kinds().preferred(group, kind).map(|resource| resource.namespaced)
     }
 
-    /// Every object in a namespace, by resource and name.
+    /// Every object in a namespace, sorted by resource and name.
     pub(crate) fn everything_in(&self, namespace: &str) -> Vec<ObjectRef> {
         let kinds = self.server.kinds();
         let mut found = Vec::new();
@@ -174,7 +175,7 @@ impl Client {
         format!("{}.{}", plural.unwrap_or_default(), object.group)
     }
 
-    /// The time, as objects record it.
+    /// The current time in the format of object fields.
     pub(crate) fn now(&self) -> String {
         self.server.clock.now()
     }

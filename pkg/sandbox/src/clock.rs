@@ -1,22 +1,22 @@
-//! What time it is, for everything that records it.
+//! The time source of the server.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
-/// The clock of a server: the clock of the machine, or one that tests set.
+/// The clock of a server: the system clock or a fixed clock that tests set.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     fixed: Option<Arc<Mutex<Timestamp>>>,
 }
 
 impl Clock {
-    /// A clock that stands until it is moved; all its clones move with it.
+    /// Creates a fixed clock. The clock and its clones share one time.
     pub fn fixed(at: Timestamp) -> Self {
         Self { fixed: Some(Arc::new(Mutex::new(at))) }
     }
 
-    /// Moves a fixed clock on; the clock of the machine stays what it is.
+    /// Advances a fixed clock; the system clock ignores the call.
     pub fn advance(&self, by: SignedDuration) {
         if let Some(time) = &self.fixed {
             let mut time = time.lock().unwrap_or_else(PoisonError::into_inner);
@@ -24,7 +24,7 @@ impl Clock {
         }
     }
 
-    /// The time.
+    /// The current time.
     pub fn timestamp(&self) -> Timestamp {
         match &self.fixed {
             Some(time) => *time.lock().unwrap_or_else(PoisonError::into_inner),
@@ -32,17 +32,17 @@ impl Clock {
         }
     }
 
-    /// The time as objects record it: RFC 3339, UTC, whole seconds.
+    /// The current time in the format of object fields: RFC 3339, UTC, whole seconds.
     pub fn now(&self) -> String {
         Self::print(self.timestamp())
     }
 
-    /// The time as the header `Date` of an answer has it.
+    /// The current time in the format of the header `Date`.
     pub(crate) fn http_date(&self) -> String {
         self.timestamp().to_zoned(TimeZone::UTC).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
     }
 
-    /// A time as objects record it.
+    /// Formats a time as object fields record times.
     pub fn print(time: Timestamp) -> String {
         time.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }

@@ -1,12 +1,12 @@
-//! Addresses of our own on a listening sandbox, below `/sandbox/`: what no API server has and whoever runs one needs.
+//! Control endpoints of a listening sandbox below `/sandbox/`. No API server has these endpoints.
 //!
-//! | method | address | |
+//! | method | path | |
 //! |---|---|---|
-//! | POST | `/sandbox/stop` | stop serving; answered before it happens |
-//! | GET | `/sandbox/requests?since=N` | the audit log after request N |
-//! | GET, PUT, DELETE | `/sandbox/faults` | the faults: all, replaced by a list in the form of the command line, none |
+//! | POST | `/sandbox/stop` | stops serving after the answer |
+//! | GET | `/sandbox/requests?since=N` | returns the audit log after request N |
+//! | GET, PUT, DELETE | `/sandbox/faults` | returns, replaces or removes the faults, in command-line syntax |
 //!
-//! They are no part of the API, are never in the audit log, and no fault strikes them.
+//! The endpoints are no part of the API, never appear in the audit log, and are exempt from faults.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -28,10 +28,10 @@ use crate::{
     tls,
 };
 
-/// More text than any list of faults has.
+/// The maximum body size; more than any list of faults needs.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// A sandbox with those addresses in front of it.
+/// A sandbox with the control endpoints.
 #[derive(Clone, Debug)]
 pub struct Control {
     sandbox: Sandbox,
@@ -39,14 +39,14 @@ pub struct Control {
 }
 
 impl Control {
-    /// Puts them in front of a sandbox.
+    /// Adds the control endpoints to a sandbox.
     pub fn new(sandbox: Sandbox) -> Self {
         Self { sandbox, stop: Arc::new(watch::Sender::new(false)) }
     }
 
-    /// Ends when somebody has asked it to stop.
+    /// Waits until a client has called the stop endpoint.
     pub async fn stopped(&self) {
-        // The sender is in `self`, so the wait ends with a value.
+        // `self` holds the sender, so the wait always succeeds.
         let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
     }
 
@@ -125,25 +125,25 @@ fn answer(status: StatusCode, value: &Value) -> Response<Body> {
     response
 }
 
-/// Why a running sandbox could not be told something.
+/// A failure to call a control endpoint of a sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// Its URL is none of ours.
+    /// The URL is not the URL of a sandbox.
     #[error("`{0}` is no address of a sandbox")]
     Address(String),
-    /// It cannot be reached.
+    /// The sandbox cannot be reached.
     #[error("cannot reach the sandbox at {0}")]
     Connect(SocketAddr, #[source] std::io::Error),
-    /// Its certificate is not the one it had.
+    /// The certificate authority of the sandbox cannot be used.
     #[error("cannot use the sandbox's certificate authority")]
     Authority(#[source] rustls::Error),
-    /// The connection broke.
+    /// The connection failed.
     #[error("the sandbox did not answer")]
     Exchange(#[source] hyper::Error),
-    /// It answered, but not what was asked for.
+    /// The sandbox answered with an error status.
     #[error("the sandbox answers {0}")]
     Answer(StatusCode),
-    /// It answered in another form: its version is another one.
+    /// The answer has an unexpected format, for example because the version of the sandbox differs.
     #[error("cannot read what the sandbox answers")]
     Form(#[source] serde_json::Error),
 }
@@ -151,24 +151,25 @@ pub enum ControlError {
 /// A part of the audit log of a listening sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
-    /// How many it has answered since its start.
+    /// The number of requests answered since the start.
     pub answered: u64,
-    /// Those that were asked for and are still kept, oldest first.
+    /// The requested part of the kept requests, oldest first.
     pub requests: Vec<audit::Request>,
 }
 
-/// Tells a listening sandbox to stop; `server` is its URL. It has heard it when this returns, and is not gone yet.
+/// Requests a stop of the listening sandbox at the URL `server`. Returns when the sandbox has received the request, not
+/// when the sandbox has stopped.
 ///
 /// # Errors
-/// When it cannot be reached, or is another one that does not know the identity.
+/// Fails if the sandbox cannot be reached or rejects the identity.
 pub async fn stop(server: &str, identity: &Identity) -> Result<(), ControlError> {
     ask(server, identity, Method::POST, "/sandbox/stop").await.map(drop)
 }
 
-/// What a listening sandbox was asked after the request of this number; `server` is its URL.
+/// Returns the requests that the listening sandbox at the URL `server` answered after request number `since`.
 ///
 /// # Errors
-/// When it cannot be reached, or is another one that does not know the identity.
+/// Fails if the sandbox cannot be reached, rejects the identity or returns an unknown format.
 pub async fn requests(server: &str, identity: &Identity, since: u64) -> Result<Requests, ControlError> {
     let answer = ask(server, identity, Method::GET, &format!("/sandbox/requests?since={since}")).await?;
     let read = answer.into_body().collect().await.map_err(ControlError::Exchange)?;
@@ -192,7 +193,7 @@ async fn ask(
     let stream = connector.connect(name, stream).await.map_err(connect)?;
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(ControlError::Exchange)?;
-    // It ends with the answer, or with a server that stops; what it failed at is told to who waits for the answer.
+    // The task ends with the answer or when the server stops. `send_request` reports errors of the connection.
     tokio::spawn(connection);
     let request = Request::builder()
         .method(method)

@@ -1,4 +1,4 @@
-//! What controllers do in a real cluster, played: each can be switched off.
+//! Simulated controllers of a cluster; options switch each controller on or off.
 
 mod aggregation;
 mod api_services;

@@ -1,7 +1,7 @@
-//! Custom resource definitions: checked, accepted, served.
+//! CustomResourceDefinitions: validation, status and serving.
 //!
 //! ```text
-//! definition ─► set_defaults ─► validate ─► status ─► resources ─► what is served
+//! definition ─► set_defaults ─► validate ─► status ─► resources ─► served kinds
 //! object     ─► prune ─► default ─► validate_object: values, embedded objects, lists, rules
 //! ```
 
@@ -33,7 +33,7 @@ use crate::{
     status::{FieldError, FieldErrorKind},
 };
 
-/// Fills in what a definition may leave out (names, conversion, the port of a webhook's service).
+/// Sets the defaults of a definition (names, conversion, the Service port of a conversion webhook).
 /// Source: apiextensions-apiserver 1.36 `pkg/apis/apiextensions/v1/defaults.go`.
 pub(crate) fn set_defaults(definition: &mut Value) {
     let Some(spec) = definition.get_mut("spec").and_then(Value::as_object_mut) else { return };
@@ -61,7 +61,7 @@ fn fill_text(names: &mut Map<String, Value>, field: &str, text: impl FnOnce() ->
     }
 }
 
-/// What the server itself decides about a definition that is written: the storage version counts as stored from then on.
+/// Sets the status fields that the server controls at a write, such as `storedVersions` with the storage version.
 /// Source: apiextensions-apiserver 1.36, registry of definitions, `PrepareForCreate` and `PrepareForUpdate`.
 pub(crate) fn prepare(definition: &mut Value) {
     let stored = definition::stored(definition, Some(definition));
@@ -74,7 +74,7 @@ pub(crate) fn prepare(definition: &mut Value) {
     }
 }
 
-/// What the server warns of when a definition is written: formats nobody knows.
+/// Returns a warning for each unknown format in a written definition that `old` does not contain.
 pub(crate) fn warnings(definition: &Value, old: Option<&Value>) -> Vec<String> {
     let known = old.map(unknown_formats).unwrap_or_default();
     let formats = unknown_formats(definition).into_iter().filter(|format| !known.contains(format));
@@ -92,10 +92,10 @@ fn unknown_formats(definition: &Value) -> Vec<String> {
     found
 }
 
-/// The place of a version among others; the greatest is preferred: `v2`, `v1`, `v2beta1`, `v1alpha1`, then other names
-/// in the order of the alphabet. Source: apimachinery 1.36 `pkg/version/helpers.go`.
+/// The sort key of a version name; the greatest is preferred: `v2`, `v1`, `v2beta1`, `v1alpha1`, then other names
+/// alphabetically. Source: apimachinery 1.36 `pkg/version/helpers.go`.
 pub(crate) fn version_priority(version: &str) -> impl Ord + use<> {
-    // Stability, numbers; names that are no versions come last, the first of the alphabet before the others.
+    // The stability and the numbers come first. Other names have the lowest priority, in alphabetical order.
     (kube_version(version), std::cmp::Reverse(version.to_owned()))
 }
 
@@ -116,10 +116,12 @@ fn kube_version(version: &str) -> Option<(u8, u64, u64)> {
     }
 }
 
-/// Everything about an object that its schema forbids: types, bounds, formats, list keys, and CEL rules; `old` at an
-/// update, for transition rules and for what is ratcheted.
-/// Rules are not run on an object of the wrong shape; one more error says so. Through `status`, the server checks the
-/// status alone, and names its parts from there.
+/// Returns all errors of an object against its schema: types, bounds, formats, list keys and CEL rules. `old` is the
+/// stored object at an update, for transition rules and for ratcheting.
+///
+/// Rules do not run if structural errors such as wrong types exist; one additional error reports this. For the
+/// subresource `status`, messages name fields relative to the status, as on the real server.
+///
 /// Source: apiextensions-apiserver 1.36 `customResourceValidator`.
 pub(crate) fn validate_object(
     resource: &ResourceType,

@@ -1,12 +1,12 @@
-//! How deep objects nest. Readers of JSON go no deeper than this, so that no body exhausts the stack; what is stored
-//! must therefore not be deeper, however it came about: a patch, protobuf and managed fields add levels.
+//! The maximum nesting depth of objects. JSON readers stop at this depth, so that no body exhausts the stack. Stored
+//! objects must not exceed the depth either: patches, protobuf and managed fields add levels.
 
 use serde_json::Value;
 
-/// The most objects and lists within each other that `serde_json` reads.
+/// The maximum number of nested objects and lists that `serde_json` reads.
 pub(crate) const MOST: usize = 127;
 
-/// Whether a value has no more than so many objects and lists within each other.
+/// True if a value nests at most this many levels of objects and lists.
 pub(crate) fn fits(value: &Value, levels: usize) -> bool {
     match (value, levels.checked_sub(1)) {
         (Value::Array(items), Some(below)) => items.iter().all(|item| fits(item, below)),

@@ -1,6 +1,7 @@
-//! What is served, told to clients: `/api`, `/apis` and below, plain and aggregated.
+//! Discovery documents for clients: `/api`, `/apis` and the paths below, plain and aggregated.
 //!
-//! Source: kube-apiserver 1.36; the documents for the built-in groups are its documents, field by field.
+//! Source: kube-apiserver 1.36; the documents of built-in groups equal the documents of the real server, field by
+//! field.
 
 mod order;
 
@@ -16,7 +17,7 @@ use crate::{
     kinds::{Kinds, ResourceType, Subresource},
 };
 
-/// `/api`: the versions of the core group. `address` is where the server listens, `host:port`.
+/// `/api`: the versions of the core group. `address` is the `host:port` of the listener.
 pub(crate) fn core_versions(address: &str) -> Value {
     json!({
         "kind": "APIVersions",
@@ -25,10 +26,10 @@ pub(crate) fn core_versions(address: &str) -> Value {
     })
 }
 
-/// `/apis`: all groups but core.
+/// `/apis`: all groups except core.
 ///
-/// Source: here custom groups are sorted by the name of the APIService of their preferred version, `v1.example.com`
-/// (kube-aggregator 0.36, ByGroupPriorityMinimum); the aggregated document sorts them by their own name.
+/// Source: custom groups are sorted by the APIService name of their preferred version, such as `v1.example.com`
+/// (kube-aggregator 0.36, ByGroupPriorityMinimum). The aggregated document sorts custom groups by their own name.
 pub(crate) fn groups(kinds: &Kinds) -> Value {
     let mut groups: Vec<_> = of_groups(kinds).filter(|group| !group[0].group.is_empty()).collect();
     groups.sort_by_key(|group| {
@@ -38,7 +39,7 @@ pub(crate) fn groups(kinds: &Kinds) -> Value {
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
-/// `/apis/{group}`, when there is such a group.
+/// `/apis/{group}`: `None` if the group is not served.
 pub(crate) fn group(kinds: &Kinds, group: &str) -> Option<Value> {
     let resources = of_groups(kinds).find(|resources| !group.is_empty() && &*resources[0].group == group)?;
     let mut value = group_value(resources);
@@ -47,7 +48,7 @@ pub(crate) fn group(kinds: &Kinds, group: &str) -> Option<Value> {
     Some(value)
 }
 
-/// `/api/v1` and `/apis/{group}/{version}`: the `APIResourceList`.
+/// The `APIResourceList` of `/api/v1` and `/apis/{group}/{version}`: `None` if the version is not served.
 pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Option<Value> {
     let is_it = |resource: &&Served| &*resource.group == group && &*resource.version == version;
     let mut list = Vec::new();
@@ -58,7 +59,7 @@ pub(crate) fn resources(kinds: &Kinds, group: &str, version: &str) -> Option<Val
     if list.is_empty() {
         return None;
     }
-    // The core group says no version of itself.
+    // The list of the core group has no `apiVersion`.
     Some(match group {
         "" => json!({"kind": "APIResourceList", "groupVersion": version, "resources": list}),
         _ => json!({
@@ -91,7 +92,7 @@ pub(crate) fn aggregated(kinds: &Kinds, core: bool) -> Value {
 
 type Served = Arc<ResourceType>;
 
-/// The resources of each group; those of a group stand together ([`in_order`]).
+/// The resources of each group; [`in_order`] makes the resources of a group adjacent.
 fn of_groups(kinds: &Kinds) -> impl Iterator<Item = &[Served]> {
     kinds.resources().chunk_by(|a, b| a.group == b.group)
 }
@@ -141,8 +142,8 @@ fn is_foreign(owner: &ResourceType, part: &Subresource) -> bool {
     (&part.group, &part.version) != (&owner.group, &owner.version)
 }
 
-/// Tells clients when objects are stored in another version than before. Only resources that are stored have it, and
-/// custom ones only while the version they are stored in is served.
+/// The storage version hash, by which clients notice a changed storage version. `None` if the resource is not stored or
+/// the storage version of a custom resource is not served.
 fn storage_version_hash(kinds: &Kinds, resource: &ResourceType) -> Option<String> {
     let is_stored = resource.verbs.iter().any(|verb| &**verb == "watch");
     let (group, version) = builtin::stored_as(resource);
@@ -154,7 +155,7 @@ fn storage_version_hash(kinds: &Kinds, resource: &ResourceType) -> Option<String
 }
 
 fn aggregated_resource(resource: &ResourceType) -> Value {
-    // Built-in groups leave their own group and version out of it.
+    // Kinds of built-in groups omit their own group and version.
     let own = match resource.custom {
         Some(_) => (&*resource.group, &*resource.version),
         None => ("", ""),

@@ -1,4 +1,4 @@
-//! HTTPS to a webhook: one request, one connection, HTTP/1.1.
+//! HTTPS calls to webhooks: one request per connection, HTTP/1.1.
 
 use std::{io, time::Duration};
 
@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 
 use crate::tls;
 
-/// The largest answer that is read.
+/// The maximum size of an answer.
 const ANSWER_BYTES: usize = 16 << 20;
 
 /// Posts a review and returns the body of the answer.
@@ -39,7 +39,7 @@ pub(super) async fn post(
     Ok(body)
 }
 
-/// Returns the status, whether the body is text for people, and the body.
+/// Returns the status, true if the content type is text or absent, and the body.
 async fn exchange(url: &str, authorities: &[u8], body: Vec<u8>) -> Result<(StatusCode, bool, Bytes), String> {
     let uri: Uri = url.parse().map_err(|error| format!("invalid URL: {error}"))?;
     let host = uri.host().ok_or("no Host in request URL")?;
@@ -77,7 +77,7 @@ async fn send(
         .header(header::CONTENT_TYPE, "application/json")
         .body(Full::new(Bytes::from(body)))
         .map_err(|error| error.to_string())?;
-    // The connection ends with its one exchange: the task does not outlive the answer for long.
+    // The task ends soon after the answer, because the connection carries one request.
     tokio::spawn(connection);
     sender.send_request(request).await.map_err(|error| error.to_string())
 }
@@ -89,7 +89,7 @@ fn dial_error(error: &io::Error, host: &str, port: u16) -> String {
             format!("dial tcp {host}:{port}: connect: network is unreachable")
         }
         io::ErrorKind::HostUnreachable => format!("dial tcp {host}:{port}: connect: no route to host"),
-        // The resolver has no kind of its own.
+        // Resolver errors have no error kind of their own.
         _ if host.parse::<std::net::IpAddr>().is_err() => format!("dial tcp: lookup {host}: no such host"),
         _ => format!("dial tcp {host}:{port}: {error}"),
     }
@@ -110,7 +110,7 @@ fn tls_error(error: &io::Error) -> String {
     format!("tls: failed to verify certificate: x509: {words}")
 }
 
-/// What an HTTP status says. Source: apimachinery 1.36 `pkg/api/errors`, `NewGenericServerResponse`.
+/// The error message for an HTTP status. Source: apimachinery 1.36 `pkg/api/errors`, `NewGenericServerResponse`.
 fn unexpected(status: StatusCode, is_text: bool, body: &[u8]) -> String {
     let said = if is_text { String::from_utf8_lossy(body).trim().to_owned() } else { "unknown".to_owned() };
     let words = match status.as_u16() {

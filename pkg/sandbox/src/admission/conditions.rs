@@ -1,6 +1,7 @@
-//! `matchConditions`: expressions that decide whether a webhook is called.
+//! `matchConditions`: expressions that decide if a webhook is called.
 //!
-//! They see `object`, `oldObject` and `request`; `authorizer` is not there, and an expression that uses it fails.
+//! Expressions may use `object`, `oldObject` and `request`. `authorizer` is absent, and an expression with `authorizer`
+//! fails.
 
 use kube_cel::{AdmissionRequest, GroupVersionKind, GroupVersionResource, VapEvaluator, VapExpression};
 use serde_json::Value;
@@ -8,8 +9,8 @@ use serde_json::Value;
 use super::{Request, matching::Invocation, webhook::Webhook};
 use crate::{cel, status::Status};
 
-/// Whether all conditions hold. One that is false decides, whatever becomes of the others.
-/// Fails with 403 when one cannot be evaluated and failures are not ignored; otherwise such a webhook is left out.
+/// True if all conditions hold. One false condition decides, even if other conditions fail. Errors: 403 if a condition
+/// cannot be evaluated and `failurePolicy` is `Fail`. With `Ignore`, returns false.
 pub(super) fn hold(
     webhook: &Webhook,
     invocation: &Invocation<'_>,
@@ -27,7 +28,7 @@ pub(super) fn hold(
     if let Some(old) = request.old {
         evaluator = evaluator.old_object(version(old));
     }
-    // An empty message tells what is false from what went wrong, which has words of its own.
+    // An empty message marks a false condition; a failed evaluation has its own message.
     let expressions: Vec<_> = webhook
         .conditions
         .iter()

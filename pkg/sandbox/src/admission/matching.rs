@@ -1,4 +1,4 @@
-//! Which webhooks want to hear of a request.
+//! Selection of the webhooks that a request must call.
 
 use std::borrow::Cow;
 
@@ -10,16 +10,16 @@ use super::{
 };
 use crate::{kinds::ResourceType, status::Status};
 
-/// A webhook is to be called, with the resource in the version it asked for.
+/// The resource of a webhook call, in the version that the webhook requires.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Invocation<'a> {
     pub(super) resource: &'a ResourceType,
-    /// The subresource alone decides what travels: the version of the object stays.
+    /// True if the version of `resource` differs from the version of the request.
     converted: bool,
 }
 
 impl Invocation<'_> {
-    /// The object in the version the webhook asked for.
+    /// Returns the object in the version that the webhook requires.
     pub(super) fn in_its_version<'v>(&self, object: &'v Value) -> Cow<'v, Value> {
         if !self.converted {
             return Cow::Borrowed(object);
@@ -29,7 +29,7 @@ impl Invocation<'_> {
         Cow::Owned(object)
     }
 
-    /// Gives an object that came back the version it had before.
+    /// Restores the original `apiVersion` of an object that a webhook returned.
     pub(super) fn back(&self, before: &Value, after: &mut Value) {
         if self.converted && after.is_object() {
             after["apiVersion"] = before["apiVersion"].clone();
@@ -37,14 +37,13 @@ impl Invocation<'_> {
     }
 }
 
-/// Requests no webhook hears of: a configuration that forbids its own removal could never be removed.
+/// True for requests that no webhook receives: a webhook configuration could otherwise forbid its own removal.
 pub(super) fn is_exempt(request: &Request<'_>) -> bool {
     *request.resource.group == *"admissionregistration.k8s.io"
 }
 
-/// Whether the webhook is to be called.
-/// Fails with 404 when the namespace is not there; 403 when a condition cannot be evaluated and failures are not
-/// ignored.
+/// Returns the invocation of the webhook: `None` if the webhook does not match the request. Errors: 404 if the
+/// namespace does not exist; 403 if a condition cannot be evaluated and `failurePolicy` is `Fail`.
 pub(super) fn invocation<'a>(
     webhook: &Webhook,
     request: &Request<'a>,
@@ -101,7 +100,7 @@ impl Rule {
     }
 
     fn in_scope(&self, request: &Request<'_>) -> bool {
-        // The namespace of a Namespace is its own name, yet it is an object of the cluster.
+        // `request.namespace` of a Namespace is its own name, but Namespaces are cluster-scoped.
         let of_cluster = is_namespace(request) || request.namespace.is_empty();
         match &*self.scope {
             "Namespaced" => !of_cluster,
@@ -125,7 +124,7 @@ fn namespace_matches(
     if webhook.namespaces.is_empty() || (request.namespace.is_empty() && !itself) {
         return Ok(true);
     }
-    // A Namespace that is written has the labels it is written with.
+    // A Namespace that is created or updated is matched by its new labels.
     let written =
         matches!(request.operation, Operation::Create | Operation::Update) && request.subresource.is_empty();
     if let (true, true, Some(object)) = (itself, written, object) {

@@ -1,4 +1,4 @@
-//! `AdmissionReview`: what is asked and what is answered.
+//! `AdmissionReview` requests and responses.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use crate::{
     status::{Cause, Details, Status},
 };
 
-/// A question, under a number of its own.
+/// An `AdmissionReview` request with its own `uid`.
 #[derive(Debug)]
 pub(super) struct Review {
     uid: String,
@@ -21,13 +21,13 @@ pub(super) struct Review {
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub(super) allowed: bool,
-    /// The `Status` it refuses with; null when it gave none.
+    /// The `Status` of a refusal; null if the webhook returned none.
     pub(super) status: Value,
     pub(super) patch: Option<Patch>,
     pub(super) warnings: Vec<String>,
 }
 
-/// A change it asks for, as it was sent.
+/// The patch that a webhook returned, not yet parsed.
 #[derive(Debug)]
 pub(super) struct Patch {
     kind: String,
@@ -40,7 +40,7 @@ impl Default for Verdict {
     }
 }
 
-/// The group, version and kind that travel.
+/// The group, version and kind of the object that the review carries.
 fn kind(resource: &ResourceType, subresource: &str) -> Value {
     match resource.subresource(subresource).filter(|found| !found.kind.is_empty()) {
         Some(found) => json!({"group": &*found.group, "version": &*found.version, "kind": &*found.kind}),
@@ -53,7 +53,7 @@ fn address(resource: &ResourceType) -> Value {
 }
 
 impl Review {
-    /// The question for a webhook, in the first version it accepts; `None` when that is none we know.
+    /// Builds the review in the first known version that the webhook accepts: `None` if no version is known.
     pub(super) fn of(
         webhook: &Webhook,
         invocation: &Invocation<'_>,
@@ -74,7 +74,7 @@ impl Review {
         self.body.clone()
     }
 
-    /// Reads an answer as JSON of the right kind.
+    /// Parses an answer as `AdmissionReview` of the version of the review.
     pub(super) fn answer(&self, body: &[u8]) -> Result<Value, String> {
         let answer: Value = serde_json::from_slice(body)
             .map_err(|error| format!("couldn't get version/kind; json parse error: {error}"))?;
@@ -185,7 +185,7 @@ fn question(
     json!({"kind": "AdmissionReview", "apiVersion": format!("admission.k8s.io/{version}"), "request": asked})
 }
 
-/// The operations of a patch; `None` when there are none.
+/// Parses the operations of a patch: `None` if the patch has no operations.
 pub(super) fn operations(patch: &Patch) -> Result<Option<Value>, String> {
     let read: Vec<Value> = serde_json::from_slice(&patch.bytes)
         .map_err(|error| format!("received undecodable patch in webhook response: {error}"))?;
@@ -198,7 +198,7 @@ pub(super) fn operations(patch: &Patch) -> Result<Option<Value>, String> {
     Ok(Some(read.into()))
 }
 
-/// The answer to a request a webhook refuses, from the `Status` it gave.
+/// The answer to a request that a webhook refuses, made from the `Status` of the webhook.
 pub(super) fn refusal(webhook: &str, status: &Value) -> Status {
     let text = |field: &str| status[field].as_str().unwrap_or_default();
     let denied = format!("admission webhook \"{webhook}\" denied the request");
@@ -235,7 +235,7 @@ fn details(given: &Map<String, Value>) -> Details {
     }
 }
 
-/// The words of `metav1.StatusReason`.
+/// The values of `metav1.StatusReason`.
 const REASONS: [&str; 20] = [
     "Unauthorized",
     "Forbidden",
@@ -259,7 +259,7 @@ const REASONS: [&str; 20] = [
     "UnprocessableEntity",
 ];
 
-/// The words of `metav1.CauseType`.
+/// The values of `metav1.CauseType`.
 const CAUSES: [&str; 14] = [
     "FieldValueNotFound",
     "FieldValueRequired",
@@ -277,7 +277,8 @@ const CAUSES: [&str; 14] = [
     "NamespaceTerminating",
 ];
 
-/// A word of a list, or nothing: reasons are words for programs, and no program knows others.
+/// Returns the listed value that equals `word`. Returns an empty text for other values, because clients know only
+/// listed values.
 fn known(words: &[&'static str], word: &str) -> &'static str {
     words.iter().find(|known| **known == word).copied().unwrap_or_default()
 }

@@ -17,11 +17,11 @@ use tokio_rustls::TlsAcceptor;
 use super::*;
 use crate::schema::{Node, SchemaRoot, Schemas};
 
-/// A webhook server on loopback. The path of a request says how it answers.
+/// A webhook server on loopback. The path of a request selects the answer.
 struct Server {
     address: String,
     authority: String,
-    /// Paths and reviews, in the order they came.
+    /// Paths and reviews in the order of arrival.
     heard: Arc<Mutex<Vec<(String, Value)>>>,
 }
 
@@ -57,7 +57,7 @@ impl Server {
         server
     }
 
-    /// A webhook at one of its paths, with these fields beside the usual ones.
+    /// A webhook configuration for a path of the server, with additional fields.
     fn webhook(&self, path: &str, more: &Value) -> Value {
         let mut webhook = json!({
             "name": "a.b.c",
@@ -147,7 +147,7 @@ fn resource(group: &str, version: &str, plural: &str, kind: &str) -> Arc<Resourc
     })
 }
 
-/// A request to create something in the namespace `team`, and what surrounds it.
+/// A request to create an object in the namespace `team`, with the server state that webhook calls need.
 struct Case {
     kinds: Kinds,
     resource: Arc<ResourceType>,
@@ -209,7 +209,7 @@ impl Case {
         mutated.map(|(object, warnings)| (object.unwrap(), warnings))
     }
 
-    /// Whether a webhook with these fields wants to hear of the request.
+    /// True if a webhook with these fields matches the request.
     fn wanted(&self, more: &Value) -> bool {
         let mut webhook = json!({"name": "w", "rules": [rule(&json!({}))]});
         for (field, value) in more.as_object().unwrap() {

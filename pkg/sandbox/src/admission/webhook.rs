@@ -1,4 +1,4 @@
-//! Webhooks as their configurations describe them.
+//! Webhooks, read from their configurations.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::ServiceWebhooks;
 use crate::selector::LabelSelector;
 
-/// All webhooks of a server, in the order they are called. Cheap to keep: read again when a configuration changes.
+/// All webhooks of a server in call order, rebuilt when a configuration changes.
 #[derive(Debug, Default)]
 pub(crate) struct Webhooks {
     mutating: Vec<Webhook>,
@@ -19,20 +19,20 @@ pub(crate) struct Webhooks {
 pub(crate) struct Webhook {
     pub(super) name: String,
     target: Target,
-    /// Certificates in PEM that its own must be signed by.
+    /// The CA bundle in PEM that verifies the certificate of the webhook.
     pub(super) authorities: Vec<u8>,
     pub(super) timeout: Duration,
     pub(super) rules: Vec<Rule>,
     pub(super) namespaces: LabelSelector,
     pub(super) objects: LabelSelector,
-    /// `matchPolicy: Equivalent`: other versions of the resource match, too.
+    /// `matchPolicy: Equivalent`: rules also match through other versions of the resource.
     pub(super) equivalent: bool,
-    /// Name and expression.
+    /// The name and the expression of each match condition.
     pub(super) conditions: Vec<(String, String)>,
     pub(super) ignores_failure: bool,
     /// `reinvocationPolicy: IfNeeded`.
     pub(super) reinvoked: bool,
-    /// It may be called in a dry run.
+    /// True if a dry run may call the webhook.
     pub(super) without_side_effects: bool,
     pub(super) review_versions: Vec<String>,
 }
@@ -43,7 +43,7 @@ enum Target {
     Service { namespace: String, name: String, path: String, port: i64 },
 }
 
-/// What a webhook wants to hear of; `*` is any.
+/// A rule of a webhook; `*` matches everything.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) operations: Vec<String>,
@@ -60,17 +60,17 @@ impl Webhooks {
         Self { mutating: read(mutating), validating: read(validating) }
     }
 
-    /// Whether nobody wants to hear of anything.
+    /// True if no webhooks exist.
     pub(crate) fn is_empty(&self) -> bool {
         self.mutating.is_empty() && self.validating.is_empty()
     }
 
-    /// Those that may change objects.
+    /// The mutating webhooks.
     pub(crate) fn mutating(&self) -> &[Webhook] {
         &self.mutating
     }
 
-    /// Those that may only refuse them.
+    /// The validating webhooks.
     pub(crate) fn validating(&self) -> &[Webhook] {
         &self.validating
     }
@@ -92,7 +92,7 @@ fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().map(text).collect()
 }
 
-/// A selector that is not there selects everything.
+/// Reads a label selector; a missing selector selects everything.
 fn selector(value: &Value) -> LabelSelector {
     if value.is_null() { LabelSelector::default() } else { LabelSelector::of_object(value) }
 }
@@ -128,7 +128,7 @@ impl Webhook {
         }
     }
 
-    /// Where to call it, as the real server prints it; `None` when it counts as satisfied.
+    /// Returns the URL as the real server prints it: `None` if the call succeeds without a request.
     pub(super) fn url(&self, services: ServiceWebhooks) -> Result<Option<String>, String> {
         let timeout = self.timeout.as_secs();
         match (&self.target, services) {

@@ -1,10 +1,10 @@
-//! What the server fills in, decides and refuses for built-in kinds.
+//! Defaults, preparation and validation of built-in kinds.
 //!
 //! ```text
 //! decode_errors, unknown_fields ─► set_defaults ─► prepare_for_create/update ─► assign_addresses ─► validate ─► warnings
 //! ```
 //!
-//! Definitions of custom resources pass through: they have their own rules.
+//! CustomResourceDefinitions pass through unchanged, because separate rules apply.
 
 mod addresses;
 mod decode;
@@ -32,8 +32,8 @@ pub(crate) use self::{
 };
 use crate::{kinds::ResourceType, status::FieldError};
 
-/// Fills in what a client may leave out, as the real server does when it decodes an object, and writes everything in
-/// the one form it has: unknown fields and zeros gone, quantities canonical.
+/// Sets defaults as the real server does on decoding and normalizes the object: removes unknown fields and zero values,
+/// writes quantities in canonical form.
 pub(crate) fn set_defaults(resource: &ResourceType, object: &mut Value) {
     if is_definition(resource) {
         return;
@@ -46,8 +46,8 @@ fn is_definition(resource: &ResourceType) -> bool {
     &*resource.group == "apiextensions.k8s.io"
 }
 
-/// What the server itself decides when an object is made: status cleared, generation, phases. Its uid and creation
-/// time must be set.
+/// Sets the fields that the server controls at a creation: cleared status, generation, phases. The uid and the creation
+/// time must already be set.
 pub(crate) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
     strategy::prepare_for_create(resource, object);
     let status = resource.schema.schema().field("status").zip(object.get_mut("status"));
@@ -57,8 +57,8 @@ pub(crate) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
     }
 }
 
-/// Everything that is wrong with an object, but its metadata; `old` at an update, for immutable fields. Of the parts
-/// that a subresource may change, only the status of some kinds has rules here.
+/// Returns all validation errors of an object except errors of its metadata. `old` is the stored object at an update,
+/// for immutable fields. Of the subresources, only the status of some kinds is validated.
 pub(crate) fn validate(
     resource: &ResourceType,
     subresource: &str,
@@ -72,13 +72,13 @@ pub(crate) fn validate(
     }
 }
 
-/// What keeps an object from being decoded, as the real server tells it with 400: `… in version "v1" cannot be handled as
-/// a …: ` goes before it. `None` when nothing does.
+/// Returns the decoding error of an object: `None` if the object can be decoded. The real server reports the error with
+/// 400 and the prefix `… in version "v1" cannot be handled as a …: `.
 pub(crate) fn decode_errors(resource: &ResourceType, object: &Value) -> Option<String> {
     decode::error(resource.schema.schema(), object)
 }
 
-/// The fields of an object that its kind has not, as paths such as `spec.containers[0].foo`, in the order they stand.
+/// Returns the fields that the kind of an object lacks, as paths such as `spec.containers[0].foo`, in document order.
 pub(crate) fn unknown_fields(resource: &ResourceType, object: &Value) -> Vec<String> {
     decode::unknown_fields(resource.schema.schema(), object)
 }

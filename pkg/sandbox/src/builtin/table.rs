@@ -1,12 +1,12 @@
-//! The tables of built-in kinds, read at first use.
+//! The tables of built-in kinds, parsed at first use.
 //!
 //! ```text
-//! resources.txt ─► Resource (a line) ───────────────┐
+//! resources.txt ─► Resource (a line) ───────────────────────────────┐
 //! manifest::builtin::SHAPES ─► Shapes (all definitions) ─► Schemas ─┴─► ResourceType
-//!                    └─► protobuf bodies, OpenAPI documents
+//!                              └─► protobuf bodies, OpenAPI documents
 //! ```
 //!
-//! Both are written by `cargo xtask builtin-kinds` from what a kube-apiserver says of itself; nothing is edited by hand.
+//! `cargo xtask builtin-kinds` generates both tables from the documents of a kube-apiserver. Do not edit the tables.
 
 mod nodes;
 mod resources;
@@ -21,7 +21,7 @@ use crate::{
     schema::SchemaRoot,
 };
 
-/// The release of Kubernetes that the tables are of: version, minor number, and time of its build.
+/// The Kubernetes release of the tables: version, minor number and build time.
 pub(crate) const RELEASE: (&str, u32, &str) = ("v1.36.3", 36, "2026-07-22T18:07:38Z");
 
 const INVARIANT: &str = "the tables in this crate are well-formed: a test reads them";
@@ -42,13 +42,13 @@ static RESOURCES: LazyLock<Resources> = LazyLock::new(|| {
 });
 
 struct Resources {
-    /// In the order of discovery.
+    /// All resources in discovery order.
     types: Vec<Arc<ResourceType>>,
-    /// The line each was made from.
+    /// The table line of each resource.
     lines: Vec<Resource>,
 }
 
-/// All built-in resources, in the order discovery lists their groups and resources. Read from the table at first use.
+/// All built-in resources in discovery order. The table is parsed at first use.
 pub(crate) fn resources() -> &'static [Arc<ResourceType>] {
     &RESOURCES.types
 }
@@ -58,16 +58,16 @@ pub(crate) fn shapes() -> &'static Shapes {
     &SHAPES
 }
 
-/// The package of the kinds every version has, and of `Status`.
+/// The package of the kinds that every version has, and of `Status`.
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
-/// The definition of this name in a version, of a kind or of a part: every version has `DeleteOptions` and `Status`.
+/// Finds the definition of a kind or a part by name. `DeleteOptions` and `Status` exist in every version.
 pub(crate) fn shape_of(group: &str, version: &str, name: &str) -> Option<ShapeId> {
     let of_version = RESOURCES.lines.iter().find(|line| (line.group, line.version) == (group, version))?;
     SHAPES.find(of_version.package, name).or_else(|| SHAPES.find(META, name))
 }
 
-/// Group, version and kind of a definition that is a kind.
+/// The group, version and kind of a definition of a kind.
 pub(crate) fn kind_of(shape: &Shape) -> Option<(&'static str, &'static str, &str)> {
     let (package, kind) = shape.name.rsplit_once('.')?;
     let line = RESOURCES.lines.iter().find(|line| line.package == package);
@@ -75,8 +75,8 @@ pub(crate) fn kind_of(shape: &Shape) -> Option<(&'static str, &'static str, &str
     Some((group, version, kind))
 }
 
-/// The group and version a resource is stored in, as the real server does it: events of `events.k8s.io` are those of
-/// core, and some kinds are stored in a version that is not served.
+/// The storage group and version of a resource on the real server. Events of `events.k8s.io` are stored as core events;
+/// some kinds are stored in a version that is not served.
 pub(crate) fn stored_as(resource: &ResourceType) -> (&str, &str) {
     let is_it = |line: &&Resource| {
         line.group == &*resource.group

@@ -1,4 +1,4 @@
-//! Aggregated roles: a ClusterRole with an aggregation rule has the rules of all it selects.
+//! Aggregated roles: a ClusterRole with an aggregation rule gets the rules of all selected ClusterRoles.
 //!
 //! Source: kube-controller-manager 1.36 `clusterroleaggregation_controller.go`, run.
 
@@ -16,14 +16,14 @@ use crate::{client::Client, meta, selector::LabelSelector, store::Change};
 const GROUP: &str = "rbac.authorization.k8s.io";
 const KIND: &str = "ClusterRole";
 
-/// Gathers the rules of aggregated roles.
+/// Collects the rules of aggregated roles.
 #[derive(Debug, Default)]
 pub(crate) struct RoleAggregation {
-    /// The names of the roles that have an aggregation rule.
+    /// The names of the roles with an aggregation rule.
     aggregated: Mutex<BTreeSet<String>>,
 }
 
-/// What of a role decides whether it is aggregated.
+/// The field of a role that marks aggregation.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Body {
@@ -41,7 +41,7 @@ impl Controller for RoleAggregation {
             return Vec::new();
         }
         let body: Body = serde_json::from_slice(&change.after.body).unwrap_or_default();
-        // A panic elsewhere leaves the index whole: nothing is done halfway under the lock.
+        // A panic elsewhere leaves the index consistent: every critical section completes its change.
         let mut aggregated = self.aggregated.lock().unwrap_or_else(PoisonError::into_inner);
         if body.aggregation_rule.is_some() && !change.deleted {
             aggregated.insert(key.name.to_string());
@@ -59,7 +59,7 @@ impl Controller for RoleAggregation {
             if role["rules"].as_array().map_or(&[] as &[Value], Vec::as_slice) != rules {
                 let configuration = json!({
                     "apiVersion": role["apiVersion"], "kind": KIND,
-                    // With its uid the write makes no role anew that was deleted meanwhile.
+                    // The uid prevents the apply request from recreating a role that was deleted meanwhile.
                     "metadata": {"name": meta::name(&role), "uid": role["metadata"]["uid"]}, "rules": rules,
                 });
                 client.apply(configuration).await?;
@@ -69,8 +69,8 @@ impl Controller for RoleAggregation {
     }
 }
 
-/// The rules of the selected roles, each once: selector by selector, and by name under each.
-/// `roles` are sorted by name, as lists are.
+/// Returns the rules of the selected roles without duplicates: selector by selector, sorted by role name. `roles` must
+/// be sorted by name, as lists are.
 fn gathered(role: &Value, roles: &[Value]) -> Vec<Value> {
     let mut rules: Vec<Value> = Vec::new();
     for selector in role["aggregationRule"]["clusterRoleSelectors"].as_array().into_iter().flatten() {

@@ -1,8 +1,9 @@
-//! APIServices: those of custom groups come and go with their definitions, and all become available.
+//! APIServices: creates and deletes the APIServices of custom groups with their definitions, and marks all APIServices
+//! as available.
 //!
 //! Source: kube-apiserver 1.36 `pkg/controlplane/controller/crdregistration` and kube-aggregator 0.36 `autoregister`,
-//! `status/local`, `status/remote`. Differs: behind an APIService with a service stands the sandbox itself, so there is
-//! nothing to probe and it is available at once.
+//! `status/local`, `status/remote`. Differs: the sandbox itself serves an APIService with a Service, so the APIService
+//! is available at once without a probe.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,21 +23,21 @@ use crate::{
 
 const GROUP: &str = "apiregistration.k8s.io";
 const DEFINITIONS: &str = "apiextensions.k8s.io";
-/// Tells who keeps an APIService: `true` stands for this controller.
+/// The label with the manager of an APIService; `true` marks the APIServices of this controller.
 const MANAGED: &str = "kube-aggregator.kubernetes.io/automanaged";
 
 pub(crate) fn controllers() -> Vec<Arc<dyn Controller>> {
     vec![Arc::new(ApiServices::default())]
 }
 
-/// Makes the APIServices of custom groups and sets the conditions of all.
+/// Creates the APIServices of custom groups and sets the conditions of all APIServices.
 #[derive(Debug, Default)]
 struct ApiServices {
-    /// The names of the APIServices each definition asks for, by the definition's name.
+    /// The names of the APIServices of each definition, by the name of the definition.
     wanted: Mutex<BTreeMap<String, BTreeSet<String>>>,
 }
 
-/// What of a definition decides.
+/// The fields of a definition that determine its APIServices.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Definition {
@@ -104,7 +105,7 @@ impl Controller for ApiServices {
 }
 
 impl ApiServices {
-    /// Notes what a definition asks for, and returns what it asked for before.
+    /// Stores the APIServices of a definition and returns the previous ones.
     fn index(&self, definition: &str, services: &BTreeSet<String>) -> BTreeSet<String> {
         let mut wanted = self.lock();
         let old = if services.is_empty() {
@@ -115,7 +116,8 @@ impl ApiServices {
         old.unwrap_or_default()
     }
 
-    /// Whether a definition that is still there asks for it: the index may have missed a deletion.
+    /// True if an existing definition needs the APIService. Reads the definition, because the index may lack a
+    /// deletion.
     fn is_wanted(&self, client: &Client, service: &str) -> bool {
         let definitions: Vec<String> = self
             .lock()
@@ -128,13 +130,13 @@ impl ApiServices {
         })
     }
 
-    /// A panic elsewhere leaves the index whole: nothing is done halfway under the lock.
+    /// Locks the index. A panic elsewhere leaves the index consistent: every critical section completes its change.
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, BTreeSet<String>>> {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The names of the APIServices a definition asks for: one for each version it serves.
+/// The names of the APIServices of a definition: one for each served version.
 fn services(definition: &[u8]) -> BTreeSet<String> {
     let Spec { group, versions } = serde_json::from_slice::<Definition>(definition).unwrap_or_default().spec;
     versions.iter().filter(|v| v.served).map(|version| format!("{}.{group}", version.name)).collect()
@@ -145,7 +147,7 @@ fn desired(name: &str) -> Value {
     api_service(group, version, "true")
 }
 
-/// Says that an APIService is available; returns whether that was news.
+/// Marks an APIService as available; true if its condition changed.
 fn set_available(service: &mut Value, now: &str) -> bool {
     let local = service["spec"]["service"].is_null();
     let (reason, message) = if local {

@@ -1,13 +1,13 @@
-//! cert-manager, simulated as far as providers use it: self-signed Issuers become ready, Certificates get Secrets, and
-//! objects that ask for a CA get it. The Deployments of cert-manager are workloads like others.
+//! Simulated cert-manager, as far as providers use cert-manager: self-signed Issuers become ready, Certificates get
+//! Secrets, and annotated objects get their CA. The workload controllers simulate the Deployments of cert-manager.
 //!
-//! Source: cert-manager 1.21, its controllers, cainjector and webhook. Differs, or is absent on purpose:
+//! Source: cert-manager 1.21, its controllers, cainjector and webhook. Differs, or is deliberately absent:
 //!
-//! - Issuers that are not self-signed are left alone, and so are their Certificates: no provider ships one.
-//! - Keys are ECDSA keys on P-256. Of the spec, a certificate carries the DNS names; it ends after 90 days and is not
-//!   renewed.
-//! - One step from Certificate to Secret: no CertificateRequest, no Events.
-//! - `inject-apiserver-ca` is ignored, because a server in process has no CA.
+//! - Issuers that are not self-signed and their Certificates are ignored: no provider ships such an Issuer.
+//! - Keys are ECDSA keys on P-256. Of the spec, a certificate contains only the DNS names.
+//! - Certificates expire after 90 days and are not renewed.
+//! - Secrets are made directly from Certificates: no CertificateRequests and no Events exist.
+//! - `inject-apiserver-ca` is ignored, because an in-process server has no CA.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -24,20 +24,20 @@ use super::{Controller, Look, Next, ObjectRef, conditions};
 use crate::{client::Client, clock::Clock, meta, status::Status, store::Change};
 
 const GROUP: &str = "cert-manager.io";
-/// On a Secret: the Certificate it was made for.
+/// The annotation of a Secret with the name of its Certificate.
 const CERTIFICATE_NAME: &str = "cert-manager.io/certificate-name";
 const ALLOW_INJECTION: &str = "cert-manager.io/allow-direct-injection";
-/// The reason of a Certificate whose Secret belongs to another one.
+/// The reason of a Certificate whose Secret belongs to another Certificate.
 const TAKEN: &str = "IncorrectCertificate";
 const LIFETIME_DAYS: i64 = 90;
 
-/// Issuers, Certificates, CA injection, and the CA of cert-manager's own webhook.
+/// The controller of Issuers, Certificates, CA injection, and the CA of the cert-manager webhook.
 #[derive(Debug, Default)]
 pub(super) struct CertManager {
     asking: Mutex<BTreeMap<ObjectRef, CaSource>>,
 }
 
-/// A Certificate or a Secret (the kind), as `namespace/name`.
+/// The kind of a CA source, Certificate or Secret, and its `namespace/name`.
 type CaSource = (&'static str, String);
 
 #[derive(Default, Deserialize)]
@@ -108,7 +108,7 @@ impl Controller for CertManager {
 }
 
 impl CertManager {
-    /// Notes where an object gets its CA from; returns the object if it asks for one.
+    /// Stores the CA source of an object; returns the object if it has a CA source.
     fn note(&self, client: &Client, change: &Change) -> Option<ObjectRef> {
         let object = client.object_ref(&change.after.key)?;
         let annotations = change.after.annotations();
@@ -126,7 +126,7 @@ impl CertManager {
         asking.iter().filter(|(_, from)| *from == source).map(|(object, _)| object.clone()).collect()
     }
 
-    /// A panic elsewhere leaves the index whole: nothing is done halfway under the lock.
+    /// Locks the index. A panic elsewhere leaves the index consistent: every critical section completes its change.
     fn lock(&self) -> MutexGuard<'_, BTreeMap<ObjectRef, CaSource>> {
         self.asking.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -144,7 +144,7 @@ async fn write_status(client: &Client, object: Value, old: &Value) -> Result<(),
     if object["status"] == *old { Ok(()) } else { client.update_status(object).await.map(drop) }
 }
 
-/// Issues a certificate if the Secret does not hold a good one and the issuer is ready.
+/// Issues a certificate if the Secret lacks a valid one and the Issuer is ready.
 async fn issue(client: &Client, mut certificate: Value) -> Result<(), Status> {
     let Ok(spec) = CertificateSpec::deserialize(&certificate["spec"]) else { return Ok(()) };
     let (namespace, name) = (meta::namespace(&certificate).to_owned(), meta::name(&certificate).to_owned());
@@ -185,7 +185,7 @@ async fn issue(client: &Client, mut certificate: Value) -> Result<(), Status> {
 }
 
 impl CertificateSpec {
-    /// Returns the reason to issue a certificate anew; nothing if the Secret holds a good one.
+    /// Returns the reason to reissue a certificate: `None` if the Secret contains a valid one.
     fn reissue_reason(&self, secret: Option<&Value>, certificate: &str) -> Option<&'static str> {
         let Some(secret) = secret else { return Some("DoesNotExist") };
         let noted = |(key, value): &(&str, String)| meta::annotation(secret, key) == Some(value);
@@ -198,7 +198,7 @@ impl CertificateSpec {
         (!self.annotations(certificate).iter().all(noted)).then_some("SecretMismatch")
     }
 
-    /// The annotations of the Secret; one that differs tells that the spec has changed.
+    /// The annotations of the Secret; a difference shows that the spec has changed.
     fn annotations(&self, certificate: &str) -> [(&'static str, String); 5] {
         let issuer = |part: &str| self.issuer_ref.get(part).cloned().unwrap_or_default();
         [
@@ -219,7 +219,7 @@ impl CertificateSpec {
     }
 }
 
-/// A certificate that is signed with its own key, and that key, in PEM.
+/// Creates a self-signed certificate and its key, in PEM.
 fn self_signed(dns_names: &[String], is_ca: bool, client: &Client) -> Result<(String, String), rcgen::Error> {
     let mut params = CertificateParams::new(dns_names)?;
     params.distinguished_name = DistinguishedName::new();
@@ -231,7 +231,7 @@ fn self_signed(dns_names: &[String], is_ca: bool, client: &Client) -> Result<(St
     Ok((params.self_signed(&key)?.pem(), key.serialize_pem()))
 }
 
-/// Makes the CA that cert-manager's webhook makes for itself; the Deployment stands for its process.
+/// Creates the CA that the cert-manager webhook creates for itself; the Deployment represents the webhook process.
 async fn make_webhook_secret(client: &Client, deployment: &Value) -> Result<(), Status> {
     let Some(name) = webhook_secret(deployment) else { return Ok(()) };
     let old = find_secret(client, meta::namespace(deployment), name);
@@ -250,7 +250,7 @@ fn webhook_secret(deployment: &Value) -> Option<&str> {
     arguments.find_map(|argument| argument.as_str()?.strip_prefix("--dynamic-serving-ca-secret-name="))
 }
 
-/// Puts the CA into every client configuration of an object that asks for it.
+/// Writes the CA into every client configuration of an annotated object.
 async fn inject(client: &Client, mut object: Value) -> Result<(), Status> {
     let Some(ca) =
         ca_source(|key| meta::annotation(&object, key)).and_then(|source| read_ca(client, &source))
@@ -277,14 +277,14 @@ async fn inject(client: &Client, mut object: Value) -> Result<(), Status> {
     Ok(())
 }
 
-/// The source of a CA that annotations name; a Certificate goes before a Secret.
+/// Returns the CA source that annotations name; a Certificate takes precedence over a Secret.
 fn ca_source<'a>(annotation: impl Fn(&str) -> Option<&'a str>) -> Option<CaSource> {
     let source = |kind, key| Some((kind, annotation(key)?.to_owned()));
     source("Certificate", "cert-manager.io/inject-ca-from")
         .or_else(|| source("Secret", "cert-manager.io/inject-ca-from-secret"))
 }
 
-/// The CA in base64, if it is there and may be read.
+/// Returns the CA in base64, if it exists and injection is allowed.
 fn read_ca(client: &Client, (kind, path): &CaSource) -> Option<Value> {
     let (namespace, name) = path.split_once('/')?;
     let (secret, allowed) = if *kind == "Secret" {
@@ -313,7 +313,7 @@ fn new_secret(kind: &str, namespace: &str, name: &str) -> Value {
     })
 }
 
-/// Writes a Secret with a self-signed certificate, which is its own CA.
+/// Writes a Secret with a self-signed certificate, which is also the CA of the Secret.
 async fn write_pair(
     client: &Client,
     mut secret: Value,

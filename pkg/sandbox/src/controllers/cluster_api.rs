@@ -1,20 +1,19 @@
-//! Cluster API, played: Clusters come up, machines get nodes, and everything goes again in order.
+//! Simulated Cluster API: Clusters are provisioned, Machines get Nodes, and deletions run in order.
 //!
 //! ```text
-//!  change ─► concerns ─► objects to look at ─► decide ─► Plan ─► carried out
-//!                                                │
-//!                             World: get, list, contracts, time
+//!  change ─► concerns ─► objects to reconcile ─► decide ─► Plan ─► writes
+//!                                                   │
+//!                                World: get, list, contracts, time
 //! ```
 //!
-//! One controller stands for those of the core, of kubeadm (bootstrap and control plane) and of any infrastructure
-//! provider. Each kind has a module whose `plan` is a function from what is stored to the writes that bring it one step
-//! nearer: nothing in there waits or writes, and a plan for what is settled is empty.
+//! One controller simulates the core controllers, the kubeadm providers (bootstrap and control plane) and every
+//! infrastructure provider. Each kind has a module with a function `plan`, which maps stored state to the writes of the
+//! next step. A plan function neither waits nor writes, and the plan for a settled object is empty.
 //!
-//! Both contracts are spoken: an object of `v1beta1` has its fields written in the older form (see [`contract`]).
+//! Both contracts are supported: the fields of `v1beta1` objects have the older form (see [`contract`]).
 //!
-//! Deliberately absent: workload clusters, and with them nodes, health and what is applied to them; patches and
-//! variables of ClusterClasses; ClusterResourceSets; remediation; runtime extensions; machines of control planes other
-//! than kubeadm's.
+//! Deliberately absent: workload clusters with their Nodes, health and applied objects; patches and variables of
+//! ClusterClasses; ClusterResourceSets; remediation; runtime extensions; Machines of control planes other than kubeadm.
 
 mod bootstrap;
 mod cluster;
@@ -63,12 +62,12 @@ use crate::{
 /// The controllers of Cluster API and of its providers.
 #[derive(Debug, Default)]
 pub(crate) struct ClusterApi {
-    /// Contracts by group and kind: definitions are large, and asked for at every look.
+    /// Cached contracts by group and kind, because definitions are large and every reconciliation needs contracts.
     contracts: Contracts,
 }
 
 impl Controller for ClusterApi {
-    /// As the real ones appear among field managers: their binary is called so.
+    /// Returns the binary name of the real controllers, which is also their field manager.
     fn name(&self) -> &'static str {
         "manager"
     }
@@ -97,7 +96,7 @@ impl Controller for ClusterApi {
     }
 }
 
-/// An object as it is stored, in the version it is stored in.
+/// Parses a stored object and sets the version and the kind of storage.
 fn whole(stored: &Stored, object: &ObjectRef) -> Value {
     let mut value: Value = serde_json::from_slice(&stored.body).unwrap_or_default();
     let api_version = format!("{}/{}", object.group, stored.version);
@@ -106,7 +105,7 @@ fn whole(stored: &Stored, object: &ObjectRef) -> Value {
     value
 }
 
-/// What a look at an object decides; nothing for kinds that are not played.
+/// Plans the writes for an object; the plan is empty for kinds without simulation.
 fn decide(world: &World<'_>, object: &ObjectRef) -> Plan {
     let Some(live) = world.get(object) else { return Plan::default() };
     if (&*object.group, &*object.kind) == (CORE, "ClusterClass") {
@@ -144,7 +143,7 @@ enum Part {
     MachinePool,
     HealthCheck,
     KubeadmControlPlane,
-    /// Of another provider.
+    /// A control plane of a provider other than kubeadm.
     ControlPlane,
     Bootstrap,
     Infrastructure(Role),
@@ -172,7 +171,7 @@ impl Part {
     }
 }
 
-/// The Cluster an object belongs to, or the object itself when it is one.
+/// The Cluster of an object, or the object itself if it is a Cluster.
 fn cluster_of(world: &World<'_>, object: &Value) -> Option<Value> {
     if kind(object) == "Cluster" && group(object) == CORE {
         return Some(object.clone());

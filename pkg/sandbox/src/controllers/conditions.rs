@@ -1,18 +1,18 @@
-//! Conditions: their times move when they do.
+//! Conditions with transition times.
 
 use serde_json::{Map, Value, json};
 
-/// A condition of this type in a status.
+/// Returns the condition of a type.
 pub(super) fn find<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == kind)
 }
 
-/// Whether there is a condition of this type, and it is true.
+/// True if the condition of a type exists and is true.
 pub(super) fn is_true(status: &Value, kind: &str) -> bool {
     find(status, kind).is_some_and(|condition| condition["status"] == "True")
 }
 
-/// A condition that has the time of the one before it as long as its status is the same.
+/// Creates a condition; `lastTransitionTime` stays if the status of the old condition is equal.
 pub(super) fn next(old: &Value, kind: &str, status: &str, reason: &str, message: &str, now: &str) -> Value {
     let same = find(old, kind).filter(|condition| condition["status"] == status);
     let since = same.and_then(|condition| condition["lastTransitionTime"].as_str()).unwrap_or(now);
@@ -25,7 +25,7 @@ pub(super) fn next(old: &Value, kind: &str, status: &str, reason: &str, message:
     condition
 }
 
-/// Puts a condition in the place of the one of its type, or behind the others.
+/// Replaces the condition of the same type, or appends the condition.
 pub(super) fn set(object: &mut Value, condition: Value) {
     let conditions = status_mut(object).entry("conditions").or_insert(Value::Null);
     match conditions.as_array_mut() {
@@ -37,7 +37,7 @@ pub(super) fn set(object: &mut Value, condition: Value) {
     }
 }
 
-/// Removes the condition of this type.
+/// Removes the condition of a type.
 pub(super) fn remove(object: &mut Value, kind: &str) {
     let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
     if let Some(conditions) = conditions {
@@ -45,7 +45,8 @@ pub(super) fn remove(object: &mut Value, kind: &str) {
     }
 }
 
-/// The status of an object, made when it has none: what a definition without a schema lets pass may be anything.
+/// Returns the status of an object. Replaces a status that is not an object: a definition without a schema allows any
+/// value.
 pub(super) fn status_mut(object: &mut Value) -> &mut Map<String, Value> {
     let status = &mut object["status"];
     if !status.is_object() {

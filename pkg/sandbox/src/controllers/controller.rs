@@ -1,4 +1,4 @@
-//! The interface of a controller to its runner.
+//! The interface between a controller and its runner.
 
 use std::time::Duration;
 
@@ -6,29 +6,30 @@ use futures::future::BoxFuture;
 
 use crate::{client::Client, object_ref::ObjectRef, status::Status, store::Change};
 
-/// One controller: it says what a change concerns, and brings one object nearer to what it should be.
+/// A controller: selects the objects that a change concerns, and moves one object towards its desired state.
 ///
-/// The runner calls `reconcile` for one object at a time, again after an error (with a growing pause), and again when
-/// the object changed meanwhile. A reconcile that finds nothing to do writes nothing: otherwise nothing ever settles.
+/// The runner never calls `reconcile` twice at the same time for one object. The runner repeats a call if the object
+/// changed meanwhile, and after an error, with a growing pause. A reconciliation without work must write nothing;
+/// otherwise the controllers never settle.
 pub(crate) trait Controller: Send + Sync + 'static {
-    /// For the log, the switch and as field manager, such as `garbage-collector`.
+    /// The name for the log and the field manager, such as `garbage-collector`.
     fn name(&self) -> &'static str;
 
-    /// Which objects to look at after this change. Called for every change of the store, so it must be quick.
+    /// Returns the objects to reconcile after a change. Runs for every change of the store, so it must be fast.
     fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef>;
 
-    /// Looks at one object, which may be gone.
+    /// Reconciles one object, which may no longer exist.
     fn reconcile<'a>(&'a self, client: &'a Client, object: &'a ObjectRef) -> Look<'a>;
 }
 
-/// A look at one object.
+/// A reconciliation of one object.
 pub(crate) type Look<'a> = BoxFuture<'a, Result<Next, Status>>;
 
-/// When to look again without a change.
+/// The time of the next reconciliation without a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Not before something changes.
+    /// Reconcile only after a change.
     Wait,
-    /// After this time.
+    /// Reconcile after this time.
     After(Duration),
 }

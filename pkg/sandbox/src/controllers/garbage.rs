@@ -1,7 +1,7 @@
-//! Owner garbage collection: what nobody owns any more goes, in the way its owner was deleted.
+//! Garbage collection: deletes objects without owners, with the propagation policy of the owner.
 //!
-//! Source: kube-controller-manager 1.36 `pkg/controller/garbagecollector`, run; shape of our own: there, a graph of the
-//! whole cluster is kept beside it, here, an index of owners by uid.
+//! Source: kube-controller-manager 1.36 `pkg/controller/garbagecollector`, run. Differs: the real collector keeps a
+//! graph of the whole cluster; this one keeps an index of owners by uid.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -20,11 +20,11 @@ use crate::{
     store::{Change, Key, Stored},
 };
 
-/// When an object is looked at again whose owner is of a kind that is not served. Source: kube-controller-manager 1.36,
-/// which asks every 30 seconds what is served.
+/// The pause before objects with an owner of an unserved kind are checked again. Source: kube-controller-manager 1.36,
+/// which refreshes discovery every 30 seconds.
 const UNKNOWN_PAUSE: Duration = Duration::from_secs(30);
 
-/// Deletes dependents without owners, and finishes deletions that wait for dependents.
+/// Deletes dependents without owners, and completes deletions that wait for dependents.
 #[derive(Debug, Default)]
 pub(crate) struct GarbageCollector {
     index: Mutex<Index>,
@@ -32,14 +32,14 @@ pub(crate) struct GarbageCollector {
 
 #[derive(Debug, Default)]
 struct Index {
-    /// Dependents by the uid of their owners.
+    /// Dependents by the uid of their owner.
     dependents: HashMap<String, BTreeSet<Key>>,
-    /// Owners that were deleted and have dependents left: those are garbage even when the kind of the owner is served no
-    /// more, as it is once a definition went with all its objects.
+    /// The uids of deleted owners with remaining dependents. Their dependents are garbage even if the kind of the owner
+    /// is no longer served, for example after its definition and all its objects were deleted.
     gone: HashSet<String>,
 }
 
-/// What of an object's metadata decides.
+/// The metadata fields that garbage collection needs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Metadata {
@@ -65,15 +65,15 @@ struct Body {
     metadata: Metadata,
 }
 
-/// How things stand with one owner of an object.
+/// The state of an owner of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     Solid,
-    /// It is not there, or another object has its name now.
+    /// The owner does not exist, or another object has its name.
     Absent,
-    /// It is being deleted and waits for its dependents.
+    /// The owner is being deleted in the foreground and waits for its dependents.
     Waiting,
-    /// Its kind is not served: nothing can be said.
+    /// The kind of the owner is not served, so its existence is unknown.
     Unknown,
 }
 
@@ -89,7 +89,7 @@ impl Controller for GarbageCollector {
         let mut concerned = Vec::new();
         if old.owner_references != new.owner_references || change.deleted {
             self.lock().update(key, &old, &new, change.deleted);
-            // An owner may have waited for this one.
+            // An owner may wait for the deletion of this dependent.
             let left =
                 old.owner_references.iter().filter(|o| change.deleted || !new.owner_references.contains(o));
             concerned.extend(left.map(|owner| owner.object(&key.namespace, client)));
@@ -118,7 +118,7 @@ impl Controller for GarbageCollector {
 }
 
 impl GarbageCollector {
-    /// Deletes an object none of whose owners is left, or forgets the owners that are gone.
+    /// Deletes an object if all its owners are absent or waiting; otherwise removes the references to such owners.
     async fn collect(
         &self,
         client: &Client,
@@ -157,7 +157,7 @@ impl GarbageCollector {
         Ok(Next::Wait)
     }
 
-    /// Takes the finalizers away that stand for waiting, once there is nothing left to wait for.
+    /// Removes the finalizers of orphaning and foreground deletion once their condition is met.
     async fn finish_deletion(&self, client: &Client, live: Value, metadata: &Metadata) -> Result<(), Status> {
         let dependents = self.dependents(&metadata.uid, client);
         if metadata.finalizers.iter().any(|finalizer| finalizer == meta::ORPHAN) {
@@ -187,7 +187,7 @@ impl GarbageCollector {
         client.update(live).await.map(drop)
     }
 
-    /// The dependents of an owner, those that are served.
+    /// The dependents of an owner whose kinds are served.
     fn dependents(&self, owner: &str, client: &Client) -> Vec<ObjectRef> {
         let keys = self.lock().dependents.get(owner).cloned().unwrap_or_default();
         keys.iter().filter_map(|key| client.object_ref(key)).collect()
@@ -197,14 +197,14 @@ impl GarbageCollector {
         if self.lock().gone.contains(&owner.uid) { Owner::Absent } else { owner.state(namespace, client) }
     }
 
-    /// A panic elsewhere leaves the index whole: nothing is done halfway under the lock.
+    /// Locks the index. A panic elsewhere leaves the index consistent: every critical section completes its change.
     fn lock(&self) -> MutexGuard<'_, Index> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Index {
-    /// Takes up that an object has other owners now, or is gone.
+    /// Updates the index after a change of owners or a deletion.
     fn update(&mut self, key: &Key, old: &Metadata, new: &Metadata, deleted: bool) {
         for owner in &old.owner_references {
             if let Some(dependents) = self.dependents.get_mut(&owner.uid) {
@@ -225,7 +225,7 @@ impl Index {
 }
 
 impl OwnerReference {
-    /// The owner it names: in the namespace of the dependent, or of the cluster.
+    /// The owner that the reference names: cluster-scoped or in the namespace of the dependent.
     fn object(&self, namespace: &str, client: &Client) -> ObjectRef {
         let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
         let namespaced = client.is_namespaced(group, &self.kind).unwrap_or(true);
@@ -240,7 +240,7 @@ impl OwnerReference {
     fn state(&self, namespace: &str, client: &Client) -> Owner {
         let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
         match client.is_namespaced(group, &self.kind) {
-            // An object of the cluster cannot be owned from inside a namespace: the real collector leaves it alone.
+            // A cluster-scoped object cannot have a namespaced owner; the real collector ignores such references.
             Some(true) if namespace.is_empty() => Owner::Unknown,
             None => Owner::Unknown,
             Some(_) => match client.get(&self.object(namespace, client)) {
@@ -260,7 +260,7 @@ impl OwnerReference {
     }
 }
 
-/// A dependent that is still there and was declared to block its owner's deletion.
+/// True if a dependent exists and blocks the deletion of its owner.
 fn blocks(client: &Client, dependent: &ObjectRef, owner: &str) -> bool {
     client.get(dependent).is_some_and(|live| {
         let metadata = Metadata::deserialize(&live["metadata"]).unwrap_or_default();

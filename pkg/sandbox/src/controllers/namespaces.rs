@@ -1,4 +1,4 @@
-//! Namespace deletion: everything in it goes first.
+//! Namespace deletion: deletes the content of a Namespace before the Namespace itself.
 //!
 //! Source: kube-controller-manager 1.36 `pkg/controller/namespace/deletion`, run.
 
@@ -13,17 +13,17 @@ use crate::{
     store::Change,
 };
 
-/// What a namespace holds as long as it is not empty.
+/// The finalizer of a Namespace with content.
 const FINALIZER: &str = "kubernetes";
 
-/// Empties namespaces that are being deleted, and lets them go.
+/// Deletes the content of terminating Namespaces and then removes their finalizer.
 #[derive(Debug)]
 pub(crate) struct Namespaces;
 
-/// What is still in a namespace.
+/// The remaining content of a Namespace.
 #[derive(Debug, Default)]
 struct Remaining {
-    /// By `plural.group`.
+    /// Object counts by `plural.group`.
     resources: BTreeMap<String, usize>,
     finalizers: BTreeMap<String, usize>,
 }
@@ -38,7 +38,7 @@ impl Controller for Namespaces {
         let is_namespace = key.resource.group.is_empty() && &*key.resource.plural == "namespaces";
         let namespace = if is_namespace { &key.name } else { &key.namespace };
         let object = namespace_ref(namespace);
-        // What goes, or is changed while it waits for its finalizers, matters to a namespace that goes.
+        // Any change of content may let a terminating Namespace continue.
         let concerned = is_namespace
             || !namespace.is_empty() && client.get(&object).is_some_and(|live| is_terminating(&live));
         if concerned { vec![object] } else { Vec::new() }
@@ -93,7 +93,7 @@ impl Remaining {
     }
 }
 
-/// The conditions that tell why a namespace stays.
+/// Sets the conditions that explain why a Namespace remains.
 fn set_conditions(namespace: &mut Value, remaining: &Remaining, now: &str) {
     let count = |counts: &BTreeMap<String, usize>, verb: &str| {
         let each: Vec<_> =

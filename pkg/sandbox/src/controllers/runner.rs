@@ -1,4 +1,5 @@
-//! Runs the controllers: from changes to objects to look at, one look at an object at a time.
+//! The runner of controllers: turns changes into reconciliations. A controller never reconciles an object twice at
+//! once.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -21,13 +22,14 @@ use crate::{
     store::{Change, ListOptions, Revision, Scope, Store, Watch, WatchEnd},
 };
 
-/// How many objects are looked at at once. A controller may wait for a webhook; the others go on.
+/// The maximum number of concurrent reconciliations. A reconciliation that waits for a webhook does not block the
+/// others.
 const AT_ONCE: usize = 8;
-/// The pause after a failure, doubled with each further one.
+/// The pause after a failure; each further failure doubles the pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Running controllers. They end when told to, and with this value; with it the store ends, too.
+/// Running controllers, which end when stopped or when this value is dropped. A drop also ends the store.
 #[derive(Debug)]
 pub(crate) struct Running {
     store: Arc<Store>,
@@ -35,19 +37,19 @@ pub(crate) struct Running {
     progress: watch::Receiver<Progress>,
 }
 
-/// How far the controllers are.
+/// The progress of the controllers.
 #[derive(Clone, Debug, Default)]
 struct Progress {
-    /// Everything up to here was handed to the controllers.
+    /// The controllers have received all changes up to this revision.
     seen: Revision,
-    /// Nothing is looked at, and nothing waits to be but what a controller itself put off.
+    /// True if no reconciliation runs or waits, except reconciliations that controllers scheduled for later.
     idle: bool,
-    /// What failed last time and is tried again, a sentence each.
+    /// The failed reconciliations that wait for a retry, one sentence each.
     failing: Vec<String>,
 }
 
 impl Running {
-    /// Starts them. What is stored already counts as new.
+    /// Starts the controllers. Stored objects count as new.
     pub(crate) fn start(client: Client, store: Arc<Store>, controllers: Vec<Arc<dyn Controller>>) -> Self {
         let (tell, progress) = watch::channel(Progress::default());
         let runner = Runner {
@@ -61,22 +63,22 @@ impl Running {
         Self { store, task: tokio::spawn(runner.run()), progress }
     }
 
-    /// Waits until the controllers have seen this revision and have nothing left to do.
+    /// Waits until the controllers have processed this revision and have no work left.
     pub(crate) async fn settled(&self, revision: Revision) {
         let mut progress = self.progress.clone();
-        // It ends early only when the controllers have ended: then nothing more will change.
+        // The wait fails only if the controllers have ended; then nothing changes any more.
         let _ = progress.wait_for(|progress| progress.idle && progress.seen >= revision).await;
     }
 
-    /// What they failed at last time and try again, sorted.
+    /// The failed reconciliations that wait for a retry, sorted.
     pub(crate) fn failing(&self) -> Vec<String> {
         self.progress.borrow().failing.clone()
     }
 
-    /// Ends them where they are.
+    /// Ends the controllers immediately.
     pub(crate) async fn stop(&self) {
         self.task.abort();
-        // The task holds the sender: without it nothing is looked at any more.
+        // The task holds the sender, so a closed channel shows that the task has ended.
         let _ = self.progress.clone().wait_for(|_| false).await;
     }
 }
@@ -84,12 +86,12 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.task.abort();
-        // The task ends some time later, and holds the store until then.
+        // The task ends later and holds the store until then.
         self.store.leave();
     }
 }
 
-/// An object as one controller sees it.
+/// An object and the index of its controller.
 type Item = (usize, ObjectRef);
 
 struct Runner {
@@ -101,21 +103,21 @@ struct Runner {
     looks: FuturesUnordered<BoxFuture<'static, (Item, Result<Next, Status>)>>,
 }
 
-/// What is to be looked at.
+/// The queue of reconciliations.
 #[derive(Default)]
 struct Work {
     ready: VecDeque<Item>,
     states: HashMap<Item, State>,
-    /// Put off by the controller itself.
+    /// Times that controllers requested.
     timers: HashMap<Item, Instant>,
-    /// Put off after a failure.
+    /// Retries after failures.
     retries: HashMap<Item, Retry>,
 }
 
 struct Retry {
     at: Instant,
     pause: Duration,
-    /// In the server's words.
+    /// The message of the server.
     why: String,
 }
 
@@ -123,21 +125,21 @@ struct Retry {
 enum State {
     Queued,
     Looking,
-    /// It changed while it was looked at.
+    /// The object changed during its reconciliation.
     LookAgain,
 }
 
 impl Runner {
     async fn run(mut self) {
         while let Some(mut watch) = self.catch_up() {
-            // A watch that fell behind starts again with everything there is.
+            // A watch that fell behind restarts with all stored objects.
             if self.follow(&mut watch).await == WatchEnd::Closed {
                 return;
             }
         }
     }
 
-    /// Hands everything that is stored to the controllers, and returns a watch of what comes after.
+    /// Passes all stored objects to the controllers and returns a watch of later changes.
     fn catch_up(&mut self) -> Option<Watch> {
         loop {
             let revision = self.store.revision();
@@ -212,7 +214,7 @@ impl Runner {
             let controller = Arc::clone(&self.controllers[item.0]);
             let client = self.client.named(controller.name());
             self.looks.push(Box::pin(async move {
-                // One that panics is tried again as one that fails is: the others go on.
+                // A panic counts as a failure and is retried, so that other reconciliations continue.
                 let look = AssertUnwindSafe(controller.reconcile(&client, &item.1)).catch_unwind();
                 let panicked = |_| Err(Status::internal("the controller panicked"));
                 let outcome = look.await.unwrap_or_else(panicked);
@@ -261,7 +263,7 @@ impl Work {
         self.timers.values().copied().chain(retries).min()
     }
 
-    /// Everything whose time has come is looked at again.
+    /// Queues all reconciliations that are due.
     fn wake(&mut self, now: Instant) {
         let timers = self.timers.iter().filter(|(_, at)| **at <= now).map(|(item, _)| item.clone());
         let retries = self.retries.iter().filter(|(_, retry)| retry.at <= now).map(|(item, _)| item.clone());

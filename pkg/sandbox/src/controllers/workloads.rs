@@ -1,20 +1,21 @@
-//! Workloads, played: what they are made of appears, runs at once, and is replaced as in a real cluster. Nothing runs.
+//! Simulated workload controllers. Pods appear, become ready at once and are replaced as in a real cluster, but run
+//! nothing.
 //!
 //! ```text
 //! Deployment ─► ReplicaSet ─┐
-//! DaemonSet, StatefulSet ───┼─► Pod ─► kubelet: bound to the one node, Running and ready (of a Job: Succeeded)
-//! Job ──────────────────────┘    └──► Endpoints, EndpointSlice of the Services that select it
+//! DaemonSet, StatefulSet ───┼─► Pod ─► kubelet: bound to the single Node, Running and ready (of a Job: Succeeded)
+//! Job ──────────────────────┘    └──► Endpoints, EndpointSlice of the Services that select the Pod
 //! Namespace ─► ServiceAccount `default`, ConfigMap `kube-root-ca.crt`
 //! ClusterRole with an aggregation rule ─► its rules
-//! PersistentVolumeClaim that is deleted ─► gone, once no pod uses it
+//! PersistentVolumeClaim in deletion ─► removed once no Pod uses the claim
 //! ```
 //!
-//! The annotation `sandbox.capstan.dev/never-ready: "true"` keeps pods from becoming ready, as an image that cannot be
-//! pulled does. It counts on a pod (so in a pod template), on what controls the pod, and on a Deployment.
+//! The annotation `sandbox.capstan.dev/never-ready: "true"` keeps Pods from becoming ready, like an image that cannot
+//! be pulled. The annotation applies to a Pod (or its Pod template), to the controller of the Pod, and to a Deployment.
 //!
-//! Source: kube-controller-manager 1.36, run beside these with a hand-made kubelet. Deliberately absent: CronJobs,
-//! volumes, ReplicationControllers, autoscaling, disruption budgets, anything that takes time (`minReadySeconds`,
-//! deadlines, probes), proportional scaling in the middle of a rollout, and pods that fail.
+//! Source: kube-controller-manager 1.36, run beside these controllers with a hand-made kubelet. Deliberately absent:
+//! CronJobs, volumes, ReplicationControllers, autoscaling, disruption budgets, delays (`minReadySeconds`, deadlines,
+//! probes), proportional scaling during a rollout, and failing Pods.
 
 mod children;
 mod claims;
@@ -44,7 +45,7 @@ pub(crate) fn controllers() -> Vec<Arc<dyn Controller>> {
     vec![Arc::new(ControllerManager), Arc::new(Kubelet), Arc::new(RoleAggregation::default())]
 }
 
-/// The controllers that write as `kube-controller-manager`, by the kind they look after.
+/// The controllers with the field manager `kube-controller-manager`, selected by the kind of the object.
 #[derive(Debug)]
 struct ControllerManager;
 
@@ -106,7 +107,7 @@ impl Controller for ControllerManager {
     }
 }
 
-/// Adds what controls an object now, and what controlled it before.
+/// Adds the current and the previous controller of an object.
 fn with_owners(client: &Client, change: &Change, mut concerned: Vec<ObjectRef>) -> Vec<ObjectRef> {
     for stored in change.before.iter().chain([&change.after]) {
         let owner = controller(client, stored);
@@ -115,13 +116,13 @@ fn with_owners(client: &Client, change: &Change, mut concerned: Vec<ObjectRef>) 
     concerned
 }
 
-/// What controls a stored object.
+/// The controller of a stored object.
 fn controller(client: &Client, stored: &Stored) -> Option<ObjectRef> {
     let object = client.read(stored)?;
     children::controller(&object)
 }
 
-/// The Services that select a pod, or did before it changed.
+/// The Services that select a Pod or selected the Pod before its change.
 fn selecting_services(client: &Client, change: &Change) -> Vec<ObjectRef> {
     let services = client.list("", "Service", Some(&change.after.key.namespace));
     let selects = |service: &&serde_json::Value| {

@@ -1,7 +1,7 @@
-//! Checks the values of an object against its schema: everything but rules.
+//! Validation of the values of an object against its schema, except rules.
 //!
-//! Source: kube-openapi `pkg/validation/validate` as of kube-apiserver 1.36: its words, its order, and its choice among
-//! the faults of alternatives. Where the real server reports in random order, the order here is that of names.
+//! Source: kube-openapi `pkg/validation/validate` as of kube-apiserver 1.36, with its messages, order and selection of
+//! errors among alternatives. Errors that the real server reports in random order are sorted by name.
 
 mod number;
 
@@ -18,14 +18,14 @@ use crate::{
     status::{FieldError, FieldErrorKind},
 };
 
-/// What the path of a fault is that is about no field in particular.
+/// The path of an error that concerns no particular field.
 const NO_PATH: &str = "<nil>";
 
-/// What came out for one value.
+/// The result of the checks of one value.
 #[derive(Debug, Default)]
 struct Outcome {
     errors: Vec<FieldError>,
-    /// How many checks were made and passed: among failed alternatives the one with the most is explained.
+    /// The number of passed checks: among failed alternatives, the alternative with the most passed checks is reported.
     matches: usize,
 }
 
@@ -38,7 +38,7 @@ impl Outcome {
         Self { errors: Vec::new(), matches: 1 }
     }
 
-    /// Adds what came out elsewhere.
+    /// Adds the errors and passed checks of another result.
     fn merge(&mut self, mut other: Self) {
         self.matches += other.matches;
         self.errors.append(&mut other.errors);
@@ -49,19 +49,19 @@ impl Outcome {
     }
 }
 
-/// The walk through an object.
+/// The state of a walk through an object.
 struct Checker {
     path: String,
 }
 
-/// Everything that is wrong with a value. With `correlated`, faults in parts that did not change are let pass.
+/// Returns all errors of a value. With `correlated`, ignores errors in unchanged parts.
 pub(super) fn check(
     schema: Schema<'_>,
     value: &Value,
     correlated: Option<Correlated<'_>>,
 ) -> Vec<FieldError> {
     let mut errors = Checker { path: String::new() }.child(schema, value, correlated).errors;
-    // The same fault, found by several alternatives, is reported once.
+    // An error of several alternatives is reported once.
     let mut seen = HashSet::new();
     errors.retain(|error| seen.insert(error.to_string()));
     errors
@@ -120,13 +120,13 @@ impl Checker {
         outcome
     }
 
-    /// A fault of the value at hand.
+    /// Creates an error at the current path.
     fn fault(&self, kind: FieldErrorKind, value: impl Into<Value>, detail: impl Into<String>) -> FieldError {
         let path = self.path.strip_prefix('.').unwrap_or(&self.path);
         FieldError::new(kind, if path.is_empty() { NO_PATH } else { path }, value, detail)
     }
 
-    /// A fault that is about no field, though its words name one.
+    /// Creates an error without a path; the message names the field.
     fn general_fault(&self, words: &str) -> FieldError {
         let path = crate::go::quoted(&self.path);
         FieldError::invalid(NO_PATH, "", format!("{path} must {words}"))
@@ -285,7 +285,7 @@ impl Checker {
             }
         }
         for (name, id) in &node.properties {
-            // Metadata is decoded into a fixed type before: schemas speak of names alone.
+            // The server decodes metadata into a fixed type beforehand, so schemas apply only to the names.
             let fixed = node.definition.is_some() && !matches!(&**name, "name" | "generateName");
             if let Some(value) = fields.get(&**name).filter(|_| !fixed) {
                 outcome.merge(self.field(schema.at(*id), name, value, correlated));
@@ -305,7 +305,7 @@ impl Checker {
         value: &Value,
         correlated: Option<Correlated<'_>>,
     ) -> Outcome {
-        // Versions differ in `apiVersion` though it looks the same here.
+        // `apiVersion` differs between versions even if both values are equal here.
         let identity = self.path.is_empty() && matches!(name, "apiVersion" | "kind");
         let correlated = correlated.filter(|_| !identity).and_then(|correlated| correlated.field(name));
         self.inside(name, |checker| checker.child(schema, value, correlated))

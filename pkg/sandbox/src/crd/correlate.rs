@@ -1,7 +1,7 @@
-//! Which part of the object before belongs to which part of the object now.
+//! Correlation of the parts of an updated object with the parts of the stored object.
 //!
-//! Source: apiserver 1.36 `pkg/cel/common/equality.go`. Fields belong together by name, items of a list by their keys
-//! when the list is a map; items of other lists belong to nothing.
+//! Source: apiserver 1.36 `pkg/cel/common/equality.go`. Fields correlate by name, items of a map list by their keys.
+//! Items of other lists do not correlate.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::schema::{ListType, Schema};
 
-/// A value together with what it was before the update.
+/// A value and its state before the update.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Correlated<'a> {
     pub(super) new: &'a Value,
@@ -18,13 +18,13 @@ pub(super) struct Correlated<'a> {
 }
 
 impl Correlated<'_> {
-    /// A field, when it was there before.
+    /// Returns a field: `None` if the field was absent before the update.
     pub(super) fn field(self, name: &str) -> Option<Self> {
         let (new, old) = (self.new.as_object()?.get(name)?, self.old.as_object()?.get(name)?);
         Some(Self { new, old, schema: self.schema.field(name)? })
     }
 
-    /// Whether nothing changed. The order of a list with keys does not count; fields nobody described always do.
+    /// True if nothing changed. Ignores the order of a list with keys; fields without a schema always count as changed.
     pub(super) fn is_unchanged(self) -> bool {
         match (self.new, self.old) {
             (Value::Object(new), Value::Object(old)) => {
@@ -44,22 +44,22 @@ impl Correlated<'_> {
     }
 }
 
-/// The items a list had before, by their keys.
+/// The old items of a list, by their keys.
 pub(super) struct OldItems<'a> {
-    /// `None` when the list has no keys, or there was none before.
+    /// `None` if the list has no keys or did not exist.
     keys: Option<&'a [Arc<str>]>,
-    /// Of several with the same keys the first.
+    /// Contains the first of several items with equal keys.
     items: HashMap<Vec<Option<&'a Value>>, &'a Value>,
     schema: Schema<'a>,
 }
 
 impl<'a> OldItems<'a> {
-    /// Those of the list before.
+    /// Collects the old items of a list.
     pub(super) fn of(list: Correlated<'a>) -> Self {
         Self::new(list.schema, Some(list.old))
     }
 
-    /// Those of a list that may not have been there before.
+    /// Collects the old items of a list, which may be absent.
     pub(super) fn new(schema: Schema<'a>, old: Option<&'a Value>) -> Self {
         let (keys, old) = match (&schema.node().list_type, old.and_then(Value::as_array)) {
             (ListType::Map(keys), Some(old)) => (Some(&**keys), old.as_slice()),
@@ -72,12 +72,12 @@ impl<'a> OldItems<'a> {
         Self { keys, items, schema }
     }
 
-    /// What an item was before; nothing when the list has no keys.
+    /// Returns the old state of an item: `None` if the list has no keys or did not contain the item.
     pub(super) fn get(&self, item: &Value) -> Option<&'a Value> {
         self.items.get(&values(self.keys.filter(|_| item.is_object())?, item)).copied()
     }
 
-    /// An item together with what it was before.
+    /// Returns an item with its old state.
     pub(super) fn correlated(&self, item: &'a Value) -> Option<Correlated<'a>> {
         Some(Correlated { new: item, old: self.get(item)?, schema: self.schema.items()? })
     }

@@ -1,9 +1,10 @@
-//! Checks definitions.
+//! Validation of definitions.
 //!
-//! Source: apiextensions-apiserver 1.36 `pkg/apis/apiextensions/validation`. The real server checks its internal form,
-//! where what is the same in all versions stands once: a fault of the schema of a single version is reported at
-//! `spec.validation.openAPIV3Schema`, and so it is here.
-//! Differs: what is printed of a list of versions is without their schemas, columns and subresources.
+//! Source: apiextensions-apiserver 1.36 `pkg/apis/apiextensions/validation`. The real server validates its internal
+//! form, which stores fields once if all versions agree. Errors in the schema of a single version therefore have the
+//! path `spec.validation.openAPIV3Schema`, also here.
+//!
+//! Differs: printed lists of versions omit schemas, columns and subresources.
 
 mod columns;
 mod conversion;
@@ -19,10 +20,11 @@ use crate::{
     status::{FieldError, FieldErrorKind},
 };
 
-/// The annotation that groups of the Kubernetes community need.
+/// The approval annotation that groups of the Kubernetes community need.
 const APPROVAL: &str = "api-approved.kubernetes.io";
 
-/// Everything that is wrong with a definition but its metadata; `old` at an update. Defaults are filled in before.
+/// Returns all errors of a definition except errors of its metadata. `old` is the stored definition at an update.
+/// Defaults must already be set.
 pub(crate) fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let (group, plural) = (text(definition, "/spec/group"), text(definition, "/spec/names/plural"));
@@ -46,7 +48,7 @@ pub(crate) fn validate(definition: &Value, old: Option<&Value>) -> Vec<FieldErro
     errors
 }
 
-/// A text in a definition; empty when there is none.
+/// Returns the text at a JSON pointer, or an empty text.
 fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
@@ -59,7 +61,7 @@ fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// What is wrong with a DNS label that starts with a letter, in one phrase.
+/// Joins the problems of a DNS label that starts with a letter: `None` if the label is valid.
 fn label_fault(text: &str) -> Option<String> {
     let problems = NameRule::Dns1035Label.problems(text, false);
     (!problems.is_empty()).then(|| problems.join(","))
@@ -98,8 +100,8 @@ fn spec(definition: &Value, errors: &mut Vec<FieldError>) {
 
 const SELECTABLE: &str = "selectableFields";
 
-/// Whether the schema of selectable fields stands where they do: both once for all versions, or both with each. The
-/// words about those that do not are the real server's, which are not to be taken at their word.
+/// Checks that selectable fields and schema are at the same level: both once for all versions, or both per version.
+/// Reports a mismatch with the messages of the real server, although the messages are misleading.
 fn finds_its_schema(definition: &Value, version: &Value, path: &str, errors: &mut Vec<FieldError>) -> bool {
     let once = same_in_all(definition, SELECTABLE);
     if list(version, "/selectableFields").is_empty() || once == same_in_all(definition, "schema") {
@@ -114,7 +116,7 @@ fn finds_its_schema(definition: &Value, version: &Value, path: &str, errors: &mu
     false
 }
 
-/// The parts of a version besides its schema, where they are reported when all versions agree, and their checks.
+/// Parts of a version besides its schema: field, path of errors if all versions agree, and check.
 type Check = fn(&Value, &str, &mut Vec<FieldError>);
 const PARTS: [(&str, &str, Check); 3] = [
     ("subresources", "spec.subresources", columns::subresources),
@@ -122,7 +124,7 @@ const PARTS: [(&str, &str, Check); 3] = [
     (SELECTABLE, "spec.selectableFields", columns::selectable_fields),
 ];
 
-/// Whether a field is the same in all versions.
+/// True if a field is equal in all versions.
 fn same_in_all(definition: &Value, field: &str) -> bool {
     let mut versions = list(definition, "/spec/versions").iter().map(|version| version.get(field));
     let first = versions.next();
@@ -178,7 +180,7 @@ fn versions(definition: &Value, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// The versions as Go prints its internal form.
+/// Formats the versions like the internal form of the real server.
 fn printed_versions(versions: &[Value]) -> String {
     if versions.is_empty() {
         return "null".to_owned();
@@ -244,7 +246,8 @@ fn immutable(definition: &Value, old: &Value, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// The versions objects may be stored in: those of before and the one of now. The first storage version counts.
+/// The versions that stored objects may have: the stored versions of `old` and the first storage version of the
+/// definition.
 pub(super) fn stored(definition: &Value, old: Option<&Value>) -> Vec<String> {
     let before = old.map_or(&[][..], |old| list(old, "/status/storedVersions"));
     let mut stored: Vec<String> = before.iter().filter_map(Value::as_str).map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! Whole objects inside of objects (`x-kubernetes-embedded-resource`).
+//! Validation and pruning of embedded objects (`x-kubernetes-embedded-resource`).
 //!
 //! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/objectmeta`.
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{path::Path, walk};
 use crate::{builtin::NameRule, meta, schema::Schema, status::FieldError};
 
-/// Removes what is unknown in the metadata of embedded resources, and returns the paths of it, sorted.
+/// Removes unknown metadata fields of embedded objects and returns their paths, sorted.
 pub(crate) fn prune_embedded(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
     let mut removed = Vec::new();
     prune_below(object, schema, &mut Path::default(), &mut removed);
@@ -38,7 +38,7 @@ fn prune_below(value: &mut Value, schema: Schema<'_>, path: &mut Path, removed: 
     }
 }
 
-/// Everything that is wrong with the identity and the metadata of embedded objects.
+/// Returns all errors in `apiVersion`, `kind` and metadata of embedded objects.
 pub(super) fn faults(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     walk::each(schema, value, &mut Path::default(), &mut |schema, value, path| {
@@ -77,7 +77,7 @@ fn resource(object: &Value, path: &Path, errors: &mut Vec<FieldError>) {
 fn metadata_faults(metadata: &Value) -> Vec<FieldError> {
     let mut object = json!({ "metadata": metadata });
     if meta::name(&object).is_empty() {
-        // An embedded object needs no name; the check does.
+        // The metadata check requires a name, but an embedded object may omit the name.
         meta::set(&mut object, "name", "fakename");
     }
     let namespaced = !meta::namespace(&object).is_empty();

@@ -1,13 +1,13 @@
-//! Fills in defaults.
+//! Defaulting of custom objects.
 //!
-//! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/defaulting`: first go the nulls that are neither allowed
-//! nor stand for a default, then missing fields and the remaining nulls get theirs.
+//! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/defaulting`. Nulls that are neither nullable nor have a
+//! default are removed first. Missing fields and the remaining nulls then get their defaults.
 
 use serde_json::Value;
 
 use crate::schema::Schema;
 
-/// Fills in the defaults of the schema; nulls that are not allowed go, or become the default.
+/// Sets the defaults of the schema. Nulls that are not nullable are removed or replaced by their default.
 pub(crate) fn default(object: &mut Value, schema: Schema<'_>) {
     remove_nulls(object, schema);
     fill(object, schema);

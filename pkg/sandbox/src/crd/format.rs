@@ -1,15 +1,15 @@
-//! Formats of text.
+//! Validation of text formats.
 //!
-//! Source: kube-openapi `pkg/validation/strfmt` as of kube-apiserver 1.36. Differs: what an e-mail address or a URI may
-//! be is checked by a simpler grammar than that of Go's `net/mail` and `net/url`.
+//! Source: kube-openapi `pkg/validation/strfmt` as of kube-apiserver 1.36. Differs: e-mail addresses and URIs are
+//! checked with a simpler grammar than that of Go's `net/mail` and `net/url`.
 
 use std::{net::IpAddr, sync::LazyLock};
 
 use jiff::civil::Date;
 use regex::Regex;
 
-/// Whether a text is of a format. Formats that no provider uses (ISBNs, colors, versions of UUIDs and the like) are not
-/// checked; nor are those nobody knows.
+/// True if a text has a format. Accepts any text for unknown formats and for formats that no provider uses (ISBNs,
+/// colors, versions of UUIDs and similar).
 pub(super) fn matches(format: &str, text: &str) -> bool {
     match format.replace('-', "").as_str() {
         "datetime" => is_date_time(text),
@@ -73,7 +73,7 @@ fn is_date_time(text: &str) -> bool {
     is_date(date) && &found[1] <= "23" && &found[2] <= "59" && &found[3] <= "59"
 }
 
-/// A duration of Go (`1h30m`) or, failing that, one in words (`3 days`) somewhere in the text.
+/// Accepts a Go duration (`1h30m`) or a text that contains a duration in words (`3 days`).
 fn is_duration(text: &str) -> bool {
     const FULL: [&str; 15] =
         ["ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk", "nano", "micro", "milli", "sec"];
@@ -92,7 +92,7 @@ fn is_duration(text: &str) -> bool {
     found
 }
 
-/// An address whose numbers may have leading zeros, as old versions of Go took them.
+/// Parses an address whose numbers may have leading zeros, as old versions of Go do.
 fn parse_ip(text: &str) -> Option<IpAddr> {
     if text.contains(':') {
         return text.parse().ok();
@@ -122,7 +122,7 @@ fn is_mac(text: &str) -> bool {
     groups.iter().all(hex) && [6, 8, 20].contains(&(groups.len() * width / 2))
 }
 
-/// An absolute URI or an absolute path.
+/// Accepts an absolute URI or an absolute path.
 fn is_uri(text: &str) -> bool {
     if text.chars().any(|c| c.is_ascii_control()) {
         return false;

@@ -1,4 +1,4 @@
-//! Lists that are sets or maps: nothing is in them twice.
+//! Detection of duplicates in lists of type `set` or `map`.
 //!
 //! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/listtype`.
 
@@ -10,7 +10,7 @@ use crate::{
     status::{FieldError, FieldErrorKind},
 };
 
-/// Everything that is twice in a list of this value that allows it once.
+/// Returns an error for each duplicate in the set and map lists of a value.
 pub(super) fn duplicates(schema: Schema<'_>, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     walk::each(schema, value, &mut Path::default(), &mut |schema, value, path| {
@@ -48,7 +48,7 @@ fn key_of(item: &Value, keys: &[std::sync::Arc<str>]) -> Value {
     Value::Object(keys.iter().filter_map(value_of).collect::<Map<_, _>>())
 }
 
-/// Reports the second of equal values, and no third.
+/// Reports each repeated value once.
 fn report(values: &[Value], path: &mut Path, errors: &mut Vec<FieldError>) {
     let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
     for (index, value) in values.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Which names a definition gets, and whether it is served.
+//! The accepted names of a definition and its Established condition.
 //!
 //! Source: apiextensions-apiserver 1.36 `pkg/controller/status/naming_controller.go` and `pkg/controller/establish`.
 
@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::definition::stored;
 
-/// The status a definition gets: accepted names, conditions NamesAccepted and Established, stored versions.
-/// `definition` has its status of before, if any; `others` are all other definitions of its group, in the order they
-/// came, of which nothing but the status is read.
+/// Returns the status of a definition: accepted names, conditions NamesAccepted and Established, stored versions.
+/// `definition` contains its previous status, if any. `others` are all other definitions of the group in creation
+/// order; only their status is read.
 pub(crate) fn status(definition: &Value, others: &[Value], time: &str) -> Value {
     let before = &definition["status"];
     let (names, conflict) = accept(definition, others);
@@ -19,7 +19,7 @@ pub(crate) fn status(definition: &Value, others: &[Value], time: &str) -> Value 
         Some((reason, message)) => ("False", *reason, message.as_str()),
     };
     let accepted = condition(before, "NamesAccepted", state, reason, message, time);
-    // Once established, a definition stays so: a conflict of new names leaves the old ones in place.
+    // An established definition stays established: a conflict of new names keeps the old names.
     let established = before_condition(before, "Established").is_some_and(|known| known["status"] == "True");
     let (state, reason, message) = match conflict {
         _ if established => ("True", "InitialNamesAccepted", "the initial names have been accepted"),
@@ -38,14 +38,14 @@ fn before_condition<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == kind)
 }
 
-/// A condition, with the time of the last change of its state.
+/// A condition with the time of its last status change.
 fn condition(before: &Value, kind: &str, state: &str, reason: &str, message: &str, time: &str) -> Value {
     let known = before_condition(before, kind).filter(|known| known["status"] == state);
     let since = known.and_then(|known| known["lastTransitionTime"].as_str()).unwrap_or(time);
     json!({ "type": kind, "status": state, "lastTransitionTime": since, "reason": reason, "message": message })
 }
 
-/// The names that are given, and the last conflict among those that were asked for.
+/// Returns the accepted names and the last conflict among the requested names.
 fn accept(definition: &Value, others: &[Value]) -> (Value, Option<(&'static str, String)>) {
     let asked = &definition["spec"]["names"];
     let before = &definition["status"]["acceptedNames"];
@@ -91,7 +91,7 @@ fn used<'a>(others: &'a [Value], fields: &[&str], list: &str) -> HashSet<&'a str
     others.iter().flat_map(names).filter(|name| !name.is_empty()).collect()
 }
 
-/// Those of the names asked for that are neither ours already nor free.
+/// Returns the requested names that are in use and not yet accepted for this definition.
 fn taken<'a>(asked: &'a Value, before: &Value, used: &HashSet<&str>) -> Vec<&'a str> {
     let ours =
         |name: &str| before == name || before.as_array().is_some_and(|names| names.iter().any(|n| n == name));
@@ -100,7 +100,7 @@ fn taken<'a>(asked: &'a Value, before: &Value, used: &HashSet<&str>) -> Vec<&'a 
     single.chain(many).filter(|name| used.contains(name) && !ours(name)).collect()
 }
 
-/// One sentence for all, as Go's `NewAggregate` prints it.
+/// Joins the messages for all names, like Go's `NewAggregate`.
 fn aggregate(names: &[&str]) -> String {
     let mut words: Vec<String> = names.iter().map(|name| format!("\"{name}\" is already in use")).collect();
     words.dedup();

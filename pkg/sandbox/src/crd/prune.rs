@@ -1,4 +1,4 @@
-//! Removes what a schema does not know.
+//! Pruning of fields that a schema does not specify.
 //!
 //! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/pruning`.
 
@@ -8,15 +8,15 @@ use crate::schema::{Additional, Schema};
 
 const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// The walk through an object: where it is, and what it removed.
+/// The state of a walk: the current path and the removed fields.
 #[derive(Default)]
 struct Pruner {
     path: String,
     removed: Vec<String>,
 }
 
-/// Removes what the schema does not know, and returns the paths of it, sorted (`spec.foo`), for strict requests.
-/// Metadata of the object and of embedded resources is left alone.
+/// Removes fields that the schema does not specify and returns their paths, sorted (`spec.foo`), for strict requests.
+/// Keeps the metadata of the object and of embedded objects.
 pub(crate) fn prune(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
     let mut pruner = Pruner::default();
     pruner.prune(object, Some(schema), true);
@@ -24,7 +24,7 @@ pub(crate) fn prune(object: &mut Value, schema: Schema<'_>) -> Vec<String> {
     pruner.removed
 }
 
-/// Prunes a part of an object; returns what went, sorted.
+/// Prunes a part of an object and returns the removed paths, sorted.
 pub(super) fn prune_part(value: &mut Value, schema: Schema<'_>) -> Vec<String> {
     let mut pruner = Pruner::default();
     pruner.prune_below(value, Some(schema));
@@ -33,7 +33,8 @@ pub(super) fn prune_part(value: &mut Value, schema: Schema<'_>) -> Vec<String> {
 }
 
 impl Pruner {
-    /// `resource`: the value is a whole object, whose own fields stay whatever the schema says.
+    /// `resource`: the value is a complete object that keeps `apiVersion`, `kind` and `metadata` regardless of the
+    /// schema.
     fn prune(&mut self, value: &mut Value, schema: Option<Schema<'_>>, resource: bool) {
         if let Some(schema) = schema.filter(|schema| schema.node().preserve_unknown_fields) {
             return self.preserve(value, schema, resource);
@@ -67,7 +68,7 @@ impl Pruner {
         self.prune(value, schema, resource);
     }
 
-    /// Where unknown fields are kept, known ones are pruned all the same.
+    /// Prunes below known fields of an object that keeps its unknown fields.
     fn preserve(&mut self, value: &mut Value, schema: Schema<'_>, resource: bool) {
         match value {
             Value::Object(fields) => {
@@ -108,10 +109,10 @@ impl Pruner {
     }
 }
 
-/// What a schema says about a field.
+/// The schema of a field.
 enum Shape<'a> {
-    /// It may be there. Without a schema (`additionalProperties: true`) values stay, but objects among them lose
-    /// their fields; so does the real server.
+    /// An allowed field. Without a schema (`additionalProperties: true`), values stay but objects lose their fields, as
+    /// on the real server.
     Known(Option<Schema<'a>>),
     Unknown,
 }

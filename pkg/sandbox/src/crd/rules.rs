@@ -1,8 +1,8 @@
-//! Runs the rules of a schema (`x-kubernetes-validations`) on an object.
+//! Evaluation of the rules of a schema (`x-kubernetes-validations`) on an object.
 //!
-//! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/cel/validation.go`. Differs: expressions are not checked
-//! for types before they run, no costs are counted, and a rule that uses what this build does not know (`cel.bind`,
-//! `sortBy`, comprehensions with two variables) is taken as fulfilled.
+//! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/cel/validation.go`. Differs: expressions are not
+//! type-checked, and costs are not counted. A rule that uses an unsupported function (`cel.bind`, `sortBy`,
+//! comprehensions with two variables) counts as satisfied.
 
 mod value;
 
@@ -22,11 +22,11 @@ use crate::{
     status::{FieldError, FieldErrorKind},
 };
 
-/// What a message may be long that an expression makes, in bytes.
+/// The maximum size of a message from an expression, in bytes.
 const MESSAGE_LIMIT_BYTES: usize = 5 * 1024;
 
 thread_local! {
-    /// All functions; registering them takes longer than a rule runs.
+    /// All functions, because registration takes longer than a rule.
     static FUNCTIONS: Context<'static> = {
         let mut context = Context::default();
         context.register_all();
@@ -34,20 +34,20 @@ thread_local! {
     };
 }
 
-/// A value at hand: what it was, and where.
+/// A value with its schema and its old state.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     schema: Schema<'a>,
     value: &'a Value,
-    /// What `oldSelf` is.
+    /// The value of `oldSelf`.
     old: Option<&'a Value>,
-    /// What tells whether it changed: its own, or that of the nearest value around it that was there before.
+    /// The correlation that detects a change: of the value, or of the nearest enclosing value that existed before.
     correlated: Option<Correlated<'a>>,
-    /// `correlated` is that of a value around it.
+    /// True if `correlated` belongs to an enclosing value.
     inherited: bool,
 }
 
-/// Everything an object's rules have against it.
+/// Returns all rule violations of an object.
 pub(super) fn faults(schema: Schema<'_>, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     if !schema.node().rules_below {
         return Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn faults(schema: Schema<'_>, object: &Value, old: Option<&Value>) ->
     run(Place { schema, value: object, old, correlated, inherited: false }, "")
 }
 
-/// What is wrong with a default by its rules, at the path of the default.
+/// Returns the rule violations of a default, at the path of the default.
 pub(super) fn default_faults(schema: Schema<'_>, default: &Value, path: &str) -> Vec<FieldError> {
     let run_with = |old| run(Place { schema, value: default, old, correlated: None, inherited: false }, path);
     let errors = run_with(Some(default));
@@ -92,7 +92,7 @@ impl Run<'_> {
         }
         self.rules(place, place.schema);
         for id in place.schema.checks().into_iter().flat_map(|checks| &checks.all_of) {
-            // The rules of an alternative are about the same value, which has the shape of the schema around it.
+            // Rules of `allOf` apply to the same value, which is converted with the enclosing schema.
             self.rules(Place { correlated: None, ..place }, place.schema.at(*id));
         }
         match place.value {
@@ -249,7 +249,7 @@ fn type_name(schema: Schema<'_>) -> &'static str {
     }
 }
 
-/// What a rule is called in faults: its message, or its text.
+/// The description of a rule in errors: its message or its expression.
 fn described(rule: &Rule) -> &str {
     let name = if rule.message.is_empty() { &rule.expression } else { &rule.message };
     name.trim()
@@ -269,7 +269,7 @@ fn message(rule: &Rule, expression: Option<&Program>, context: &Context<'_>) -> 
     }
 }
 
-/// A fault at run time in the words of the real server, as far as they are known.
+/// Formats a runtime error like the real server, as far as its messages are known.
 fn words(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(name) => format!("no such key: {name}"),
@@ -281,8 +281,8 @@ fn words(error: &ExecutionError) -> String {
     }
 }
 
-/// A rule's `fieldPath` as it is printed: `.a['b']` is `a.b` or `a[b]`; which one only the schema could say, and fields
-/// are what rules name.
+/// Formats `fieldPath` of a rule: `.a['b']` becomes `a.b`. The real server prints `a[b]` for map keys, which only the
+/// schema distinguishes, but rules usually name fields.
 fn field_path(path: &str) -> Option<String> {
     let printed = path.strip_prefix('.').unwrap_or(path).replace("['", ".").replace("']", "");
     (!printed.is_empty()).then(|| printed.trim_start_matches('.').to_owned())

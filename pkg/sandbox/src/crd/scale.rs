@@ -1,4 +1,4 @@
-//! The numbers a scale subresource finds in an object.
+//! Validation of the fields that the scale subresource refers to.
 //!
 //! Source: apiextensions-apiserver 1.36 `pkg/registry/customresource/validator.go`.
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{go, kinds::ScalePaths, status::FieldError};
 
-/// Everything that is wrong with the replicas and the selector.
+/// Returns all errors of replicas and selector.
 pub(super) fn faults(paths: &ScalePaths, object: &Value) -> Vec<FieldError> {
     let replicas = [&paths.spec_replicas, &paths.status_replicas].into_iter().filter_map(|path| {
         let value = find(object, path).filter(|value| !value.is_null())?;

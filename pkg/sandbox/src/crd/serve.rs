@@ -1,4 +1,4 @@
-//! What a definition serves.
+//! The resources that a definition serves.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
 const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 
-/// What an accepted definition serves: one entry a served version, the preferred one first.
+/// Returns one resource for each served version of an accepted definition, the preferred version first.
 pub(crate) fn resources(definition: &Value) -> Vec<Arc<ResourceType>> {
     let versions = list(&definition["spec"]["versions"]);
     let stored = versions.iter().find(|version| version["storage"] == true);
@@ -40,10 +40,10 @@ fn schema(version: &Value) -> SchemaRoot {
     SchemaRoot::lazy(version.pointer("/schema/openAPIV3Schema").unwrap_or(&fallback))
 }
 
-/// `storage` is the name of the version objects are stored in, and its schema.
+/// `storage` is the name of the storage version and its schema.
 fn resource(definition: &Value, version: &Value, storage: &(&str, SchemaRoot)) -> ResourceType {
     let spec = &definition["spec"];
-    // Accepted names are those of the time the definition was established, and later ones if they are free.
+    // The accepted names are the names at establishment; later names are accepted only if free.
     let accepted = &definition["status"]["acceptedNames"];
     let names = if text(&accepted["plural"]).is_empty() { &spec["names"] } else { accepted };
     let (storage_version, storage_schema) = storage;
@@ -114,7 +114,7 @@ fn custom(definition: &Value, version: &Value, storage_schema: Option<SchemaRoot
     }
 }
 
-/// The newest served version that is not deprecated, if it is newer than this one, as a half sentence.
+/// Names the newest served version that is not deprecated, as the end of a sentence. Empty if `version` is not older.
 /// Source: apiextensions-apiserver 1.36 `defaultDeprecationWarning`.
 fn replacement(definition: &Value, version: &Value) -> String {
     let spec = &definition["spec"];

@@ -1,4 +1,4 @@
-//! Tests over whole definitions and objects. The faults are those of a real kube-apiserver 1.36.3, word for word.
+//! Tests of complete definitions and objects. A real kube-apiserver 1.36.3 produced the expected errors.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ fn lines(errors: &[FieldError]) -> Vec<String> {
     errors.iter().map(ToString::to_string).collect()
 }
 
-/// Prunes and fills a spec, and prints what is wrong with it.
+/// Prunes and defaults an object with this spec, and returns its errors as text.
 fn faults(resource: &ResourceType, spec: &Value, old: Option<&Value>) -> Vec<String> {
     let object = |spec: &Value| {
         let mut object = json!({ "apiVersion": "ex.dev/v1", "kind": "Thing", "spec": spec });
@@ -203,7 +203,7 @@ fn a_set_or_a_map_has_nothing_twice() {
     assert_eq!(faults(&resource, &spec, Some(&spec)), [""; 0], "what was there before may stay");
 }
 
-/// With a walk through the list, or through the faults, for each item, this would take minutes.
+/// A walk through the list or through the errors for each item would take minutes.
 #[test]
 fn long_lists_are_checked_and_compared_with_those_before() {
     const LENGTH: usize = 20_000;

@@ -1,11 +1,11 @@
-//! The way through a value along its schema.
+//! A walk through a value along its schema.
 
 use serde_json::Value;
 
 use super::path::Path;
 use crate::schema::Schema;
 
-/// Calls `visit` with each value the schema knows, and with where it is, before what is in it.
+/// Calls `visit` with each value that has a schema and with its path, parents before children.
 pub(super) fn each(
     schema: Schema<'_>,
     value: &Value,

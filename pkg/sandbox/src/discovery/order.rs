@@ -1,15 +1,15 @@
-//! The order of groups, versions and resources.
+//! The order of groups, versions and resources in discovery.
 
 use std::{cmp::Reverse, sync::Arc};
 
 use crate::{builtin, kinds::ResourceType};
 
-/// All resources as discovery lists them: the built-in ones, then `custom` ones by group, version and plural. Those
-/// that share a group with built-in ones follow these.
+/// Returns all resources in discovery order: built-in resources first, then `custom` by group, version and plural.
+/// Custom resources in a built-in group follow the built-in resources of the group.
 ///
-/// Source: the APIService of a custom group has the least priority (kube-apiserver 1.36, crdregistration), and equals
-/// are sorted by name; versions by how stable and how new they are. The real server lists the resources of a custom
-/// version by chance; aggregated discovery sorts them.
+/// Source: the APIService of a custom group has the lowest priority (kube-apiserver 1.36, crdregistration). Groups of
+/// equal priority are sorted by name; versions by stability and number. The real server lists the resources of a custom
+/// version in random order; aggregated discovery sorts the resources.
 pub(crate) fn in_order(custom: Vec<Arc<ResourceType>>) -> Vec<Arc<ResourceType>> {
     let builtin = builtin::resources();
     let place = |group: &str| builtin.iter().position(|resource| &*resource.group == group);
@@ -34,19 +34,19 @@ pub(crate) fn in_order(custom: Vec<Arc<ResourceType>>) -> Vec<Arc<ResourceType>>
     keyed.into_iter().map(|(_, resource)| resource).collect()
 }
 
-/// The place of a resource in its group.
+/// The sort key of a resource in its group.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Within {
     Builtin(usize),
     Custom(Reverse<Stability>, Arc<str>),
 }
 
-/// The better version is the greater one.
+/// The stability of a version; a greater value is preferred.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stability {
-    /// Not of the form `v1`, `v1beta1`, `v1alpha1`: the earlier in the alphabet the better.
+    /// A version not of the form `v1`, `v1beta1` or `v1alpha1`; alphabetically earlier versions are preferred.
     Other(Reverse<String>),
-    /// Alpha 1, beta 2, stable 3; then the number after `v`, then the other number.
+    /// Alpha 1, beta 2, stable 3; then the number after `v`, then the number after `alpha` or `beta`.
     Known(u8, u64, u64),
 }
 

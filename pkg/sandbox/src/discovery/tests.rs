@@ -1,7 +1,7 @@
 use super::*;
 use crate::kinds::CustomResource;
 
-/// The built-in kinds and two custom ones, handed over in another order than they are listed in.
+/// The built-in kinds and custom kinds that are not yet in discovery order.
 fn kinds() -> Kinds {
     let custom = |group: &str, version: &str, plural: &str, kind: &str| {
         let like = builtin::resources().iter().find(|resource| &*resource.plural == "deployments").unwrap();
@@ -34,7 +34,7 @@ fn custom_groups_follow_the_built_in_ones() {
     let groups = groups(&kinds());
     let names = names(&groups["groups"], "name");
     assert_eq!(names[..3], ["apiregistration.k8s.io", "apps", "events.k8s.io"]);
-    // Its version v1 comes before v2 of the other.
+    // The version `v1` of `shop.example.com` sorts before the version `v2` of `alpha.example.com`.
     assert_eq!(names[names.len() - 2..], ["shop.example.com", "alpha.example.com"]);
     let aggregated = aggregated(&kinds(), false);
     let items = aggregated["items"].as_array().unwrap();
@@ -74,7 +74,7 @@ fn resources_carry_their_parts_and_where_they_are_stored() {
     let scale =
         list["resources"].as_array().unwrap().iter().find(|r| r["name"] == "deployments/scale").unwrap();
     assert_eq!((&scale["group"], &scale["kind"]), (&json!("autoscaling"), &json!("Scale")));
-    // Events of both groups are one and the same.
+    // Events of both groups are stored as one resource.
     for (group, version) in [("", "v1"), ("events.k8s.io", "v1")] {
         let list = resources(&kinds, group, version).unwrap();
         let events = list["resources"].as_array().unwrap().iter().find(|r| r["name"] == "events").unwrap();

@@ -1,7 +1,7 @@
-//! Addresses of Services: cluster IPs of 10.0.0.0/24 and node ports of 30000 to 32767.
+//! Allocation of Service addresses: cluster IPs of 10.0.0.0/24 and node ports from 30000 to 32767.
 //!
-//! The real server keeps bitmaps of what is taken. Here the taken ones are read from the Services there are: the
-//! caller hands them in while it holds the lock under which it writes the new Service.
+//! Differs: the real server keeps allocation bitmaps. Here the allocated addresses are read from the existing Services,
+//! which the caller passes while holding the write lock for the new Service.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -13,17 +13,17 @@ use serde_json::{Map, Value, json};
 use super::shape::is_empty;
 use crate::status::{FieldError, FieldErrorKind};
 
-/// The first three parts of every cluster IP.
+/// The first three octets of every cluster IP.
 const NETWORK: [u8; 3] = [10, 0, 0];
-/// The last part of the address of Service `kubernetes`.
+/// The last octet of the cluster IP of Service `kubernetes`.
 const FIRST_HOST: u8 = 1;
-/// As in the real server, addresses below are for Services that ask for one.
+/// The first last octet of dynamic allocation. As in the real server, lower addresses are meant for explicit requests.
 const FIRST_DYNAMIC_HOST: u8 = 16;
 const LAST_HOST: u8 = 254;
 const NODE_PORTS: std::ops::RangeInclusive<u64> = 30000..=32767;
 
-/// Gives a new or changed Service the cluster IP and the node ports it needs and has not; `old` is what is stored,
-/// `others` are all other Services. Same input, same addresses: the lowest free one is taken.
+/// Assigns missing cluster IPs and node ports to a new or changed Service. `old` is the stored Service, `others` are
+/// all other Services. Assigns the lowest free address, so equal input gives equal addresses.
 pub(crate) fn assign_addresses<'a>(
     service: &mut Value,
     old: Option<&Value>,
@@ -104,7 +104,7 @@ fn check_cluster_ip(ip: &str, taken: &HashSet<&str>) -> Result<(), FieldError> {
             }
             format!("failed to allocate IP {ip}: provided IP is already allocated")
         }
-        // What is no address at all is refused by the checks that follow.
+        // Later checks refuse text that is no IP address.
         Err(_) => return Ok(()),
         Ok(_) => format!(
             "failed to allocate IP {ip}: the provided IP ({ip}) is not in the valid range. The range of valid IPs is \
@@ -152,7 +152,7 @@ fn assign_node_ports(
     Ok(())
 }
 
-/// The lowest port neither other Services nor this one have.
+/// Takes the lowest port that is neither used by another Service nor kept by this one.
 fn take_free(taken: &mut BTreeSet<u64>, kept: &BTreeSet<u64>) -> Option<u64> {
     let free = NODE_PORTS.into_iter().find(|port| !taken.contains(port) && !kept.contains(port))?;
     taken.insert(free);

@@ -1,4 +1,4 @@
-//! Bodies that do not fit the Go structs of the real server: wrong types, unknown fields.
+//! Detection of bodies that do not fit the Go structs of the real server: wrong types and unknown fields.
 
 use serde_json::Value;
 
@@ -11,18 +11,18 @@ use crate::{
     schema::{Additional, Node, Schema, Type},
 };
 
-/// The first wrong type in an object, in the words of Go's JSON decoder; `None` when it can be decoded.
+/// Returns the first type error of an object in the words of Go's JSON decoder: `None` if the object can be decoded.
 ///
-/// Differs: named text types (`v1.Protocol`) are called `string`, and few embedded structs are in the path.
+/// Differs: named text types (`v1.Protocol`) are called `string`, and the path contains only some embedded structs.
 pub(super) fn error(schema: Schema<'_>, value: &Value) -> Option<String> {
     let mut place = Place { path: Vec::new(), holder: type_name(schema.node()) };
     check(schema, value, &mut place)
 }
 
 struct Place<'a> {
-    /// Field names without indices: Go leaves them out.
+    /// Field names without indices, because Go omits indices.
     path: Vec<&'a str>,
-    /// The innermost struct with a name.
+    /// The innermost named struct.
     holder: String,
 }
 
@@ -81,7 +81,7 @@ fn check<'a>(schema: Schema<'a>, value: &'a Value, place: &mut Place<'a>) -> Opt
     }
 }
 
-/// The struct inside a struct that holds a field, for those that clients meet.
+/// The embedded Go struct that contains a field, for the structs that clients commonly write.
 fn embedded(holder: &str, field: &str) -> Option<&'static str> {
     match (holder, field) {
         ("v1.Volume", field) if field != "name" => Some("VolumeSource"),
@@ -105,7 +105,7 @@ fn quantity(value: &Value) -> Option<String> {
     )
 }
 
-/// Texts with a form of their own: times and bytes.
+/// Checks texts with a special format: times and bytes.
 fn string(node: &Node, text: &str) -> Option<String> {
     match node.format.as_deref() {
         Some("byte") => {
@@ -139,7 +139,7 @@ fn integer_type(node: &Node) -> String {
     node.format.as_deref().unwrap_or("int64").to_owned()
 }
 
-/// `v1.Pod` of `io.k8s.api.core.v1.Pod`.
+/// Returns `v1.Pod` for `io.k8s.api.core.v1.Pod`.
 fn type_name(node: &Node) -> String {
     let name = node.definition.as_deref().unwrap_or_default();
     name.rmatch_indices('.').nth(1).map_or(name, |(dot, _)| &name[dot + 1..]).to_owned()
@@ -164,7 +164,7 @@ fn go_type(schema: Schema<'_>) -> String {
     }
 }
 
-/// The fields no struct has, as paths such as `spec.containers[0].foo`, in the order they stand.
+/// Returns the fields that no struct has, as paths such as `spec.containers[0].foo`, in document order.
 pub(super) fn unknown_fields(schema: Schema<'_>, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     collect(schema, value, &mut String::new(), &mut found);

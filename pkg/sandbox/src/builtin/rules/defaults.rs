@@ -1,6 +1,7 @@
-//! Defaults that depend on other fields; those that do not are in `defaults.txt`.
+//! Defaults that depend on other fields. `defaults.txt` has the independent defaults.
 //!
-//! Source: the `SetDefaults_…` functions of Kubernetes 1.36, and the conversions that fill in a field from another one.
+//! Source: the `SetDefaults_…` functions of Kubernetes 1.36, and the conversions that derive a field from another
+//! field.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +9,8 @@ use super::shape::is_empty;
 
 type Object = Map<String, Value>;
 
-/// Fills in what code decides for a type, named by the last three parts of its definition. Runs before the table.
+/// Sets the computed defaults of a type, which is named by the last three parts of its definition. Runs before the
+/// table.
 pub(super) fn by_code(definition: &str, object: &mut Object) {
     match definition {
         "apps.v1.DaemonSetUpdateStrategy" | "apps.v1.DeploymentStrategy" => rolling_update(object),
@@ -34,7 +36,7 @@ pub(super) fn by_code(definition: &str, object: &mut Object) {
     }
 }
 
-/// Sets a field that is missing or empty to what `value` gives, if it gives anything.
+/// Sets a missing or empty field to the result of `value`, if any.
 fn fill(object: &mut Object, field: &str, value: impl FnOnce(&Object) -> Option<Value>) {
     if object.get(field).is_none_or(is_empty)
         && let Some(value) = value(object)
@@ -47,7 +49,7 @@ fn text<'a>(object: &'a Object, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// An object under a name, made when it is missing; `None` when something else is there.
+/// Returns a child object and creates a missing one: `None` if the field has another type.
 pub(super) fn child<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
     object.entry(field).or_insert_with(|| json!({})).as_object_mut()
 }
@@ -65,7 +67,7 @@ fn stateful_set_strategy(strategy: &mut Object) {
     }
 }
 
-/// Claim templates are whole objects: they say what they are.
+/// Sets `apiVersion` and `kind` of claim templates, which are complete objects.
 fn claim_templates(spec: &mut Object) {
     let templates = spec.get_mut("volumeClaimTemplates").and_then(Value::as_array_mut);
     for template in templates.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -99,7 +101,7 @@ fn job(object: &mut Object) {
     }
 }
 
-/// Images without a tag, and with the tag `latest`, are pulled always.
+/// Sets a missing pull policy: `Always` for images without tag and digest or with tag `latest`, else `IfNotPresent`.
 fn pull_policy(object: &mut Object, image: &str, policy: &str) {
     fill(object, policy, |object| {
         let image = text(object, image);
@@ -113,7 +115,7 @@ fn pull_policy(object: &mut Object, image: &str, policy: &str) {
     });
 }
 
-/// `stringData` is only written: it becomes part of `data`.
+/// Moves `stringData`, which is write-only, into `data`.
 fn string_data(secret: &mut Object) {
     use base64::{Engine, engine::general_purpose::STANDARD};
     let Some(Value::Object(texts)) = secret.remove("stringData") else { return };
@@ -148,7 +150,7 @@ fn pod(pod: &mut Object) {
     }
 }
 
-/// What is limited and not requested is requested as far as it is limited. Pod templates are left alone.
+/// Sets missing requests to the limits of a container. Pod templates stay unchanged.
 fn request_limits(container: &mut Object) {
     let Some(Value::Object(limits)) = container.get("resources").and_then(|r| r.get("limits")).cloned()
     else {
@@ -170,7 +172,7 @@ fn host_ports(container: &mut Object) {
     }
 }
 
-/// The service account has two names, a new and an old one.
+/// Sets `serviceAccountName` and the deprecated `serviceAccount` to the same value.
 fn service_account(spec: &mut Object) {
     let name = match (text(spec, "serviceAccountName"), text(spec, "serviceAccount")) {
         ("", "") => return,

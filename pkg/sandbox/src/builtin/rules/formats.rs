@@ -1,7 +1,7 @@
-//! Forms of names and other texts, with the words the real server has for what does not fit.
+//! Format checks of names and other texts, with the error messages of the real server.
 //!
-//! Source: apimachinery 1.36 `pkg/util/validation` and `pkg/api/validate/content`. Each function gives the list of what
-//! is wrong, empty when nothing is.
+//! Source: apimachinery 1.36 `pkg/util/validation` and `pkg/api/validate/content`. Each function returns the list of
+//! problems; the list is empty for valid texts.
 
 use std::net::IpAddr;
 
@@ -11,23 +11,23 @@ pub(super) use crate::meta::{
 };
 use crate::meta::{is_dns_label, label_key_problems};
 
-/// How a new object may be named.
+/// The name format of new objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameRule {
-    /// Lower-case letters, digits, `-` and `.`, at most 253.
+    /// Lower-case letters, digits, `-` and `.`; at most 253 characters.
     DnsSubdomain,
-    /// Lower-case letters, digits and `-`, at most 63.
+    /// Lower-case letters, digits and `-`; at most 63 characters.
     DnsLabel,
-    /// The same, and a letter comes first.
+    /// A DNS label that starts with a letter.
     Dns1035Label,
-    /// Anything that fits between two slashes of a path.
+    /// Any segment of a URL path.
     PathSegment,
-    /// Nothing is asked of it.
+    /// No restriction.
     Any,
 }
 
 impl NameRule {
-    /// What is wrong with a name. A prefix (`generateName`) may end in `-`.
+    /// Returns the problems of a name. A prefix (`generateName`) may end in `-`.
     pub(crate) fn problems(self, name: &str, prefix: bool) -> Vec<String> {
         let trimmed = if prefix { mask_trailing_dash(name) } else { name.to_owned() };
         match self {
@@ -40,7 +40,7 @@ impl NameRule {
     }
 }
 
-/// A prefix ends well when a letter follows its dash.
+/// Replaces a trailing dash by a letter, because a generated name continues after the dash.
 fn mask_trailing_dash(name: &str) -> String {
     match name.strip_suffix('-') {
         Some(rest) if !rest.is_empty() => format!("{rest}a"),
@@ -52,7 +52,7 @@ fn lower(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit()
 }
 
-/// `my-name`, not starting with a digit
+/// Checks a DNS label that starts with a letter, such as `my-name`.
 pub(super) fn dns_1035_label(text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if text.len() > 63 {
@@ -69,7 +69,7 @@ pub(super) fn dns_1035_label(text: &str) -> Vec<String> {
     problems
 }
 
-/// What may be a segment of a path.
+/// Checks a segment of a URL path.
 pub(super) fn path_segment(text: &str, prefix: bool) -> Vec<String> {
     if !prefix && (text == "." || text == "..") {
         return vec![format!("may not be '{text}'")];
@@ -78,7 +78,7 @@ pub(super) fn path_segment(text: &str, prefix: bool) -> Vec<String> {
     contained.map(|illegal| format!("may not contain '{illegal}'")).collect()
 }
 
-/// `example.com/MyName`: the keys of labels.
+/// Checks a label key, such as `example.com/MyName`.
 pub(super) fn qualified_name(text: &str) -> Vec<String> {
     let problems = label_key_problems(text).into_iter();
     problems.map(|problem| problem.replacen("a valid label key", "a qualified name", 1)).collect()
@@ -88,7 +88,7 @@ fn too_many_characters(most: usize) -> String {
     format!("must be no more than {most} characters")
 }
 
-/// The keys of config maps and secrets.
+/// Checks a key of a ConfigMap or a Secret.
 pub(super) fn config_map_key(text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if text.len() > 253 {
@@ -109,7 +109,7 @@ pub(super) fn config_map_key(text: &str) -> Vec<String> {
     problems
 }
 
-/// The names of environment variables.
+/// Checks the name of an environment variable.
 pub(super) fn variable_name(text: &str) -> Vec<String> {
     if text.is_empty() || !text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'=') {
         return vec![

@@ -1,9 +1,9 @@
-//! How objects of a kind may be named, and which writes need no version.
+//! The name formats of kinds, and the kinds whose updates need no `resourceVersion`.
 
 use super::formats::NameRule;
 use crate::kinds::ResourceType;
 
-/// How a new object of this kind may be named.
+/// The name format of new objects of this kind.
 pub(crate) fn name_rule(resource: &ResourceType) -> NameRule {
     match (&*resource.group, &*resource.plural) {
         ("" | "apps", "namespaces" | "services" | "statefulsets") => NameRule::DnsLabel,
@@ -15,7 +15,7 @@ pub(crate) fn name_rule(resource: &ResourceType) -> NameRule {
     }
 }
 
-/// Whether an update may leave out the `resourceVersion`.
+/// True if an update may omit `resourceVersion`.
 ///
 /// Source: `AllowUnconditionalUpdate` of the strategies of kube-apiserver 1.36.
 pub(crate) fn allows_unconditional_update(resource: &ResourceType) -> bool {
@@ -36,7 +36,7 @@ pub(crate) fn allows_unconditional_update(resource: &ResourceType) -> bool {
     !versioned
 }
 
-/// Whether a PUT of an object that is not there makes it.
+/// True if a PUT of a missing object creates the object.
 ///
 /// Source: `AllowCreateOnUpdate` of the strategies of kube-apiserver 1.36.
 pub(crate) fn allows_create_on_update(resource: &ResourceType) -> bool {

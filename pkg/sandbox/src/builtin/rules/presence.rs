@@ -1,4 +1,4 @@
-//! How types are written and what their missing fields become: the Go words of the shapes, and a small table of defaults.
+//! The treatment of missing and empty fields per type: Go annotations of the shapes and a small table of defaults.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -6,21 +6,21 @@ use serde_json::{Value, json};
 
 use crate::builtin::table::{Field, Form, ValueType, shapes};
 
-/// What is said about the fields of one type.
+/// The rules of one type.
 #[derive(Debug, Default)]
 pub(super) struct TypeRules {
     fields: Vec<FieldRule>,
 }
 
-/// What is said about one field.
+/// The rule of one field.
 #[derive(Debug)]
 pub(super) struct FieldRule {
     pub(super) name: &'static str,
-    /// A zero is a value of its own: the field is a pointer in Go.
+    /// True if zero is distinct from absent, because the field is a pointer in Go.
     pub(super) kept: bool,
-    /// What is written when there is no value, for fields that are always there.
+    /// The value that is written for a missing field that is always present.
     pub(super) always: Option<Value>,
-    /// What stands in for a missing value.
+    /// The default of a missing field.
     pub(super) default: Option<Value>,
 }
 
@@ -43,23 +43,22 @@ static TYPES: LazyLock<HashMap<&'static str, TypeRules>> = LazyLock::new(|| {
 
 static NOTHING: TypeRules = TypeRules { fields: Vec::new() };
 
-/// What is said about a type, by its name in the OpenAPI document or its last three parts.
+/// Returns the rules of a type, which is named by its OpenAPI name or the last three parts of this name.
 pub(super) fn of_type(definition: &str) -> &'static TypeRules {
     TYPES.get(short_name(definition)).unwrap_or(&NOTHING)
 }
 
-/// The last three parts of a definition's name, `core.v1.Pod` of `io.k8s.api.core.v1.Pod`.
+/// Returns the last three parts of a definition name: `core.v1.Pod` for `io.k8s.api.core.v1.Pod`.
 pub(super) fn short_name(definition: &str) -> &str {
     definition.rmatch_indices('.').nth(2).map_or(definition, |(dot, _)| &definition[dot + 1..])
 }
 
 impl TypeRules {
-    /// All fields something is said about.
     pub(super) fn fields(&self) -> &[FieldRule] {
         &self.fields
     }
 
-    /// Whether a zero is kept in this field.
+    /// True if a zero in this field is kept.
     pub(super) fn keeps_zero(&self, field: &str) -> bool {
         self.fields.iter().any(|rule| rule.name == field && rule.kept)
     }
@@ -74,7 +73,7 @@ impl TypeRules {
     }
 }
 
-/// What Go writes for a field that nothing was read into.
+/// The value that Go writes for an unset field.
 fn zero(field: &Field) -> Value {
     match &field.value {
         _ if field.is_pointer => Value::Null,
@@ -89,7 +88,7 @@ fn zero(field: &Field) -> Value {
     }
 }
 
-/// Reads the table of defaults: a type a line, then its fields as `name=JSON`.
+/// Parses the table of defaults. Each line has a type and its fields as `name=JSON`.
 fn read_defaults(text: &'static str, types: &mut HashMap<&'static str, TypeRules>) {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split_ascii_whitespace();

@@ -1,18 +1,18 @@
-//! Quantities such as `100m`, `1.5Gi` and `2e3`, and the one form the real server writes each in.
+//! Quantities such as `100m`, `1.5Gi` and `2e3`, and their canonical form.
 //!
-//! Source: apimachinery 1.36 `pkg/api/resource`. Differs: numbers past 38 digits are left as they are.
+//! Source: apimachinery 1.36 `pkg/api/resource`. Differs: numbers with more than 30 digits count as invalid.
 
 use std::cmp::Ordering;
 
-/// How the suffix of a quantity counts.
+/// The suffix family of a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Format {
-    /// By thousands: `m`, `k`, `M`.
+    /// Powers of 1000: `m`, `k`, `M`.
     #[default]
     Decimal,
-    /// By 1024: `Ki`, `Mi`.
+    /// Powers of 1024: `Ki`, `Mi`.
     Binary,
-    /// By powers of ten: `e3`.
+    /// Powers of ten: `e3`.
     Exponent,
 }
 
@@ -27,11 +27,11 @@ pub(super) struct Quantity {
 const DECIMAL: [(&str, i32); 10] =
     [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-/// More digits than any real number needs, and few enough that nothing overflows.
+/// The maximum number of digits, more than real quantities need. Calculations that overflow return `None`.
 const MAX_DIGITS: usize = 30;
 
 impl Quantity {
-    /// Reads a quantity; `None` when it is none, or too long to be handled here.
+    /// Parses a quantity: `None` if the text is invalid or has too many digits.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
         let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
@@ -60,12 +60,12 @@ impl Quantity {
         Some(Self { units, scale, format }.trimmed())
     }
 
-    /// Whether it is below zero.
+    /// True if the quantity is below zero.
     pub(super) fn is_negative(self) -> bool {
         self.units < 0
     }
 
-    /// Which of two is the greater one.
+    /// Compares the numeric values of two quantities.
     pub(super) fn compare(self, other: Self) -> Ordering {
         let low = self.scale.min(other.scale);
         let grown = |quantity: Self| {
@@ -78,12 +78,12 @@ impl Quantity {
         }
     }
 
-    /// Whether it is a whole number.
+    /// True for whole numbers.
     pub(super) fn is_whole(self) -> bool {
         self.scale >= 0
     }
 
-    /// The same number without zeros at its end, and in nothing finer than billionths.
+    /// Returns the number without trailing zeros, rounded up to nine decimal places.
     fn trimmed(mut self) -> Self {
         while self.scale < -9 {
             let up = i128::from(self.units > 0 && self.units % 10 != 0);
@@ -113,7 +113,7 @@ impl Quantity {
                 return Some(format!("{rest}{}", BINARY[power]));
             }
         }
-        // The exponent goes down to the next multiple of three.
+        // Rounds the exponent down to a multiple of three.
         let down = self.scale.rem_euclid(3);
         let (mut units, mut exponent) = (self.units, self.scale - down);
         units = units.checked_mul(10_i128.pow(u32::try_from(down).ok()?))?;
@@ -130,7 +130,7 @@ impl Quantity {
     }
 }
 
-/// The form the real server writes a quantity in; `None` when it is none.
+/// Returns the canonical form of a quantity: `None` if the text is not a quantity.
 pub(super) fn canonical(text: &str) -> Option<String> {
     Quantity::parse(text)?.print()
 }

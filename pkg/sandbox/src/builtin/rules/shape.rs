@@ -1,7 +1,7 @@
-//! Objects as the real server writes them: unknown fields gone, zeros left out, defaults filled in.
+//! Normalization of objects as on the real server: removes unknown fields and zero values, and sets defaults.
 //!
-//! The real server decodes into Go structs, fills in defaults and encodes again. The same comes out here of two walks
-//! over the JSON tree: [`reduce`] does what decoding does, [`complete`] fills in and does what encoding does.
+//! The real server decodes into Go structs, sets defaults and encodes the structs. Two walks over the JSON tree have
+//! the same effect: [`reduce`] acts like decoding; [`complete`] sets defaults and acts like encoding.
 
 use serde_json::{Map, Value};
 
@@ -12,18 +12,18 @@ use super::{
 };
 use crate::schema::{Additional, Node, Schema, Type};
 
-/// Whether the fields of an object are described: then it is a struct to the real server.
+/// True for objects with described fields, which are structs on the real server.
 pub(super) fn is_struct(node: &Node) -> bool {
     node.kind == Type::Object && !node.properties.is_empty()
 }
 
-/// Whether it is a quantity, such as `100m`.
+/// True for quantities such as `100m`.
 pub(super) fn is_quantity(node: &Node) -> bool {
     node.definition.as_deref().is_some_and(|name| name.ends_with(".Quantity"))
         || node.format.as_deref() == Some("quantity")
 }
 
-/// Removes what decoding loses: unknown fields, nulls and zeros; structs that are no pointers appear.
+/// Removes unknown fields, nulls and zero values, as decoding does, and adds missing structs that are not pointers.
 pub(super) fn reduce(value: &mut Value, schema: Schema<'_>) {
     let node = schema.node();
     match value {
@@ -85,7 +85,7 @@ fn reduce_struct(object: &mut Map<String, Value>, schema: Schema<'_>) {
     }
 }
 
-/// Fills in defaults, the outer before the inner, then what is written although it is empty.
+/// Sets defaults, outer objects first, then adds empty fields that are always written.
 pub(super) fn complete(value: &mut Value, schema: Schema<'_>) {
     let node = schema.node();
     match value {
@@ -128,7 +128,7 @@ pub(super) fn complete(value: &mut Value, schema: Schema<'_>) {
     }
 }
 
-/// What a null becomes in a map or a list.
+/// The value of a null in a map or a list.
 fn zero(node: &Node) -> Value {
     match node.kind {
         Type::String if is_quantity(node) => Value::from("0"),
@@ -140,7 +140,7 @@ fn zero(node: &Node) -> Value {
     }
 }
 
-/// Whether a value is left out of what is written. Structs are not: their zero shows where they are no pointers.
+/// True if a value is omitted from the output. Structs stay: a struct that is not a pointer is written even if empty.
 fn is_zero(value: &Value, node: &Node) -> bool {
     match value {
         Value::Object(object) => object.is_empty() && matches!(node.additional, Additional::Of(_)),
@@ -148,7 +148,7 @@ fn is_zero(value: &Value, node: &Node) -> bool {
     }
 }
 
-/// Whether it is Go's zero value or an empty list.
+/// True for Go zero values and for empty lists and objects.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,

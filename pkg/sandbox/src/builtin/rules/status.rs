@@ -1,4 +1,4 @@
-//! Rules of the status of workloads, the only built-in kinds whose status is checked.
+//! Validation of the status of workloads, the only built-in kinds with a validated status.
 //!
 //! Source: the `Validate…StatusUpdate` functions of kube-apiserver 1.36.
 
@@ -9,7 +9,7 @@ use crate::{kinds::ResourceType, status::FieldError};
 
 const STATUS: Path<'static> = Path::Root("status");
 
-/// Everything that is wrong with what was written through a subresource.
+/// Returns the validation errors of a write through a subresource.
 pub(super) fn validate(
     resource: &ResourceType,
     subresource: &str,

@@ -1,7 +1,7 @@
-//! What the server itself decides when an object is made or changed: status, generation, and what is its own.
+//! Fields that the server controls at creations and updates: status, generation and others.
 //!
-//! Source: the `strategy.go` files of kube-apiserver 1.36 and the admission plugins it runs by default, but for those
-//! that need other objects (ServiceAccount, LimitRanger, ResourceQuota, DefaultStorageClass).
+//! Source: the `strategy.go` files of kube-apiserver 1.36 and its default admission plugins, except the plugins that
+//! need other objects (ServiceAccount, LimitRanger, ResourceQuota, DefaultStorageClass).
 
 mod pod;
 mod service;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::defaults::child;
 use crate::kinds::ResourceType;
 
-/// Kinds that count changes, and the fields whose change counts.
+/// Kinds with `metadata.generation`, and the fields whose changes increase the generation.
 const GENERATIONS: [(&str, &str, &[&str]); 25] = [
     ("", "pods", &["spec"]),
     ("", "podtemplates", &["template"]),
@@ -40,7 +40,7 @@ const GENERATIONS: [(&str, &str, &[&str]); 25] = [
     ("storage.k8s.io", "csidrivers", &["spec"]),
 ];
 
-/// The annotation that counts the changes of a DaemonSet's template.
+/// The annotation with the generation of the Pod template of a DaemonSet.
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 type Object = Map<String, Value>;
@@ -60,7 +60,7 @@ fn has_status(resource: &ResourceType) -> bool {
     resource.schema.schema().field("status").is_some()
 }
 
-/// Takes a field over from the stored object, or away when that has none.
+/// Copies a field from the stored object, or removes a field that is missing there.
 fn take_over(object: &mut Object, old: &Value, field: &str) {
     match old.get(field) {
         Some(value) => object.insert(field.to_owned(), value.clone()),
@@ -68,10 +68,10 @@ fn take_over(object: &mut Object, old: &Value, field: &str) {
     };
 }
 
-/// Brings a new object into the state in which it is stored.
+/// Prepares a new object for storage.
 pub(super) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
     let Some(object) = object.as_object_mut() else { return };
-    // The generation of a CSIDriver appears with its first change.
+    // A CSIDriver gets its generation at the first change.
     if watched(resource).is_some()
         && !is(resource, "storage.k8s.io", "csidrivers")
         && let Some(metadata) = child(object, "metadata")
@@ -98,7 +98,7 @@ pub(super) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
     }
 }
 
-/// Keeps what this request may not write, and counts the change.
+/// Restores the fields that the request may not write, and increases the generation if needed.
 pub(crate) fn prepare_for_update(
     resource: &ResourceType,
     subresource: &str,
@@ -109,7 +109,7 @@ pub(crate) fn prepare_for_update(
     keep_metadata(object, old, "generation");
     match subresource {
         "status" => keep_for_status(resource, old, object),
-        // What a binding changes, the server wrote itself.
+        // The server itself writes the changes of a binding.
         "binding" => return,
         "finalize" => take_over(object, old, "status"),
         "ephemeralcontainers" => keep_all_but(object, old, "ephemeralContainers"),
@@ -128,7 +128,7 @@ pub(crate) fn prepare_for_update(
     }
 }
 
-/// Changes of metadata that count as well.
+/// True if a change of metadata also increases the generation.
 fn marks_change(resource: &ResourceType, old: &Value, object: &Object) -> bool {
     let field = match &*resource.plural {
         "deployments" => "annotations",
@@ -167,7 +167,7 @@ fn keep_for_main(resource: &ResourceType, old: &Value, object: &mut Object) {
     }
 }
 
-/// A write of the status changes nothing else, and of the metadata only what the kind allows.
+/// Restores all fields except metadata and status, and the metadata fields that the kind protects from status writes.
 fn keep_for_status(resource: &ResourceType, old: &Value, object: &mut Object) {
     let others: Vec<String> = object
         .keys()
@@ -216,7 +216,7 @@ fn new_namespace(object: &mut Object) {
     }
 }
 
-/// A new node takes no pods until its kubelet says that it is ready.
+/// Taints a new Node as not ready, so that the Node accepts no Pods until its kubelet reports readiness.
 fn new_node(object: &mut Object) {
     let Some(spec) = child(object, "spec") else { return };
     let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
@@ -253,7 +253,7 @@ fn add_finalizer(object: &mut Object, name: &str) {
     }
 }
 
-/// An API service without a Service is served by this very server, and so available at once.
+/// Marks an APIService without a Service as available, because the API server itself serves its group.
 fn new_api_service(object: &mut Object) {
     if object.get("spec").is_some_and(|spec| spec["service"].is_object()) {
         return;
@@ -276,7 +276,7 @@ fn set_template_generation(object: &mut Object, generation: i64) {
     }
 }
 
-/// A Job finds its pods by its own uid, unless it says that it knows better.
+/// Generates the selector of a Job from its uid, unless `manualSelector` is set.
 fn generate_job_selector(object: &mut Object) {
     let metadata = object.get("metadata").cloned().unwrap_or_default();
     let Some(spec) = child(object, "spec") else { return };
@@ -299,7 +299,7 @@ fn generate_job_selector(object: &mut Object) {
     if let Some(selector) = child(spec, "selector").and_then(|selector| child(selector, "matchLabels")) {
         selector.entry("batch.kubernetes.io/controller-uid").or_insert(uid);
     }
-    // A Job without labels of its own has those of its template.
+    // A Job without labels gets the labels of its template.
     if copied && let Some(metadata) = child(object, "metadata") {
         metadata.insert("labels".into(), labels.into());
     }

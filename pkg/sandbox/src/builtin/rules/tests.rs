@@ -14,7 +14,7 @@ fn resource(group: &str, kind: &str) -> &'static ResourceType {
     resources().iter().find(|r| &*r.group == group && &*r.kind == kind).expect("the kind is built in")
 }
 
-/// What is wrong with a new object, once it has its defaults.
+/// Returns the validation errors of a new object with defaults.
 fn problems(group: &str, kind: &str, mut object: Value) -> Vec<(FieldErrorKind, String)> {
     let resource = resource(group, kind);
     set_defaults(resource, &mut object);

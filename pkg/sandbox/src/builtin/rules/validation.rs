@@ -1,7 +1,7 @@
-//! What the server refuses, kind by kind.
+//! Validation of built-in kinds.
 //!
-//! Source: the `validation.go` files of kube-apiserver 1.36; order and words are theirs. Where they have more rules than
-//! stand here, those about values nobody writes by hand are left out; so are kinds that no provider ships.
+//! Source: the `validation.go` files of kube-apiserver 1.36, with their order and messages. Deliberately absent: rules
+//! for values that nobody writes by hand, and kinds that no provider ships.
 
 mod batch;
 mod config;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::faults::{Faults, Path};
 use crate::{kinds::ResourceType, status::FieldError};
 
-/// Everything that is wrong with an object; `old` at an update of the object itself.
+/// Returns all validation errors of an object; `old` is the stored object at an update of the object itself.
 pub(super) fn validate(resource: &ResourceType, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut faults = Faults::default();
     let to = &mut faults;
@@ -46,14 +46,14 @@ pub(super) fn validate(resource: &ResourceType, object: &Value, old: Option<&Val
     faults.into_errors()
 }
 
-/// Faults of the client configuration of a webhook.
+/// Validates the client configuration of a webhook.
 pub(crate) fn client_config_faults(config: &Value, path: &str) -> Vec<FieldError> {
     let mut faults = Faults::default();
     extension::client_config(config, &Path::Root(path), &mut faults);
     faults.into_errors()
 }
 
-/// Faults of the versions of reviews that a webhook takes.
+/// Validates the review versions that a webhook accepts.
 pub(crate) fn review_version_faults(versions: &Value, path: &str) -> Vec<FieldError> {
     let mut faults = Faults::default();
     extension::review_versions(versions, &Path::Root(path), &mut faults);

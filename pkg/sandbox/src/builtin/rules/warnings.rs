@@ -1,6 +1,7 @@
-//! What the server warns of, without refusing it.
+//! Warnings of built-in kinds.
 //!
-//! Source: kube-apiserver 1.36 `pkg/api/*/warnings.go` and the strategies; those a management cluster meets.
+//! Source: kube-apiserver 1.36 `pkg/api/*/warnings.go` and the strategies; only warnings that occur on management
+//! clusters.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,13 +10,13 @@ use serde_json::Value;
 use super::faults::{Path, entries, items, text};
 use crate::kinds::ResourceType;
 
-/// Annotations that fields have replaced, for pods and their templates.
+/// Deprecated annotations of Pods and Pod templates, with their replacement fields.
 const REPLACED_ANNOTATIONS: [(&str, &str); 2] = [
     ("scheduler.alpha.kubernetes.io/critical-pod", "use the \"priorityClassName\" field instead"),
     ("security.alpha.kubernetes.io/sysctls", "use the \"sysctls\" field instead"),
 ];
 
-/// Labels of nodes that have had their time, and what is said of them.
+/// Deprecated Node labels and their warnings.
 const OLD_NODE_LABELS: [(&str, &str); 8] = [
     ("app.kubernetes.io/created-by", "deprecated since v1.9"),
     ("beta.kubernetes.io/arch", "deprecated since v1.14; use \"kubernetes.io/arch\" instead"),
@@ -39,7 +40,7 @@ const OLD_NODE_LABELS: [(&str, &str); 8] = [
     ),
 ];
 
-/// What is said of every request for a kind that has had its time.
+/// The warning of every request for a deprecated kind.
 pub(crate) fn deprecation(resource: &ResourceType) -> Option<&'static str> {
     match (&*resource.group, &*resource.plural) {
         ("", "endpoints") => {
@@ -50,7 +51,7 @@ pub(crate) fn deprecation(resource: &ResourceType) -> Option<&'static str> {
     }
 }
 
-/// Everything there is to warn of in an object.
+/// Returns all warnings for an object.
 pub(crate) fn warnings(resource: &ResourceType, object: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match (&*resource.group, &*resource.plural) {
@@ -149,7 +150,7 @@ fn node_affinity(affinity: &Value, place: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A variable set twice, unless the second value is made of the first one.
+/// Warns of environment variables that are set twice, unless the second value refers to the first.
 fn repeated_variables(container: &Value, place: &str, found: &mut Vec<String>) {
     let mut seen = HashSet::new();
     for (index, variable) in items(&container["env"]) {
@@ -168,7 +169,7 @@ fn repeated_ports(container: &Value, place: &str, found: &mut Vec<String>) {
     for (index, port) in items(&container["ports"]) {
         let key = (port["containerPort"].as_i64().unwrap_or_default(), text(&port["protocol"]));
         if let Some(first) = seen.get(&key) {
-            // Ports of the node that are wanted twice are refused.
+            // Validation refuses duplicate host ports.
             if port["hostPort"].is_null() {
                 found.push(format!(
                     "{place}.ports[{index}]: duplicate port definition with {place}.ports[{first}]"

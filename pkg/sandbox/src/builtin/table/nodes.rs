@@ -1,19 +1,18 @@
-//! Makes schemas of definitions.
+//! Builds schemas from definitions.
 
 use std::{collections::HashMap, sync::Arc};
 
 use super::shapes::{Default, Field, Form, Keys, Merge, Shape, Shapes, ValueType};
 use crate::schema::{Additional, ListType, Node, NodeId, PatchStrategy, Schemas, Type};
 
-/// All definitions as nodes of one [`Schemas`].
-/// Shape: the second part has the node of each definition, in the order of [`Shapes::iter`]. Fields that are alike
-/// share a node.
+/// Converts all definitions to nodes of one [`Schemas`]. The second value has the node of each definition, in the order
+/// of [`Shapes::iter`]. Equal fields share a node.
 pub(super) fn schemas(shapes: &Shapes) -> (Schemas, Vec<NodeId>) {
     let mut schemas = Schemas::default();
     let roots: Vec<_> = shapes.iter().map(|shape| schemas.add(definition(shape))).collect();
     let plain_text = schemas.add(Node { kind: Type::String, ..Node::default() });
     let mut builder = Builder { shapes, roots: &roots, schemas, alike: HashMap::new() };
-    // A field that says more than its definition takes a copy of it, which must be whole by then.
+    // A field that overrides its definition copies the definition, so all definitions must be complete by then.
     for takes_a_copy in [false, true] {
         for (shape, root) in shapes.iter().zip(&roots) {
             let package = shape.name.rsplit_once('.').map_or("", |(package, _)| package);
@@ -38,7 +37,7 @@ fn fields(shape: &Shape) -> &[Field] {
     }
 }
 
-/// It refers to a definition and says more than the definition does.
+/// True if a field refers to a definition and overrides the merge rules of the definition.
 fn says_more(field: &Field) -> bool {
     let merged = field.merge != Merge::Replace;
     let more = field.atomic || field.granular || field.retain_keys || field.replaces || merged;
@@ -83,7 +82,7 @@ struct Builder<'a> {
     shapes: &'a Shapes,
     roots: &'a [NodeId],
     schemas: Schemas,
-    /// Nodes by package and words: names of definitions mean another thing in another package.
+    /// Nodes by package and table line: an alias may name different definitions in different packages.
     alike: HashMap<(&'a str, &'static str), NodeId>,
 }
 

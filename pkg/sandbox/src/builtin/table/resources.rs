@@ -1,8 +1,8 @@
-//! Reads `resources.txt`.
+//! Parser of `resources.txt`.
 
 const EVERY: &str = "create,delete,deletecollection,get,list,patch,update,watch";
 
-/// A resource as the table has it.
+/// A resource line of the table.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Resource {
     pub(super) group: &'static str,
@@ -15,12 +15,12 @@ pub(super) struct Resource {
     pub(super) verbs: Vec<&'static str>,
     pub(super) short_names: Vec<&'static str>,
     pub(super) categories: Vec<&'static str>,
-    /// The group and version it is stored in.
+    /// The storage group and version.
     pub(super) stored: (&'static str, &'static str),
     pub(super) subresources: Vec<Subresource>,
 }
 
-/// A subresource as the table has it.
+/// A subresource line of the table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Subresource {
     pub(super) name: &'static str,
@@ -30,7 +30,7 @@ pub(super) struct Subresource {
     pub(super) verbs: Vec<&'static str>,
 }
 
-/// All resources of the table.
+/// Parses all resources of the table.
 pub(super) fn read(table: &'static str) -> Result<Vec<Resource>, String> {
     let mut resources: Vec<Resource> = Vec::new();
     let (mut group, mut version, mut package) = ("", "", "");
@@ -90,7 +90,7 @@ fn verbs(text: &'static str) -> Vec<&'static str> {
     if text == "every" { EVERY } else { text }.split(',').collect()
 }
 
-/// Group and version of `apps/v1` or `v1`.
+/// Splits `apps/v1` or `v1` into group and version.
 fn split_version(api_version: &'static str) -> (&'static str, &'static str) {
     api_version.split_once('/').unwrap_or(("", api_version))
 }

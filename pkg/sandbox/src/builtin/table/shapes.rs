@@ -1,40 +1,38 @@
-//! Reads `shapes.txt`: the definitions built-in kinds are made of.
+//! Parser of `shapes.txt`: the definitions of the built-in kinds and their parts.
 
 use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Value, json};
 
-/// All definitions.
 #[derive(Debug)]
 pub(crate) struct Shapes {
     shapes: Vec<Shape>,
     by_name: HashMap<Arc<str>, ShapeId>,
 }
 
-/// The number of a definition in [`Shapes`].
+/// The index of a definition in [`Shapes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ShapeId(usize);
 
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// Its whole name, such as `io.k8s.api.core.v1.PodSpec`.
+    /// The full name, such as `io.k8s.api.core.v1.PodSpec`.
     pub(crate) name: Arc<str>,
-    /// It has the texts `apiVersion` and `kind`, which are not among its fields.
+    /// True for kinds: the texts `apiVersion` and `kind` exist but are not in the list of fields.
     pub(crate) is_kind: bool,
-    /// It is merged as a whole.
+    /// True if merges replace the value as a whole.
     pub(crate) atomic: bool,
-    /// What it is made of.
     pub(crate) form: Form,
 }
 
-/// What a definition is made of.
+/// The form of a definition.
 #[derive(Debug)]
 pub(crate) enum Form {
-    /// An object of these fields, sorted by name.
+    /// An object with these fields, sorted by name.
     Fields(Vec<Field>),
     /// Text of this OpenAPI format.
     Text(&'static str),
-    /// A number with a unit, as text or as a number.
+    /// A number with a unit, written as text or as a number.
     Quantity,
     /// A whole number or text.
     IntOrString,
@@ -49,113 +47,107 @@ pub(crate) struct Field {
     pub(crate) name: &'static str,
     pub(crate) value: ValueType,
     pub(crate) required: bool,
-    /// What stands in for it.
     pub(crate) default: Default,
-    /// How a list is merged by server-side apply.
+    /// The list merge rule of server-side apply.
     pub(crate) keys: Keys,
-    /// It is merged as a whole, and OpenAPI says so.
+    /// True if merges replace the value as a whole and OpenAPI documents this rule.
     pub(crate) atomic: bool,
-    /// It is an object whose fields are merged one by one, whatever its definition says.
+    /// True if merges treat the fields of the object one by one, regardless of its definition.
     pub(crate) granular: bool,
-    /// It is a pointer in Go: a zero is a value of its own.
+    /// True for a pointer in Go, which distinguishes zero from absent.
     pub(crate) is_pointer: bool,
-    /// JSON has it though it is empty.
+    /// True if JSON contains the field even if its value is empty.
     pub(crate) is_always: bool,
-    /// The only values a text may have, or the texts in a list or a map; empty when any will do.
+    /// The allowed values of a text or of the texts in a list or map; empty if every value is allowed.
     pub(crate) allowed: Vec<String>,
-    /// What a strategic merge patch does with a list.
+    /// The list rule of strategic merge patches.
     pub(crate) merge: Merge,
-    /// A strategic merge patch may say which fields to keep.
+    /// True if a strategic merge patch may list the fields to retain.
     pub(crate) retain_keys: bool,
-    /// A strategic merge patch replaces the object as a whole.
+    /// True if a strategic merge patch replaces the object as a whole.
     pub(crate) replaces: bool,
-    /// Its number in protobuf; with more than one, those of the messages on the way to it come first. Empty when
-    /// protobuf does not have it.
+    /// The protobuf field number, preceded by the numbers of enclosing messages. Empty if protobuf lacks the field.
     pub(crate) numbers: Vec<u32>,
-    /// The line of the table without name and numbers: equal for fields that are alike.
+    /// The table line without name and numbers; equal for equal fields.
     words: &'static str,
 }
 
-/// What a field, an item or a value holds.
+/// The type of a field, an item or a map value.
 #[derive(Debug)]
 pub(crate) enum ValueType {
-    /// True or false.
     Bool,
-    /// A whole number of 32 bits.
     Int32,
-    /// A whole number of 64 bits.
     Int64,
     Double,
     Text,
-    /// Bytes, as base64.
+    /// Bytes as base64.
     Bytes,
-    /// Any object.
     Object,
     Shape(ShapeId),
     List(Box<Inner>),
-    /// An object whose names are free.
+    /// An object with arbitrary field names.
     Map(Box<Inner>),
 }
 
-/// What items or values hold.
+/// The type of list items or map values.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) value: ValueType,
-    /// OpenAPI gives them the empty value as default.
+    /// True if the OpenAPI default of an item is the empty value.
     pub(crate) zero: bool,
 }
 
-/// What stands in for a missing field in OpenAPI.
+/// The OpenAPI default of a missing field.
 #[derive(Debug)]
 pub(crate) enum Default {
     None,
-    /// The empty value of its type.
+    /// The empty value of the type.
     Zero,
     Value(Value),
 }
 
-/// What a strategic merge patch does with a list.
+/// The list rule of strategic merge patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Merge {
     Replace,
-    /// Adds values.
+    /// Adds missing values.
     Items,
-    /// Merges items that agree in this field.
+    /// Merges items with equal values of this field.
     ByKey(&'static str),
 }
 
-/// How a list is merged by server-side apply.
+/// The list merge rule of server-side apply.
 #[derive(Debug)]
 pub(crate) enum Keys {
     Atomic,
-    /// Each value on its own.
+    /// Each value is merged separately.
     Set,
-    /// Each item by these of its fields.
+    /// Items with equal values of these fields are merged.
     Map(Vec<Arc<str>>),
 }
 
 impl ShapeId {
-    /// Its place in [`Shapes::iter`].
+    /// The position in [`Shapes::iter`].
     pub(crate) fn index(self) -> usize {
         self.0
     }
 }
 
 impl Field {
-    /// True if an empty scalar is a value; otherwise Go writes it to protobuf, not to JSON, when it is not set.
+    /// True if JSON keeps an empty scalar. Otherwise Go omits an unset scalar from JSON but writes the empty value to
+    /// protobuf.
     pub(crate) fn is_kept(&self) -> bool {
         use ValueType::{Bool, Double, Int32, Int64, Text};
         (self.is_pointer || self.is_always) && matches!(self.value, Bool | Int32 | Int64 | Double | Text)
     }
 
-    /// The line of the table without name and numbers: within a package equal for fields that are alike.
+    /// The table line without name and numbers; equal for equal fields of one package.
     pub(super) fn words(&self) -> &'static str {
         self.words
     }
 }
 
 impl ValueType {
-    /// The empty value of the type.
     pub(crate) fn zero(&self) -> Value {
         match self {
             Self::Bool => json!(false),
@@ -168,7 +160,7 @@ impl ValueType {
 }
 
 impl Shapes {
-    /// Reads the table.
+    /// Parses the table.
     pub(super) fn read(table: &'static str) -> Result<Self, String> {
         let names = names(table)?;
         let mut reader = Reader { names: &names, package: "" };
@@ -190,17 +182,17 @@ impl Shapes {
         Ok(Self { by_name: by_name.collect(), shapes })
     }
 
-    /// The definition with this number.
+    /// Returns the definition with an index.
     pub(crate) fn get(&self, id: ShapeId) -> &Shape {
         &self.shapes[id.0]
     }
 
-    /// All definitions, by package and name.
+    /// All definitions in the order of the table.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Shape> {
         self.shapes.iter()
     }
 
-    /// The definition of this name.
+    /// Finds the definition with a name.
     pub(crate) fn find(&self, package: &str, name: &str) -> Option<ShapeId> {
         self.by_name.get(&*format!("{package}.{name}")).copied()
     }
@@ -210,12 +202,12 @@ fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
     table.lines().filter(|line| !line.starts_with('#'))
 }
 
-/// Alias and name of the line that begins a package.
+/// Returns alias and name of a package line.
 fn package(line: &'static str) -> Option<(&'static str, &'static str)> {
     line.strip_prefix("package ")?.split_once(' ')
 }
 
-/// What definitions may be called: `(package, name)` and `(alias, name)`.
+/// All names of definitions: `(package, name)` and `(alias, name)`.
 type Names = HashMap<(&'static str, &'static str), ShapeId>;
 
 fn names(table: &'static str) -> Result<Names, String> {

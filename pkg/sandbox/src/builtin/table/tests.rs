@@ -35,7 +35,7 @@ fn what_is_stored_elsewhere_says_where() {
     assert_eq!(stored_as(old), ("autoscaling", "v2"));
     assert_eq!(&*old.storage_version, "v2");
     assert_eq!(stored_as(resource("apps", "v1", "deployments")), ("apps", "v1"));
-    // Nobody can ask for the version it is stored in.
+    // The storage version is not served.
     let definitions = resource("apiextensions.k8s.io", "v1", "customresourcedefinitions");
     assert_eq!((stored_as(definitions).1, &*definitions.storage_version), ("v1beta1", "v1"));
 }

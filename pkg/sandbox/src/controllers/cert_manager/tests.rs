@@ -4,7 +4,7 @@ use x509_parser::{certificate::X509Certificate, prelude::FromDer as _};
 use super::*;
 use crate::{Clock, Options, Sandbox, Switches};
 
-/// A sandbox with cert-manager's definitions, and its clock.
+/// A sandbox with the definitions of cert-manager, a client, and the clock of the sandbox.
 async fn sandbox() -> (Sandbox, Client, Clock) {
     let controllers = Switches {
         garbage: false,
@@ -47,7 +47,7 @@ fn issuer(name: &str, spec: &Value) -> Value {
     })
 }
 
-/// A Certificate whose Secret has its name.
+/// A Certificate whose Secret has the same name.
 fn certificate(name: &str, issuer: &str, spec: &Value) -> Value {
     let mut certificate = json!({
         "apiVersion": "cert-manager.io/v1", "kind": "Certificate",
@@ -69,7 +69,7 @@ fn ready(object: &Value) -> (&str, &str) {
     (ready["status"].as_str().unwrap(), ready["reason"].as_str().unwrap())
 }
 
-/// What a Secret holds: the certificate chain and the CA.
+/// The certificate chain and the CA of a Secret.
 fn held(client: &Client, name: &str) -> (String, String) {
     let secret = find_secret(client, "default", name).expect("a Secret");
     let text = |key: &str| {
@@ -79,7 +79,7 @@ fn held(client: &Client, name: &str) -> (String, String) {
     (text("tls.crt"), text("ca.crt"))
 }
 
-/// Whether the first certificate of a text was signed by that of another.
+/// True if the first certificate of `certificate` was signed with the key of `authority`.
 fn signed_by(certificate: &str, authority: &str) -> bool {
     let (_, certificate) = x509_parser::pem::parse_x509_pem(certificate.as_bytes()).unwrap();
     let (_, authority) = x509_parser::pem::parse_x509_pem(authority.as_bytes()).unwrap();
@@ -91,7 +91,7 @@ fn signed_by(certificate: &str, authority: &str) -> bool {
 #[tokio::test]
 async fn what_a_provider_brings_ends_in_a_secret_and_its_ca_where_it_is_trusted() {
     let (sandbox, client, _) = sandbox().await;
-    // The order in which clients apply: what trusts it may come first.
+    // Clients may create consumers of a CA before its Certificate.
     let mut widgets = definition("example.com", "Widget", "Namespaced");
     widgets["metadata"]["annotations"] = json!({"cert-manager.io/inject-ca-from": "default/serving"});
     let service = json!({"service": {"name": "webhook", "namespace": "default", "path": "/"}});

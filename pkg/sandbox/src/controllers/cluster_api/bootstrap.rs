@@ -1,4 +1,4 @@
-//! Bootstrap configurations of any provider: the data that turns a machine into a node, in a Secret.
+//! Bootstrap configurations of all providers: Secrets with the bootstrap data of a Machine.
 //!
 //! Source: the contract for bootstrap providers in the Cluster API book, and the kubeadm provider v1.14, run.
 
@@ -16,7 +16,7 @@ use super::{
     world::World,
 };
 
-/// What one look at a bootstrap configuration decides.
+/// Plans the writes for a bootstrap configuration.
 pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let owner = ["Machine", "MachinePool"].into_iter().find_map(|kind| owner_of_kind(live, kind));
@@ -46,7 +46,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
         Condition::new("CertificatesAvailable", true, "Available"),
         Condition::activity("Paused", false),
     ];
-    // Kinds of the first contract outside of Cluster API have no place for the newer conditions.
+    // `v1beta1` kinds outside Cluster API have no fields for the newer conditions.
     let new =
         if contract == Contract::V1Beta2 || kind(live) == "KubeadmConfig" { new.as_slice() } else { &[] };
     let mut old = vec![legacy("Ready", can, reason), legacy("DataSecretAvailable", can, reason)];
@@ -58,7 +58,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     plan
 }
 
-/// The Secret with the data. Nothing ever boots from it.
+/// The Secret with bootstrap data, which no machine uses.
 fn secret(config: &Value, cluster: &Value) -> Value {
     let format = match text(config, "/spec/format") {
         "" => "cloud-config",

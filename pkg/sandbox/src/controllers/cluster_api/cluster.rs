@@ -1,4 +1,4 @@
-//! Clusters: from a reference to infrastructure and control plane to `Provisioned`, and back in order.
+//! Clusters: provisioning from infrastructure and control plane to phase `Provisioned`, and ordered deletion.
 //!
 //! Source: Cluster API v1.14 `core/reconcilers/cluster`, run.
 
@@ -20,7 +20,7 @@ use super::{
 
 const FINALIZER: &str = "cluster.cluster.x-k8s.io";
 
-/// What one look at a Cluster decides.
+/// Plans the writes for a Cluster.
 pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
     if is_deleting(live) {
         return deletion::plan(world, live);
@@ -39,7 +39,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
     plan
 }
 
-/// What a Cluster refers to and what is there.
+/// The existing infrastructure and control plane of a Cluster.
 pub(super) struct Parts {
     infrastructure: Option<Value>,
     control_plane: Option<Value>,
@@ -54,8 +54,8 @@ impl Parts {
     }
 }
 
-/// The infrastructure or the control plane with its owner. Only what a topology made is controlled by the Cluster,
-/// from contract v1beta2 on, so that others may control what a user brought.
+/// Adds the Cluster as owner of its infrastructure or control plane. Under contract v1beta2, the Cluster controls only
+/// objects of a managed topology, so that user-created objects may have another controller.
 fn adopted(part: &Value, cluster: &Value) -> Value {
     let mut part = part.clone();
     if is_deleting(&part) {
@@ -67,7 +67,7 @@ fn adopted(part: &Value, cluster: &Value) -> Value {
     part
 }
 
-/// Where the API server answers is what the infrastructure says, or the control plane when that brings its own.
+/// Copies the control plane endpoint from the infrastructure, or else from the control plane.
 fn take_endpoint(world: &World<'_>, cluster: &mut Value, parts: &Parts) {
     if present(cluster, "/spec/controlPlaneEndpoint/host").is_some_and(|host| host != "") {
         return;

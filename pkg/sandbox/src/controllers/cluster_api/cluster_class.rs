@@ -1,4 +1,4 @@
-//! ClusterClasses: they own their templates and say which variables they know.
+//! ClusterClasses: ownership of templates and the list of variables.
 //!
 //! Source: Cluster API v1.14 `core/reconcilers/clusterclass`, run.
 
@@ -13,7 +13,7 @@ use super::{
     world::World,
 };
 
-/// What one look at a ClusterClass decides.
+/// Plans the writes for a ClusterClass.
 pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
     let mut plan = Plan::default();
     if is_deleting(live) {
@@ -23,7 +23,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
     let mut templates = blueprint.templates();
     templates.sort();
     templates.dedup();
-    // What lives in another namespace cannot be owned.
+    // An owner must be in the namespace of the owned object.
     for template in templates.into_iter().filter(|template| template.namespace == namespace(live)) {
         if let Some(found) = world.get(template) {
             let mut owned = found.clone();

@@ -1,4 +1,4 @@
-//! Which objects a change concerns: those whose plan may now be another one.
+//! The objects that a change concerns, because their plan may change.
 
 use serde_json::Value;
 
@@ -10,10 +10,9 @@ use super::{
 };
 use crate::controllers::ObjectRef;
 
-/// Core kinds that belong to a Cluster.
 const CORE_PARTS: [&str; 5] =
     ["Machine", "MachineSet", "MachineDeployment", "MachinePool", "MachineHealthCheck"];
-/// Where objects refer to others.
+/// JSON pointers to references.
 const REFERENCES: [&str; 6] = [
     "/spec/bootstrap/configRef",
     "/spec/infrastructureRef",
@@ -23,7 +22,7 @@ const REFERENCES: [&str; 6] = [
     "/spec/clusterRef",
 ];
 
-/// The objects a change concerns, the changed one first.
+/// Returns the objects that a change concerns, the changed object first.
 pub(super) fn of(
     world: &World<'_>,
     object: &ObjectRef,
@@ -56,7 +55,7 @@ pub(super) fn of(
     concerned
 }
 
-/// What of a Cluster its parts go by.
+/// True if a change of a Cluster affects the plans of its parts.
 fn matters(before: &Value, after: &Value) -> bool {
     let facts = |cluster: &Value| {
         (
@@ -71,7 +70,7 @@ fn matters(before: &Value, after: &Value) -> bool {
     facts(before) != facts(after)
 }
 
-/// Everything that belongs to a Cluster.
+/// Returns all objects that belong to a Cluster.
 fn parts(world: &World<'_>, cluster: &Value) -> Vec<ObjectRef> {
     let mut parts = Vec::new();
     for kind in CORE_PARTS {
@@ -84,7 +83,8 @@ fn parts(world: &World<'_>, cluster: &Value) -> Vec<ObjectRef> {
     parts
 }
 
-/// Health checks count Machines, and the last one that goes lets a control plane go.
+/// Returns the MachineHealthChecks and the MachineDeployment that count a Machine. A deletion also concerns the control
+/// plane, which waits for its Machines.
 fn beside_machine(world: &World<'_>, machine: &Value, place: &str, deleted: bool) -> Vec<ObjectRef> {
     let mut beside: Vec<ObjectRef> =
         world.list(CORE, "MachineHealthCheck", Some(place)).iter().map(ObjectRef::of).collect();
@@ -97,7 +97,7 @@ fn beside_machine(world: &World<'_>, machine: &Value, place: &str, deleted: bool
     beside
 }
 
-/// Machines are up to date or not by what holds them.
+/// Returns the Machines of the same Cluster, because a change of their owner may make Machines outdated.
 fn machines_beside(world: &World<'_>, holder: &Value, place: &str) -> Vec<ObjectRef> {
     let cluster = super::object::cluster_name(holder).map(str::to_owned);
     let machines = world.list(CORE, "Machine", Some(place));
@@ -108,7 +108,7 @@ fn machines_beside(world: &World<'_>, holder: &Value, place: &str) -> Vec<Object
         .collect()
 }
 
-/// Clusters with this class.
+/// Returns the Clusters that use a ClusterClass.
 fn users_of(world: &World<'_>, class: &ObjectRef) -> Vec<ObjectRef> {
     let clusters = world.list(CORE, "Cluster", None);
     clusters
@@ -118,7 +118,7 @@ fn users_of(world: &World<'_>, class: &ObjectRef) -> Vec<ObjectRef> {
         .collect()
 }
 
-/// Whatever may wait for a template, or be made from it.
+/// Returns the objects that may wait for a template or be created from a template.
 fn users_of_templates(world: &World<'_>, place: &str) -> Vec<ObjectRef> {
     let holders = [
         (CORE, "ClusterClass"),

@@ -1,6 +1,6 @@
-//! Conditions in both forms: those of `metav1`, and the older ones with severities.
+//! Conditions in both forms: `metav1` conditions and the older conditions with severities.
 //!
-//! Source: Cluster API v1.14 `util/conditions`: the time of a condition is that of the last change of its status.
+//! Source: Cluster API v1.14 `util/conditions`: `lastTransitionTime` is the time of the last status change.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::{
     object::{generation, set, text},
 };
 
-/// A condition of `metav1`.
+/// A `metav1` condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Condition {
     kind: &'static str,
@@ -18,7 +18,7 @@ pub(super) struct Condition {
     message: String,
 }
 
-/// A condition of the first contract. Its reason and severity show only while it is false.
+/// A `v1beta1` condition. Reason and severity are written only while the condition is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LegacyCondition {
     kind: &'static str,
@@ -31,12 +31,12 @@ impl Condition {
         Self { kind, status, reason: reason.to_owned(), message: String::new() }
     }
 
-    /// True with one reason, or false with `Not` before it.
+    /// A condition with `reason` if true, or `Not` and `reason` if false.
     pub(super) fn positive(kind: &'static str, reason: &str, status: bool) -> Self {
         Self::new(kind, status, &if status { reason.to_owned() } else { format!("Not{reason}") })
     }
 
-    /// A condition whose reason is its type, such as `ScalingUp` and `NotScalingUp`.
+    /// A condition whose type is also its reason, such as `ScalingUp` and `NotScalingUp`.
     pub(super) fn activity(kind: &'static str, status: bool) -> Self {
         Self::positive(kind, kind, status)
     }
@@ -47,12 +47,12 @@ impl Condition {
     }
 }
 
-/// A condition of the first contract; the reason is shown while it is false.
+/// Creates a `v1beta1` condition; the reason is shown while the condition is false.
 pub(super) fn legacy(kind: &'static str, status: bool, reason: &'static str) -> LegacyCondition {
     LegacyCondition { kind, status, reason }
 }
 
-/// Puts conditions where the contract wants them; others that are there stay.
+/// Writes conditions to the fields of the contract; other existing conditions stay.
 pub(super) fn write(
     object: &mut Value,
     contract: Contract,
@@ -106,7 +106,7 @@ fn put(object: &mut Value, path: &[&str], conditions: impl ExactSizeIterator<Ite
     set(object, path, Value::Array(all));
 }
 
-/// Whether a list of conditions has this one, and it is true.
+/// True if a list of conditions contains a true condition of this type.
 pub(super) fn is_true(conditions: &Value, kind: &str) -> bool {
     let mut all = conditions.as_array().into_iter().flatten();
     all.any(|condition| text(condition, "/type") == kind && text(condition, "/status") == "True")

@@ -1,4 +1,4 @@
-//! The two contracts between the parts of Cluster API, and what is spelled differently under them.
+//! The two contracts of Cluster API and their different fields.
 //!
 //! Source: Cluster API v1.14 `docs/book` (contracts) and `api/*/v1beta1`, `api/*/v1beta2`.
 
@@ -10,22 +10,22 @@ use super::{
 };
 use crate::controllers::ObjectRef;
 
-/// Which form the fields of an object have.
+/// The contract of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contract {
     /// `status.ready`, `status.conditions` with severities, references with `apiVersion`.
     V1Beta1,
-    /// `status.initialization`, conditions of `metav1`, references with `apiGroup`.
+    /// `status.initialization`, `metav1` conditions, references with `apiGroup`.
     V1Beta2,
 }
 
 impl Contract {
-    /// Of a kind of Cluster API itself: there the version of the API is the version of the contract.
+    /// The contract of a Cluster API kind, which equals its API version.
     pub(super) fn of(object: &Value) -> Self {
         if text(object, "/apiVersion").ends_with("/v1beta1") { Self::V1Beta1 } else { Self::V1Beta2 }
     }
 
-    /// Of a provider's kind: its definition is labelled with the contracts it keeps.
+    /// The contract of a provider kind; labels of its definition list the supported contracts.
     pub(super) fn of_definition(definition: &Value) -> Self {
         let keeps = |contract: &str| object::label(definition, contract).is_some();
         if keeps("cluster.x-k8s.io/v1beta2") || !keeps("cluster.x-k8s.io/v1beta1") {
@@ -35,7 +35,7 @@ impl Contract {
         }
     }
 
-    /// A reference to an object as objects of this contract write it.
+    /// Creates a reference to an object in the form of this contract.
     pub(super) fn reference(self, object: &Value) -> Value {
         let (kind, name) = (&object["kind"], &object["metadata"]["name"]);
         match self {
@@ -46,7 +46,7 @@ impl Contract {
         }
     }
 
-    /// Whether an infrastructure provider says that it has made what the object stands for.
+    /// True if the infrastructure provider has provisioned the object.
     pub(super) fn is_provisioned(self, object: &Value) -> bool {
         flag(
             object,
@@ -58,7 +58,7 @@ impl Contract {
         self.set_initialized(object, "ready", "provisioned");
     }
 
-    /// Puts a `true` in the status: in the first field under v1beta1, in the second of `initialization` otherwise.
+    /// Sets `status.<v1beta1>` or `status.initialization.<v1beta2>` to `true`, depending on the contract.
     pub(super) fn set_initialized(self, object: &mut Value, v1beta1: &str, v1beta2: &str) {
         match self {
             Self::V1Beta1 => set(object, &["status", v1beta1], json!(true)),
@@ -66,7 +66,7 @@ impl Contract {
         }
     }
 
-    /// Whether `set_initialized` has been here.
+    /// True if the field of `set_initialized` is `true`.
     pub(super) fn is_initialized(self, object: &Value, v1beta1: &str, v1beta2: &str) -> bool {
         match self {
             Self::V1Beta1 => flag(&object["status"], &format!("/{v1beta1}")),
@@ -79,7 +79,7 @@ pub(super) fn has_infrastructure(cluster: &Value) -> bool {
     Contract::of(cluster).is_initialized(cluster, "infrastructureReady", "infrastructureProvisioned")
 }
 
-/// The control plane of this Cluster has answered once.
+/// True if the control plane of this Cluster has been initialized.
 pub(super) fn has_control_plane(cluster: &Value) -> bool {
     match Contract::of(cluster) {
         Contract::V1Beta1 => {
@@ -89,7 +89,7 @@ pub(super) fn has_control_plane(cluster: &Value) -> bool {
     }
 }
 
-/// What a reference in either form means; nothing when it is empty.
+/// Resolves a reference in either form: `None` if the reference is empty.
 pub(super) fn resolve(reference: &Value, namespace: &str) -> Option<ObjectRef> {
     let (kind, name) = (text(reference, "/kind"), text(reference, "/name"));
     if kind.is_empty() || name.is_empty() {
@@ -102,7 +102,7 @@ pub(super) fn resolve(reference: &Value, namespace: &str) -> Option<ObjectRef> {
     Some(ObjectRef::new(group, kind, namespace, name))
 }
 
-/// The object a reference at a JSON pointer of `holder` means, in the holder's namespace.
+/// Returns the object that the reference at a JSON pointer of `holder` names, in the namespace of `holder`.
 pub(super) fn referred(world: &World<'_>, holder: &Value, pointer: &str) -> Option<Value> {
     world.get(&resolve(holder.pointer(pointer)?, object::namespace(holder))?)
 }

@@ -1,4 +1,4 @@
-//! Control planes: KubeadmControlPlanes with their machines, and any other kind by its contract alone.
+//! Control planes: KubeadmControlPlanes with their Machines, and other kinds by their contract.
 //!
 //! Source: Cluster API v1.14 `controlplane/kubeadm`, run.
 
@@ -24,9 +24,9 @@ pub(super) use generic::plan as plan_generic;
 
 const FINALIZER: &str = "kubeadm.controlplane.cluster.x-k8s.io";
 const CONTROL_PLANE_NAME: &str = "cluster.x-k8s.io/control-plane-name";
-/// The control plane takes it away once the etcd member of a machine that goes has left.
+/// The hook that the control plane removes after the etcd member of a deleted Machine has left.
 const CLEANUP_HOOK: &str = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup";
-/// Conditions without which a machine of a control plane is not ready.
+/// Conditions that a control plane Machine needs to become ready.
 const READINESS_GATES: [&str; 5] = [
     "APIServerPodHealthy",
     "ControllerManagerPodHealthy",
@@ -35,7 +35,7 @@ const READINESS_GATES: [&str; 5] = [
     "EtcdMemberHealthy",
 ];
 
-/// What one look at a KubeadmControlPlane decides.
+/// Plans the writes for a KubeadmControlPlane.
 pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let machines = machines(world, live, cluster);
@@ -52,7 +52,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
         plan.change(live, control_plane);
         return plan;
     }
-    // The Cluster says first that this is its control plane.
+    // The Cluster must first become the owner of its control plane.
     if owner_of_kind(live, "Cluster").is_none() {
         return plan;
     }
@@ -79,7 +79,7 @@ fn age(object: &Value) -> (&str, &str) {
     (text(object, "/metadata/creationTimestamp"), name(object))
 }
 
-/// Deletes the machines once there are no workers any more; true when all are gone.
+/// Deletes the control plane Machines once no workers exist; true if no Machine is left.
 fn delete_machines(world: &World<'_>, cluster: &Value, machines: &[Value], plan: &mut Plan) -> bool {
     let all = of_cluster(world, CORE, "Machine", cluster);
     if all.iter().any(|machine| label(machine, IS_CONTROL_PLANE).is_none()) {
@@ -96,7 +96,7 @@ fn template_pointer(control_plane: &Value) -> &'static str {
     }
 }
 
-/// The template of the machines belongs to the Cluster, so that it moves and goes with it.
+/// Makes the Cluster an owner of the Machine template, so that the template moves and is deleted with the Cluster.
 fn adopt_template(world: &World<'_>, control_plane: &Value, cluster: &Value, plan: &mut Plan) {
     if let Some(template) = referred(world, control_plane, template_pointer(control_plane)) {
         let mut owned = template.clone();
@@ -105,7 +105,7 @@ fn adopt_template(world: &World<'_>, control_plane: &Value, cluster: &Value, pla
     }
 }
 
-/// One step towards the wanted machines: at most one comes or goes, and only while all others are up.
+/// Plans one step towards the desired Machines: creates or deletes at most one, and only while all others are ready.
 fn scale(world: &World<'_>, control_plane: &Value, cluster: &Value, machines: &[Value], plan: &mut Plan) {
     let settled = |machine: &Value| !is_deleting(machine) && super::counts::has(machine, "Ready");
     let initialized = machines.iter().any(|machine| present(machine, "/status/nodeRef").is_some());
@@ -118,7 +118,7 @@ fn scale(world: &World<'_>, control_plane: &Value, cluster: &Value, machines: &[
         Contract::V1Beta1 => "/spec/rolloutStrategy/rollingUpdate/maxSurge",
         Contract::V1Beta2 => "/spec/rollout/strategy/rollingUpdate/maxSurge",
     };
-    // A control plane grows by one while it rolls out, unless it has to make room first.
+    // A control plane grows by at most one Machine during a rollout, or shrinks first if the surge is zero.
     let surge = rollout::share(control_plane.pointer(strategy), 1, wanted, true).min(1);
     match outdated {
         Some(_) if count < wanted + surge => create_machine(world, control_plane, cluster, initialized, plan),
@@ -129,7 +129,7 @@ fn scale(world: &World<'_>, control_plane: &Value, cluster: &Value, machines: &[
     }
 }
 
-/// A machine with its infrastructure and its bootstrap configuration; nothing while the template is missing.
+/// Creates a Machine with its infrastructure and bootstrap configuration; does nothing if the template is missing.
 fn create_machine(world: &World<'_>, control_plane: &Value, cluster: &Value, join: bool, plan: &mut Plan) {
     let pointer = template_pointer(control_plane);
     let reference = control_plane.pointer(pointer).and_then(|at| resolve(at, namespace(control_plane)));
@@ -198,7 +198,7 @@ fn machine_labels(control_plane: &Value, cluster: &Value) -> serde_json::Map<Str
     merged(string_map(control_plane, "/spec/machineTemplate/metadata/labels"), string_map(&fixed, ""))
 }
 
-/// What a machine is started with: the first one initializes, the others join.
+/// The bootstrap configuration of a Machine: the first Machine initializes the cluster, other Machines join.
 fn config_spec(control_plane: &Value, join: bool) -> Value {
     let mut spec = control_plane["spec"]["kubeadmConfigSpec"].clone();
     if spec.is_null() {
@@ -215,7 +215,7 @@ fn config_spec(control_plane: &Value, join: bool) -> Value {
     spec
 }
 
-/// Whether the control plane would make this machine today.
+/// True if the control plane would create an equal Machine now.
 pub(super) fn is_up_to_date(world: &World<'_>, control_plane: &Value, machine: &Value) -> bool {
     if machine["spec"]["version"] != control_plane["spec"]["version"]
         || rollout::is_due(control_plane, machine, &world.now())
@@ -234,8 +234,8 @@ pub(super) fn is_up_to_date(world: &World<'_>, control_plane: &Value, machine: &
     config.is_none_or(|config| is_same_config(&config["spec"], control_plane))
 }
 
-/// Whether a configuration is what the control plane asks for. A schema may have filled fields in deep inside, so
-/// that only whole sections that are asked for no more count as different.
+/// True if a configuration matches the control plane. A schema may have set defaults in nested fields, so only whole
+/// sections that the control plane no longer specifies count as different.
 fn is_same_config(found: &Value, control_plane: &Value) -> bool {
     const BY_ROLE: [&str; 3] = ["initConfiguration", "joinConfiguration", "format"];
     let mut wanted = config_spec(control_plane, false);

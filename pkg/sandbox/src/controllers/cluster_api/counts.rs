@@ -1,4 +1,4 @@
-//! Replica counts, as objects that hold machines report them.
+//! Replica counts in the status of objects that own Machines.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{
     object::{number, set, wanted_replicas},
 };
 
-/// How many machines are wanted, are there, and are how far.
+/// The numbers of desired, existing, up-to-date, ready and available Machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) wanted: usize,
@@ -19,7 +19,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts machines by the conditions that they have.
+    /// Counts Machines by their conditions.
     pub(super) fn of(machines: &[Value], wanted: usize) -> Self {
         let having = |kind: &str| machines.iter().filter(|machine| has(machine, kind)).count();
         Self {
@@ -31,7 +31,7 @@ impl Counts {
         }
     }
 
-    /// As an object with replicas says itself.
+    /// Reads the counts in the status of an object with replicas.
     pub(super) fn reported(object: &Value, contract: Contract) -> Self {
         let count = |pointer: &str| usize::try_from(number(object, pointer).unwrap_or(0)).unwrap_or(0);
         let newer = |field: &str| {
@@ -41,7 +41,7 @@ impl Counts {
                 format!("/status/{field}")
             }
         };
-        // A control plane without machines counts none, and wants none.
+        // A control plane without the field `replicas` desires no replicas.
         let wanted = if object["spec"].get("replicas").is_some() { wanted_replicas(object) } else { 0 };
         Self {
             wanted,
@@ -53,7 +53,7 @@ impl Counts {
     }
 
     pub(super) fn add(&mut self, other: &Self) {
-        // What is wanted of the other is counted by the caller.
+        // The caller adds the desired number.
         self.replicas += other.replicas;
         self.up_to_date += other.up_to_date;
         self.ready += other.ready;
@@ -96,7 +96,7 @@ impl Counts {
         }
     }
 
-    /// The counts in the status of a Cluster.
+    /// The counts in the format of a Cluster status.
     pub(super) fn of_cluster(&self) -> Value {
         json!({
             "desiredReplicas": self.wanted, "replicas": self.replicas, "upToDateReplicas": self.up_to_date,
@@ -104,7 +104,7 @@ impl Counts {
         })
     }
 
-    /// The counts in the status of what holds machines. `older` are the fields that the kind had in the first contract.
+    /// Writes the counts to the status of a Machine owner. `older` are the fields of the kind under contract v1beta1.
     pub(super) fn write(&self, object: &mut Value, contract: Contract, older: &[&str]) {
         let unavailable = self.replicas.max(self.wanted).saturating_sub(self.available);
         let newer = json!({
@@ -128,7 +128,7 @@ impl Counts {
     }
 }
 
-/// Whether a machine, or whatever has conditions of `metav1`, has one that is true.
+/// True if a Machine or another object has a true `metav1` condition of this type.
 pub(super) fn has(object: &Value, kind: &str) -> bool {
     let conditions = match Contract::of(object) {
         Contract::V1Beta1 => &object["status"]["v1beta2"]["conditions"],

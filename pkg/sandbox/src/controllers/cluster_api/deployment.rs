@@ -1,4 +1,4 @@
-//! MachineDeployments: one MachineSet for what is wanted, older ones shrinking away.
+//! MachineDeployments: scale up a MachineSet with the current template and scale down older MachineSets.
 //!
 //! Source: Cluster API v1.14 `core/reconcilers/machinedeployment` and its admission defaults, run.
 
@@ -23,14 +23,14 @@ use super::{
 const FINALIZER: &str = "cluster.x-k8s.io/machinedeployment";
 const REVISION: &str = "machinedeployment.clusters.x-k8s.io/revision";
 const DESIRED: &str = "machinedeployment.clusters.x-k8s.io/desired-replicas";
-/// Tells MachineSets of one deployment apart.
+/// The label that distinguishes the MachineSets of a MachineDeployment.
 const HASH: &str = "machine-template-hash";
-/// Kept on an older MachineSet that only shrinks as its machines are deleted by hand.
+/// The annotation of an older MachineSet that only shrinks when its Machines are deleted manually.
 pub(super) const NO_NEW_MACHINES: &str = "cluster.x-k8s.io/disable-machine-create";
-/// What of a machine template makes new machines when it changes; everything else is changed in place.
+/// Machine template fields whose changes cause a rollout; other fields are changed in place.
 const ROLLED_OUT: [&str; 5] = ["version", "failureDomain", "bootstrap", "infrastructureRef", "clusterName"];
 
-/// What one look at a MachineDeployment decides.
+/// Plans the writes for a MachineDeployment.
 pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let sets = sets(world, live, cluster);
@@ -50,7 +50,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
         adopt_template(world, &deployment, cluster, pointer, &mut plan);
     }
     let current = sets.iter().rev().find(|set| is_current(world, &deployment, set));
-    // A deployment that is paused keeps its MachineSets as they are.
+    // A paused MachineDeployment does not change its MachineSets.
     if !flag(live, "/spec/paused") {
         let revision = sets.iter().map(revision).max().unwrap_or(0);
         if let Some(current) = current {
@@ -70,7 +70,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     plan
 }
 
-/// The MachineSets of a deployment, oldest first.
+/// Returns the MachineSets of a MachineDeployment, oldest first.
 fn sets(world: &World<'_>, deployment: &Value, cluster: &Value) -> Vec<Value> {
     let mut sets = of_cluster(world, CORE, "MachineSet", cluster);
     sets.retain(|set| is_controlled_by(set, deployment));
@@ -86,7 +86,7 @@ fn revision(set: &Value) -> i64 {
     annotation(set, REVISION).and_then(|revision| revision.parse().ok()).unwrap_or(0)
 }
 
-/// What the admission webhooks of the real provider fill in; the sandbox does not call those.
+/// Sets the defaults of the real admission webhooks, which the sandbox does not call.
 pub(super) fn fill_in(object: &mut Value, cluster: &Value, own_label: &str) {
     let (own, cluster) = (name(object).to_owned(), name(cluster).to_owned());
     set_label(object, CLUSTER_NAME, &cluster);
@@ -106,7 +106,7 @@ pub(super) fn fill_in(object: &mut Value, cluster: &Value, own_label: &str) {
     }
 }
 
-/// Templates belong to the Cluster, so that they move and go with it.
+/// Makes the Cluster an owner of a template, so that the template moves and is deleted with the Cluster.
 pub(super) fn adopt_template(
     world: &World<'_>,
     holder: &Value,
@@ -121,14 +121,14 @@ pub(super) fn adopt_template(
     }
 }
 
-/// Whether a MachineSet makes the machines that its deployment wants today.
+/// True if a MachineSet creates the Machines that its MachineDeployment currently specifies.
 pub(super) fn is_current(world: &World<'_>, deployment: &Value, set: &Value) -> bool {
     let (wanted, found) = (&deployment["spec"]["template"]["spec"], &set["spec"]["template"]["spec"]);
     ROLLED_OUT.iter().all(|field| wanted[*field] == found[*field])
         && !rollout::is_due(deployment, set, &world.now())
 }
 
-/// The newest revision is the one in use, also when an old template came back.
+/// Gives the current MachineSet the newest revision, also if an old template is used again.
 fn keep_newest(current: &Value, sets: &[Value], newest: i64, deployment: &mut Value, plan: &mut Plan) {
     let is_newest = sets.last().is_some_and(|last| name(last) == name(current));
     let revision = if is_newest { revision(current) } else { newest + 1 };
@@ -140,7 +140,7 @@ fn keep_newest(current: &Value, sets: &[Value], newest: i64, deployment: &mut Va
     }
 }
 
-/// The labels of a MachineSet and of its machines.
+/// The labels of a MachineSet and its Machines.
 fn set_labels(deployment: &Value, hash: &str) -> Map<String, Value> {
     let own = json!({HASH: hash, DEPLOYMENT_NAME: name(deployment)});
     merged(string_map(deployment, "/spec/template/metadata/labels"), string_map(&own, ""))
@@ -172,7 +172,7 @@ fn new_set(deployment: &Value, replicas: usize, revision: i64) -> Value {
     object
 }
 
-/// What changes in place: everything of the template, since what would be rolled out is equal.
+/// Copies the complete template: the fields that cause a rollout are equal.
 fn copy_in_place(deployment: &Value, machine_set: &mut Value) {
     let hash = text(machine_set, "/spec/selector/matchLabels/machine-template-hash").to_owned();
     let labels = set_labels(deployment, &hash);

@@ -1,4 +1,4 @@
-//! MachineHealthChecks: what they watch is always healthy here.
+//! MachineHealthChecks, whose targets never become unhealthy.
 //!
 //! Source: Cluster API v1.14 `core/reconcilers/machinehealthcheck`.
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::selector::LabelSelector;
 
-/// What one look at a MachineHealthCheck decides.
+/// Plans the writes for a MachineHealthCheck.
 pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     if is_deleting(live) {

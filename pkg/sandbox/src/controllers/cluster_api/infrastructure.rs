@@ -1,4 +1,4 @@
-//! Infrastructure of any provider, chosen by the end of its kind: `…Cluster`, `…Machine`, `…MachinePool`.
+//! Infrastructure of all providers, selected by the suffix of the kind: `…Cluster`, `…Machine`, `…MachinePool`.
 //!
 //! Source: the contracts for infrastructure providers in the Cluster API book, and the Docker provider v1.14, run.
 
@@ -15,7 +15,7 @@ use super::{
     world::World,
 };
 
-/// What a kind of infrastructure stands for.
+/// The role of an infrastructure kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Cluster,
@@ -24,7 +24,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// By the name of the kind; nothing for templates, identities and whatever else providers keep.
+    /// Returns the role for the name of a kind: `None` for templates, identities and other provider kinds.
     pub(super) fn of(kind: &str) -> Option<Self> {
         [("MachinePool", Self::Pool), ("Machine", Self::Machine), ("Cluster", Self::Cluster)]
             .into_iter()
@@ -32,7 +32,7 @@ impl Role {
     }
 }
 
-/// What one look at an infrastructure object decides.
+/// Plans the writes for an infrastructure object.
 pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value, role: Role) -> Plan {
     let mut plan = Plan::default();
     let mut object = live.clone();
@@ -47,7 +47,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value, role: Role)
         Role::Machine => "Machine",
         Role::Pool => "MachinePool",
     };
-    // Nothing happens before the owner has said that this is its own.
+    // Provisioning starts only after the owner has set its owner reference.
     let Some(owner) = owner_of_kind(live, owner).and_then(|owner| world.get(&owner)) else { return plan };
     add_finalizer(&mut object, &finalizer);
     let done = match role {
@@ -73,14 +73,15 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value, role: Role)
     plan
 }
 
-/// Under the second contract only kinds that came from the first keep the older conditions beside the new ones.
+/// True if a kind has the older conditions. Under contract v1beta2, only kinds that existed in v1beta1 keep the
+/// conditions.
 fn has_legacy_conditions(object: &Value, contract: Contract) -> bool {
     contract == Contract::V1Beta1
         || present(object, "/status/deprecated").is_some()
         || ["DockerCluster", "DockerMachine", "DevCluster", "DevMachine"].contains(&kind(object))
 }
 
-/// The finalizer of a kind. The `Dev` kinds keep those of the `Docker` kinds they replace.
+/// The finalizer of a kind. The `Dev` kinds use the finalizers of the `Docker` kinds that they replace.
 fn finalizer(kind: &str) -> String {
     let kind = kind.to_lowercase();
     let kind = kind.strip_prefix("dev").map_or_else(|| kind.clone(), |rest| format!("docker{rest}"));
@@ -91,7 +92,7 @@ fn has_bootstrap(cluster: &Value, machine: &Value) -> bool {
     has_infrastructure(cluster) && present(machine, "/spec/bootstrap/dataSecretName").is_some()
 }
 
-/// A Cluster gets an address of its own on this computer, the same one each time.
+/// Gives a Cluster a local address, derived from its namespace and name.
 fn provision_cluster(object: &mut Value) -> bool {
     if text(object, "/spec/controlPlaneEndpoint/host").is_empty() {
         let place = crc32fast::hash(format!("{}/{}", namespace(object), name(object)).as_bytes());
@@ -129,7 +130,7 @@ fn provision_pool(object: &mut Value, pool: &Value) -> bool {
     true
 }
 
-/// Such as `docker:////worker-x7k2p`.
+/// A provider ID such as `docker:////worker-x7k2p`.
 fn provider_id(kind: &str, name: &str) -> String {
     let kind = kind.to_lowercase();
     let provider = kind.trim_end_matches("pool").trim_end_matches("machine");
@@ -138,7 +139,7 @@ fn provider_id(kind: &str, name: &str) -> String {
 }
 
 fn mark_provisioned(object: &mut Value, contract: Contract, role: Role) {
-    // The pools of the Docker provider keep the field of the first contract under the second.
+    // The pools of the Docker provider keep the `v1beta1` field under contract v1beta2.
     if role == Role::Pool {
         set(object, &["status", "ready"], json!(true));
     } else {
@@ -146,7 +147,7 @@ fn mark_provisioned(object: &mut Value, contract: Contract, role: Role) {
     }
 }
 
-/// Whether the infrastructure of a MachinePool is there, in either contract.
+/// True if the infrastructure of a MachinePool is provisioned, in either contract.
 pub(super) fn is_pool_ready(pool: &Value) -> bool {
     flag(pool, "/status/ready") || flag(pool, "/status/initialization/provisioned")
 }

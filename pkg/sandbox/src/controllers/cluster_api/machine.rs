@@ -1,7 +1,7 @@
-//! Machines: from bootstrap data and infrastructure to a node, and back.
+//! Machines: provisioning from bootstrap data and infrastructure to a Node, and deletion.
 //!
-//! Source: Cluster API v1.14 `core/reconcilers/machine`, run. There is no workload cluster: a node is said to be there
-//! as soon as the infrastructure is.
+//! Source: Cluster API v1.14 `core/reconcilers/machine`, run. Workload clusters do not exist: a Machine reports its
+//! Node as soon as its infrastructure is provisioned.
 
 mod status;
 
@@ -19,13 +19,13 @@ use super::{
 };
 
 const FINALIZER: &str = "machine.cluster.x-k8s.io";
-/// What others put on a Machine to be asked before it goes.
+/// Annotation prefixes of the hooks that delay the deletion of a Machine.
 const HOOKS: [(&str, &str); 2] = [
     ("pre-drain.delete.hook.machine.cluster.x-k8s.io", "WaitingForPreDrainHook"),
     ("pre-terminate.delete.hook.machine.cluster.x-k8s.io", "WaitingForPreTerminateHook"),
 ];
 
-/// The objects behind a Machine.
+/// The bootstrap configuration and the infrastructure of a Machine.
 struct Parts {
     bootstrap: Option<Value>,
     infrastructure: Option<Value>,
@@ -40,7 +40,7 @@ impl Parts {
     }
 }
 
-/// What one look at a Machine decides.
+/// Plans the writes for a Machine.
 pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     if is_deleting(live) {
         return deletion(world, live);
@@ -63,7 +63,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     plan
 }
 
-/// A part as the Machine controls it. Whoever made it before there was a Machine is no owner any more.
+/// Makes the Machine the controller of a part and removes the owners that created the part before the Machine.
 fn adopted(part: &Value, machine: &Value, cluster: &Value) -> Value {
     let mut part = part.clone();
     if is_deleting(&part) {
@@ -120,7 +120,7 @@ fn deletion(world: &World<'_>, live: &Value) -> Plan {
     plan
 }
 
-/// Hooks first, then the infrastructure, then the bootstrap configuration.
+/// Returns the reason to wait: first hooks, then the infrastructure, then the bootstrap configuration.
 fn waiting_for(world: &World<'_>, machine: &Value, plan: &mut Plan) -> Option<&'static str> {
     for (hook, reason) in HOOKS {
         let mut keys = machine["metadata"]["annotations"].as_object().into_iter().flat_map(|all| all.keys());

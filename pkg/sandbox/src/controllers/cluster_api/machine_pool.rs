@@ -1,4 +1,4 @@
-//! MachinePools: many machines behind one infrastructure object. No Machines are made for them.
+//! MachinePools: many machines in one infrastructure object, without Machine objects.
 //!
 //! Source: Cluster API v1.14 `core/reconcilers/machinepool`.
 
@@ -19,7 +19,7 @@ use super::{
 
 const FINALIZER: &str = "machinepool.cluster.x-k8s.io";
 
-/// What one look at a MachinePool decides.
+/// Plans the writes for a MachinePool.
 pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let mut pool = live.clone();
@@ -99,7 +99,7 @@ fn write_status(world: &World<'_>, pool: &mut Value) {
         set(pool, &["status", "phase"], json!(phase));
     }
     set(pool, &["status", "observedGeneration"], json!(generation(pool)));
-    // The second contract has no conditions for pools but this one.
+    // Contract v1beta2 has no other conditions for MachinePools.
     let new = [Condition::activity("Paused", false)];
     let old = [
         legacy("Ready", infrastructure && there == wanted, "WaitingForReplicasReady"),

@@ -1,4 +1,4 @@
-//! MachineSets: as many machines as wanted, each with infrastructure and a bootstrap configuration.
+//! MachineSets: create and delete Machines with infrastructure and bootstrap configuration until their number matches.
 //!
 //! Source: Cluster API v1.14 `core/reconcilers/machineset` and its admission defaults, run.
 
@@ -21,14 +21,14 @@ use super::{
 use crate::selector::LabelSelector;
 
 const FINALIZER: &str = "cluster.x-k8s.io/machineset";
-/// A machine that goes first when there are too many.
+/// The annotation of a Machine that is deleted first during a scale-down.
 const DELETE_FIRST: &str = "cluster.x-k8s.io/delete-machine";
 const REFERENCES: [(&str, &[&str]); 2] = [
     ("/spec/template/spec/bootstrap/configRef", &["spec", "bootstrap", "configRef"]),
     ("/spec/template/spec/infrastructureRef", &["spec", "infrastructureRef"]),
 ];
 
-/// What one look at a MachineSet decides.
+/// Plans the writes for a MachineSet.
 pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let machines = machines(world, live, cluster);
@@ -56,7 +56,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     plan
 }
 
-/// Its machines: those to go first at the front.
+/// Returns the Machines of a MachineSet, in the order in which a scale-down deletes Machines.
 fn machines(world: &World<'_>, machine_set: &Value, cluster: &Value) -> Vec<Value> {
     let mut machines = of_cluster(world, CORE, "Machine", cluster);
     machines.retain(|machine| is_controlled_by(machine, machine_set));
@@ -68,7 +68,7 @@ fn machines(world: &World<'_>, machine_set: &Value, cluster: &Value) -> Vec<Valu
     machines
 }
 
-/// Labels and annotations of the template reach machines that are there already.
+/// Copies labels and annotations of the template to existing Machines.
 fn keep_in_step(machine_set: &Value, machines: &[Value], plan: &mut Plan) {
     let (labels, annotations) =
         (labels(machine_set), string_map(machine_set, "/spec/template/metadata/annotations"));
@@ -105,7 +105,7 @@ fn scale(world: &World<'_>, machine_set: &Value, cluster: &Value, machines: &[Va
     }
 }
 
-/// A machine and what is behind it; nothing while a template is missing.
+/// Creates a Machine with its infrastructure and bootstrap configuration; does nothing if a template is missing.
 fn create_machine(world: &World<'_>, machine_set: &Value, cluster: &Value, plan: &mut Plan) {
     let strategy = text(machine_set, "/spec/machineNaming/template");
     let fields = [("cluster.name", name(cluster)), ("machineSet.name", name(machine_set))];

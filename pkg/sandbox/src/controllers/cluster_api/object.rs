@@ -1,4 +1,4 @@
-//! Reading and editing objects as JSON: the few paths of metadata the controllers care for.
+//! Functions to read and edit JSON objects, for the metadata that the controllers use.
 
 use serde_json::{Map, Value, json};
 
@@ -9,45 +9,45 @@ pub(super) use crate::{
 
 /// The core group of Cluster API.
 pub(super) const CORE: &str = "cluster.x-k8s.io";
-/// Where providers of infrastructure keep their kinds.
+/// The group of infrastructure providers.
 pub(super) const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
-/// Where providers of bootstrap configurations keep their kinds.
+/// The group of bootstrap providers.
 pub(super) const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
-/// Where providers of control planes keep their kinds.
+/// The group of control plane providers.
 pub(super) const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 
-/// Says which cluster an object belongs to.
+/// The label with the name of the Cluster of an object.
 pub(super) const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
-/// On machines of a control plane.
+/// The label of control plane Machines.
 pub(super) const IS_CONTROL_PLANE: &str = "cluster.x-k8s.io/control-plane";
-/// On machines: the MachineSet they come from.
+/// The label of a Machine with the name of its MachineSet.
 pub(super) const SET_NAME: &str = "cluster.x-k8s.io/set-name";
-/// On machines and MachineSets: the MachineDeployment they come from.
+/// The label of a Machine or MachineSet with the name of its MachineDeployment.
 pub(super) const DEPLOYMENT_NAME: &str = "cluster.x-k8s.io/deployment-name";
-/// On what a managed topology made.
+/// The label of objects that a managed topology created.
 pub(super) const TOPOLOGY_OWNED: &str = "topology.cluster.x-k8s.io/owned";
 
-/// The string at a JSON pointer; empty when there is none.
+/// The text at a JSON pointer; empty if absent.
 pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The number at a JSON pointer, if there is one.
+/// The number at a JSON pointer, if any.
 pub(super) fn number(value: &Value, pointer: &str) -> Option<i64> {
     value.pointer(pointer).and_then(Value::as_i64)
 }
 
-/// Whether there is a `true` at a JSON pointer.
+/// True if the value at a JSON pointer is `true`.
 pub(super) fn flag(value: &Value, pointer: &str) -> bool {
     value.pointer(pointer) == Some(&Value::Bool(true))
 }
 
-/// What is at a JSON pointer, unless it is null or nothing.
+/// The value at a JSON pointer: `None` if the value is absent or null.
 pub(super) fn present<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
     value.pointer(pointer).filter(|found| !found.is_null())
 }
 
-/// Puts a value at a path of keys, making the objects on the way; what is no object there gives way.
+/// Sets the value at a path of keys. Creates missing objects on the path and replaces values that are not objects.
 pub(super) fn set(value: &mut Value, path: &[&str], new: Value) {
     let Some((first, rest)) = path.split_first() else {
         *value = new;
@@ -61,7 +61,7 @@ pub(super) fn set(value: &mut Value, path: &[&str], new: Value) {
     }
 }
 
-/// Takes a field away; nothing happens when it is not there.
+/// Removes a field. Does nothing if the field is absent.
 pub(super) fn unset(value: &mut Value, path: &[&str]) {
     let Some((last, parents)) = path.split_last() else { return };
     let mut at = value;
@@ -94,18 +94,18 @@ pub(super) fn set_label(object: &mut Value, key: &str, value: &str) {
     set(object, &["metadata", "labels", key], json!(value));
 }
 
-/// The string map at a JSON pointer.
+/// The string map at a JSON pointer; empty if absent.
 pub(super) fn string_map(value: &Value, pointer: &str) -> Map<String, Value> {
     value.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-/// Two string maps in one; the second one wins.
+/// Merges two string maps; values of the second map take precedence.
 pub(super) fn merged(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String, Value> {
     one.extend(other);
     one
 }
 
-/// The number of replicas asked for; 1 when nothing is said, as the admission webhooks would have filled in.
+/// The desired number of replicas; 1 if absent, which is the default of the admission webhooks.
 pub(super) fn wanted_replicas(object: &Value) -> usize {
     number(object, "/spec/replicas").map_or(1, |replicas| usize::try_from(replicas).unwrap_or(0))
 }
@@ -130,7 +130,7 @@ pub(super) fn remove_finalizer(object: &mut Value, finalizer: &str) {
     }
 }
 
-/// A reference to an owner, as `metav1.NewControllerRef` makes it, or a plain one.
+/// Creates an owner reference, either a controller reference like `metav1.NewControllerRef` or a plain one.
 pub(super) fn owner_reference(owner: &Value, controller: bool) -> Value {
     let mut reference = json!({
         "apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"],
@@ -152,7 +152,7 @@ fn same_owner(one: &Value, other: &Value) -> bool {
         && group_of(text(one, "/apiVersion")) == group_of(text(other, "/apiVersion"))
 }
 
-/// Makes sure that the owner is there exactly like this; an older reference to the same object is replaced.
+/// Adds an owner reference, or replaces an older reference to the same owner.
 pub(super) fn ensure_owner(object: &mut Value, reference: Value) {
     match object["metadata"]["ownerReferences"].as_array_mut() {
         Some(owners) => match owners.iter_mut().find(|owner| same_owner(owner, &reference)) {
@@ -163,14 +163,14 @@ pub(super) fn ensure_owner(object: &mut Value, reference: Value) {
     }
 }
 
-/// Forgets the owners of some kinds.
+/// Removes owner references of these kinds.
 pub(super) fn drop_owners(object: &mut Value, kinds: &[&str]) {
     if let Some(owners) = object["metadata"]["ownerReferences"].as_array_mut() {
         owners.retain(|owner| !kinds.contains(&text(owner, "/kind")));
     }
 }
 
-/// The owner that controls this object.
+/// The owner reference of the controller of an object.
 pub(super) fn controller(object: &Value) -> Option<&Value> {
     owners(object).iter().find(|owner| flag(owner, "/controller"))
 }
@@ -179,13 +179,13 @@ pub(super) fn is_controlled_by(object: &Value, owner: &Value) -> bool {
     !uid(owner).is_empty() && controller(object).is_some_and(|found| text(found, "/uid") == uid(owner))
 }
 
-/// The first owner of a kind, by name in the namespace of the object.
+/// The first owner of a kind, in the namespace of the object.
 pub(super) fn owner_of_kind(object: &Value, owner_kind: &str) -> Option<ObjectRef> {
     let owner = owners(object).iter().find(|owner| text(owner, "/kind") == owner_kind)?;
     Some(owner_ref(owner, namespace(object)))
 }
 
-/// The object an owner reference means.
+/// The object that an owner reference names.
 pub(super) fn owner_ref(owner: &Value, namespace: &str) -> ObjectRef {
     ObjectRef::new(
         group_of(text(owner, "/apiVersion")),
@@ -195,14 +195,14 @@ pub(super) fn owner_ref(owner: &Value, namespace: &str) -> ObjectRef {
     )
 }
 
-/// The name of the Cluster an object belongs to.
+/// The name of the Cluster of an object.
 pub(super) fn cluster_name(object: &Value) -> Option<&str> {
     let spec = || Some(text(object, "/spec/clusterName")).filter(|name| !name.is_empty());
     label(object, CLUSTER_NAME).or_else(spec)
 }
 
-/// Whether everything in `wanted` is in `found` as well; lists must be equal. What has only `found` does not count:
-/// it may have been filled in by a schema.
+/// True if `found` contains everything in `wanted`; lists must be equal. Additional fields of `found` are ignored,
+/// because they may be defaults of a schema.
 pub(super) fn contains(found: &Value, wanted: &Value) -> bool {
     match (found, wanted) {
         (Value::Object(found), Value::Object(wanted)) => {
@@ -219,7 +219,7 @@ pub(super) fn contains(found: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Nothing, or an object with nothing in it.
+/// True for null and for objects whose fields are all empty.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -228,7 +228,7 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Lays `over` on `value`: objects field by field, everything else as a whole.
+/// Merges `over` into `value`: objects field by field, other values as a whole.
 pub(super) fn overlay(value: &mut Value, over: &Value) {
     match (value, over) {
         (Value::Object(fields), Value::Object(over)) => {

@@ -1,4 +1,4 @@
-//! Pausing: while a Cluster is paused, nothing of it is written but the condition that says so.
+//! Pausing: the only write to the objects of a paused Cluster is the condition `Paused`.
 //!
 //! Source: Cluster API v1.14 `util/paused`.
 
@@ -14,7 +14,7 @@ use super::{
 
 const ANNOTATION: &str = "cluster.x-k8s.io/paused";
 
-/// Why an object is left alone, in the words of the condition; nothing when it is not.
+/// The reason of a pause in the words of the condition: `None` if the object is not paused.
 pub(super) fn reason(cluster: &Value, object: Option<&Value>) -> Option<String> {
     let mut reasons = Vec::new();
     if flag(cluster, "/spec/paused") {
@@ -29,7 +29,7 @@ pub(super) fn reason(cluster: &Value, object: Option<&Value>) -> Option<String> 
     (!reasons.is_empty()).then(|| reasons.join(", "))
 }
 
-/// Says so on the object, where its kind has a place for it.
+/// Sets the condition `Paused`, if the kind of the object supports the condition.
 pub(super) fn plan(world: &World<'_>, live: &Value, reason: String) -> Plan {
     let mut plan = Plan::default();
     let own = group(live) == CORE || kind(live).starts_with("Kubeadm");

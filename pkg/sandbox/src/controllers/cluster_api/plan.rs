@@ -1,4 +1,4 @@
-//! What a look at an object decided, and how it is carried out.
+//! Plans of writes and their execution.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     status::Status,
 };
 
-/// The writes that one look at an object asks for, in order, and when to look again.
+/// The ordered writes of one reconciliation and the time of the next one.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) writes: Vec<Write>,
@@ -21,12 +21,12 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) enum Write {
     Create(Value),
-    /// An object as it was read and as it should be. Metadata and spec go first, the status after them.
+    /// The original and the desired object. Metadata and spec are written before the status.
     Change {
         before: Value,
         after: Value,
     },
-    /// The object of this uid goes.
+    /// The deletion of the object with this uid.
     Delete {
         object: ObjectRef,
         uid: String,
@@ -38,21 +38,21 @@ impl Plan {
         self.writes.push(Write::Create(object));
     }
 
-    /// Nothing is written when nothing changed.
+    /// Adds a change; ignores equal objects.
     pub(super) fn change(&mut self, before: &Value, after: Value) {
         if *before != after {
             self.writes.push(Write::Change { before: before.clone(), after });
         }
     }
 
-    /// Nothing is written when it is going already.
+    /// Adds a deletion; ignores objects that are already being deleted.
     pub(super) fn delete(&mut self, object: &Value) {
         if !is_deleting(object) {
             self.writes.push(Write::Delete { object: ObjectRef::of(object), uid: uid(object).to_owned() });
         }
     }
 
-    /// As `delete`, for each of them.
+    /// Adds a deletion for each object.
     pub(super) fn delete_all<'a>(&mut self, objects: impl IntoIterator<Item = &'a Value>) {
         for object in objects {
             self.delete(object);
@@ -64,7 +64,7 @@ impl Plan {
     }
 }
 
-/// Splits a change: the object with what `update` may write, and whether the status is to be written as well.
+/// Splits a change into the object to `update`, if changed, and a flag that is true if the status must be written.
 pub(super) fn split(before: &Value, after: &Value) -> (Option<Value>, bool) {
     let mut main = after.clone();
     main["status"] = before["status"].clone();
@@ -76,7 +76,7 @@ fn has_no_finalizers(object: &Value) -> bool {
     object["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty)
 }
 
-/// Carries a plan out; the first write that is refused ends it.
+/// Executes a plan. Stops at the first failed write.
 pub(super) async fn carry_out(client: &Client, plan: Plan) -> Result<Next, Status> {
     let next = plan.next();
     for write in plan.writes {

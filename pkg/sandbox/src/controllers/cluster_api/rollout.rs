@@ -1,4 +1,4 @@
-//! When machines are replaced without a change of what they are.
+//! Rollouts that replace Machines without a change of their specification.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{contract::Contract, object::text};
 
-/// The time from which on older machines are to be replaced.
+/// The rollout time: Machines that are older must be replaced.
 fn rollout_time(holder: &Value) -> Option<Timestamp> {
     let pointer = match Contract::of(holder) {
         Contract::V1Beta1 => "/spec/rolloutAfter",
@@ -16,21 +16,21 @@ fn rollout_time(holder: &Value) -> Option<Timestamp> {
     text(holder, pointer).parse().ok()
 }
 
-/// Whether an object is older than the time at which its holder asked for new ones, and that time has come.
+/// True if the rollout time of `holder` has passed and the object is older than the rollout time.
 pub(super) fn is_due(holder: &Value, object: &Value, now: &str) -> bool {
     let (Some(after), Ok(now)) = (rollout_time(holder), now.parse::<Timestamp>()) else { return false };
     let created = text(object, "/metadata/creationTimestamp").parse::<Timestamp>();
     after <= now && created.is_ok_and(|created| created < after)
 }
 
-/// How long until the holder asks for new machines; nothing when that is past or was never asked.
+/// The time until the rollout: `None` if the rollout time has passed or is absent.
 pub(super) fn time_left(holder: &Value, now: &str) -> Option<Duration> {
     let now = now.parse::<Timestamp>().ok()?;
     let left = rollout_time(holder)?.duration_since(now);
     Duration::try_from(left).ok().filter(|left| !left.is_zero())
 }
 
-/// A number of machines that may be given as a share of all, such as `25%`.
+/// A number of Machines, given as a number or as a percentage of `all`, such as `25%`.
 pub(super) fn share(value: Option<&Value>, default: usize, all: usize, round_up: bool) -> usize {
     let percent = |text: &str| text.strip_suffix('%')?.parse::<usize>().ok();
     match value {

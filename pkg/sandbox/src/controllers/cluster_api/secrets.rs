@@ -1,4 +1,4 @@
-//! The Secrets of a Cluster: its authorities, and the kubeconfig for its users.
+//! The Secrets of a Cluster: its certificate authorities and the kubeconfig.
 //!
 //! Source: Cluster API v1.14 `util/secret` and `util/kubeconfig`.
 
@@ -15,10 +15,10 @@ use super::{
     world::World,
 };
 
-/// Authorities by the end of the name of their Secret.
+/// Certificate authorities, by the suffix of the name of their Secret.
 const AUTHORITIES: [&str; 3] = ["ca", "etcd", "proxy"];
 
-/// Makes the Secrets that are missing; what a user brought stays.
+/// Creates missing Secrets and keeps user-provided Secrets.
 pub(super) fn ensure(world: &World<'_>, cluster: &Value, owner: &Value, plan: &mut Plan) {
     for purpose in AUTHORITIES {
         if get(world, cluster, purpose).is_none()
@@ -35,7 +35,7 @@ pub(super) fn ensure(world: &World<'_>, cluster: &Value, owner: &Value, plan: &m
     ensure_kubeconfig(world, cluster, owner, plan);
 }
 
-/// The kubeconfig comes once there is an authority to sign for its user and an address to write down.
+/// Creates the kubeconfig once an endpoint and, for kubeadm, a certificate authority exist.
 pub(super) fn ensure_kubeconfig(world: &World<'_>, cluster: &Value, owner: &Value, plan: &mut Plan) {
     let endpoint = present(cluster, "/spec/controlPlaneEndpoint/host").is_some_and(|host| host != "");
     if !endpoint || get(world, cluster, "kubeconfig").is_some() {
@@ -43,7 +43,7 @@ pub(super) fn ensure_kubeconfig(world: &World<'_>, cluster: &Value, owner: &Valu
     }
     let found = get(world, cluster, "ca")
         .and_then(|secret| Some((data(&secret, "tls.crt")?, data(&secret, "tls.key")?)));
-    // A control plane without machines keeps its authority elsewhere.
+    // Control planes without Machines keep their certificate authority elsewhere.
     let is_kubeadm = owner["kind"] == "KubeadmControlPlane";
     let authority = match found {
         Some(found) => Ok(found),
@@ -90,14 +90,14 @@ fn authority_params() -> CertificateParams {
     params
 }
 
-/// A certificate and its key, in PEM.
+/// Creates a certificate authority: certificate and key in PEM.
 fn authority() -> Result<(String, String), rcgen::Error> {
     let key = KeyPair::generate()?;
     let certificate = authority_params().self_signed(&key)?;
     Ok((certificate.pem(), key.serialize_pem()))
 }
 
-/// The certificate of the administrator and its key, in PEM; nothing for a key that cannot be read.
+/// Creates the client certificate of the administrator and its key, in PEM. `None` if the authority key is invalid.
 fn client(authority_key: &str) -> Option<(String, String)> {
     let issuer = Issuer::new(authority_params(), KeyPair::from_pem(authority_key).ok()?);
     let key = KeyPair::generate().ok()?;
@@ -109,7 +109,7 @@ fn client(authority_key: &str) -> Option<(String, String)> {
     Some((certificate.pem(), key.serialize_pem()))
 }
 
-/// As `client-go` writes it.
+/// Formats a kubeconfig like `client-go`.
 fn kubeconfig(cluster: &Value, authority: &str, (certificate, key): &(String, String)) -> String {
     let name = name(cluster);
     let host = text(cluster, "/spec/controlPlaneEndpoint/host");

@@ -1,4 +1,4 @@
-//! Objects made from templates.
+//! Objects that are created from templates.
 //!
 //! Source: Cluster API v1.14 `controllers/external` (`GenerateTemplate`).
 
@@ -10,13 +10,13 @@ use super::{
 };
 use crate::controllers::ObjectRef;
 
-/// Says from which template an object was made.
+/// The annotation with the name of the template of an object.
 pub(super) const CLONED_FROM_NAME: &str = "cluster.x-k8s.io/cloned-from-name";
-/// Says of which kind that template was.
+/// The annotation with the kind and the group of the template of an object.
 pub(super) const CLONED_FROM_KIND: &str = "cluster.x-k8s.io/cloned-from-groupkind";
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// What an object from a template is to be.
+/// The metadata of an object to create from a template.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clone<'a> {
     pub(super) name: &'a str,
@@ -27,7 +27,7 @@ pub(super) struct Clone<'a> {
 }
 
 impl Clone<'_> {
-    /// The object a template describes, of the kind without `Template`; nothing when there is no such template.
+    /// Creates an object from a template, of the kind without `Template`: `None` if the template does not exist.
     pub(super) fn of(self, world: &World<'_>, template: &ObjectRef) -> Option<Value> {
         let found = world.get(template)?;
         let inner = &found["spec"]["template"];
@@ -45,7 +45,7 @@ impl Clone<'_> {
         Some(object)
     }
 
-    /// A template like another one, under a name of its own.
+    /// Copies a template under another name: `None` if the template does not exist.
     pub(super) fn of_template(self, world: &World<'_>, template: &ObjectRef) -> Option<Value> {
         let found = world.get(template)?;
         let mut object =
@@ -78,23 +78,23 @@ impl Clone<'_> {
     }
 }
 
-/// Whether an object was made from this template.
+/// True if an object was created from this template. Missing annotations count as a match.
 pub(super) fn is_clone_of(object: &Value, template: &ObjectRef) -> bool {
     object::annotation(object, CLONED_FROM_NAME).is_none_or(|name| name == template.name)
         && object::annotation(object, CLONED_FROM_KIND)
             .is_none_or(|kind| kind == format!("{}.{}", template.kind, template.group))
 }
 
-/// A generated name: the base, cut when it is long, and five letters.
+/// A generated name: the base, truncated if too long, and five random letters.
 pub(super) fn generated_name(base: &str) -> String {
-    /// The length of a DNS label less the letters.
+    /// The maximum length of a DNS label minus the random letters.
     const LONGEST: usize = 58;
     let base: String = base.chars().take(LONGEST).collect();
     format!("{base}{}", crate::meta::random_end())
 }
 
-/// A name by a naming strategy, whose template knows `.cluster.name`, `.random` and the fields given here.
-/// Anything else in the template stays as it is, and the server refuses the name.
+/// Expands the template of a naming strategy with `.cluster.name`, `.random` and other given fields. Keeps unknown
+/// expressions, so that the server refuses the name.
 pub(super) fn named_by(strategy: &str, fallback: &str, fields: &[(&str, &str)]) -> String {
     let strategy = if strategy.is_empty() { fallback } else { strategy };
     let mut name = strategy.to_owned();

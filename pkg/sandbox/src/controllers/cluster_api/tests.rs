@@ -1,4 +1,4 @@
-//! Whole clusters on a server in memory, under both contracts.
+//! Tests of complete clusters on an in-memory server, under both contracts.
 
 mod fixture;
 mod life;

@@ -1,7 +1,7 @@
-//! Managed topologies: a Cluster that names a ClusterClass gets its parts from the templates of that class.
+//! Managed topologies: the parts of a Cluster with a ClusterClass are created from the templates of the class.
 //!
 //! Source: Cluster API v1.14 `exp/topology/desiredstate` and `core/reconcilers/topology/cluster`, run. Variables and
-//! patches of a class are not applied: templates are taken as they are.
+//! patches of a class are not applied: templates are used unchanged.
 
 mod blueprint;
 mod workers;
@@ -22,12 +22,12 @@ use super::{
 use crate::controllers::ObjectRef;
 pub(super) use blueprint::Blueprint;
 
-/// How building a topology went.
+/// The result of building a topology.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Everything is as the class says.
+    /// All parts match the class.
     Done,
-    /// Something has to come first; the words are a reason and a message.
+    /// A part must wait; contains the reason and the message of the condition.
     Waiting(&'static str, String),
 }
 
@@ -36,7 +36,7 @@ impl Outcome {
         *self == Self::Done
     }
 
-    /// The condition in both forms.
+    /// Returns the condition in both forms.
     pub(super) fn conditions(&self) -> (Condition, LegacyCondition) {
         const KIND: &str = "TopologyReconciled";
         match self {
@@ -48,12 +48,12 @@ impl Outcome {
     }
 }
 
-/// Whether a Cluster has its parts from a class.
+/// True if a Cluster has a managed topology.
 pub(super) fn is_managed(cluster: &Value) -> bool {
     present(cluster, "/spec/topology").is_some()
 }
 
-/// The class of a Cluster, in either contract.
+/// The ClusterClass of a Cluster, in either contract.
 pub(super) fn class_of(cluster: &Value) -> Option<ObjectRef> {
     let topology = present(cluster, "/spec/topology")?;
     let (class, place) = match Contract::of(cluster) {
@@ -64,7 +64,7 @@ pub(super) fn class_of(cluster: &Value) -> Option<ObjectRef> {
     (!class.is_empty()).then(|| ObjectRef::new(CORE, "ClusterClass", place, class))
 }
 
-/// Brings the parts of a Cluster to what its class says, and writes the references to them into `cluster`.
+/// Plans the parts of a Cluster according to its class, and sets the references to the parts in `cluster`.
 pub(super) fn build(world: &World<'_>, cluster: &mut Value, plan: &mut Plan) -> Outcome {
     let Some(class) = class_of(cluster).and_then(|class| world.get(&class)) else {
         let message = "ClusterClass not found".to_owned();
@@ -99,7 +99,7 @@ fn missing(reference: Option<&ObjectRef>) -> Outcome {
     Outcome::Waiting("ReconcileFailed", format!("failed to read the template {what}").trim().to_owned())
 }
 
-/// References are written anew only when they mean another object, so that fields the server adds stay.
+/// Replaces a reference only if the referenced object changes, so that server-set fields stay.
 fn set_reference(cluster: &mut Value, field: &str, reference: Value) {
     let found = &cluster["spec"][field];
     if resolve(found, "") != resolve(&reference, "") {
@@ -107,7 +107,7 @@ fn set_reference(cluster: &mut Value, field: &str, reference: Value) {
     }
 }
 
-/// Whether a control plane has reached a version with all its machines.
+/// True if all Machines of a control plane have reached a version.
 fn is_at_version(world: &World<'_>, control_plane: &Value, version: &str) -> bool {
     let contract = world.contract(super::object::group(control_plane), kind(control_plane));
     let counts = super::counts::Counts::reported(control_plane, contract);
@@ -118,8 +118,8 @@ fn is_at_version(world: &World<'_>, control_plane: &Value, version: &str) -> boo
         && counts.replicas == counts.wanted
 }
 
-/// What a topology has made for this Cluster already: what the Cluster refers to, or, when that reference was not
-/// written any more, what carries its labels.
+/// The existing object of the topology: the object that the Cluster refers to, or else an object with the topology
+/// labels. The labels cover an interruption before the reference was written.
 fn existing(world: &World<'_>, cluster: &Value, pointer: &str, template: &ObjectRef) -> Option<Value> {
     referred(world, cluster, pointer).or_else(|| {
         let kind = template.kind.strip_suffix("Template")?;
@@ -199,7 +199,7 @@ fn build_control_plane(
     }
 }
 
-/// Brings an object to what is wanted of it; what others wrote besides stays.
+/// Merges the desired fields into an object; fields of other writers stay.
 fn lay_over(object: &mut Value, wanted: &Value) {
     for part in ["spec", "metadata"] {
         if !contains(&object[part], &wanted[part]) {
@@ -208,7 +208,7 @@ fn lay_over(object: &mut Value, wanted: &Value) {
     }
 }
 
-/// An object of the topology from a template of the class.
+/// Creates an object of the topology from a template of the class.
 fn clone(
     world: &World<'_>,
     cluster: &Value,
@@ -221,12 +221,12 @@ fn clone(
     let clone =
         Clone { name: new_name, cluster: name(cluster), labels, annotations: Map::new(), owner: None };
     let mut made = clone.of(world, template)?;
-    // Parts live beside their Cluster, the class may live elsewhere.
+    // Parts are in the namespace of the Cluster; the class may be in another namespace.
     set(&mut made, &["metadata", "namespace"], json!(namespace(cluster)));
     Some(made)
 }
 
-/// A template of the Cluster's own, renewed under a new name when the class has another content.
+/// The Cluster's own copy of a class template, replaced under a new name if the class template changes.
 struct Renewal<'a> {
     prefix: &'a str,
     labels: Map<String, Value>,

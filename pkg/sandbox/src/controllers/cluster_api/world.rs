@@ -1,4 +1,4 @@
-//! The server as controllers read it, so that every decision is a function of a state.
+//! The read access of the controllers to the server, so that each plan is a function of stored state.
 
 use std::{
     collections::HashMap,
@@ -10,32 +10,32 @@ use serde_json::Value;
 use super::contract::Contract;
 use crate::{client::Client, controllers::ObjectRef};
 
-/// Contracts by group and kind: definitions are large, and asked for at every look.
+/// Cached contracts by group and kind, because definitions are large and every reconciliation needs contracts.
 pub(super) type Contracts = Mutex<HashMap<(String, String), Contract>>;
 
-/// The state of the server, read while a decision is made, with the contracts remembered.
+/// The current state of the server, with cached contracts.
 pub(super) struct World<'a> {
     pub(super) client: &'a Client,
     pub(super) contracts: &'a Contracts,
 }
 
 impl World<'_> {
-    /// The object in the preferred version of its kind.
+    /// Returns an object in the preferred version of its kind.
     pub(super) fn get(&self, object: &ObjectRef) -> Option<Value> {
         self.client.get(object)
     }
 
-    /// All objects of a kind in a namespace, or in all of them; empty when the kind is not served.
+    /// Returns all objects of a kind in one namespace or all. Empty if the kind is not served.
     pub(super) fn list(&self, group: &str, kind: &str, namespace: Option<&str>) -> Vec<Value> {
         self.client.list(group, kind, namespace)
     }
 
-    /// The preferred `apiVersion` of a kind that is served.
+    /// The preferred `apiVersion` of a kind: `None` if the kind is not served.
     pub(super) fn api_version(&self, group: &str, kind: &str) -> Option<String> {
         self.client.api_version(group, kind)
     }
 
-    /// The contract that a provider's kind follows.
+    /// The contract of a provider kind.
     pub(super) fn contract(&self, group: &str, kind: &str) -> Contract {
         let mut contracts = self.contracts.lock().unwrap_or_else(PoisonError::into_inner);
         *contracts.entry((group.to_owned(), kind.to_owned())).or_insert_with(|| {
@@ -52,7 +52,7 @@ impl World<'_> {
     }
 }
 
-/// Everything of a kind in a namespace that belongs to a cluster, by name.
+/// Returns all objects of a kind that belong to a Cluster, in the namespace of the Cluster, sorted by name.
 pub(super) fn of_cluster(world: &World<'_>, group: &str, kind: &str, cluster: &Value) -> Vec<Value> {
     let mut all = world.list(group, kind, Some(super::object::namespace(cluster)));
     let name = super::object::name(cluster);
@@ -61,7 +61,7 @@ pub(super) fn of_cluster(world: &World<'_>, group: &str, kind: &str, cluster: &V
     all
 }
 
-/// The `apiVersion` for a new object of a core kind.
+/// The `apiVersion` of new objects of a core kind.
 pub(super) fn core_version(world: &World<'_>, kind: &str, cluster: &Value) -> String {
     let version = world.api_version(super::object::CORE, kind);
     version.unwrap_or_else(|| super::object::text(cluster, "/apiVersion").to_owned())

@@ -6,7 +6,7 @@ use crate::{
     controllers::ObjectRef,
 };
 
-/// A sandbox where only garbage is collected, with a kind `Widget` of its own.
+/// A sandbox with only the garbage collector and a custom kind `Widget`.
 async fn sandbox() -> (Sandbox, Client) {
     let controllers = Switches { garbage: true, ..Switches::none() };
     let sandbox = Sandbox::start(Options { controllers, ..Options::default() }).await.unwrap();

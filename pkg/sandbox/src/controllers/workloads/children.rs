@@ -1,4 +1,4 @@
-//! What a controller makes belongs to it: finding it, taking it over, letting it go, making it.
+//! The objects that a workload controller owns: claim, release and creation.
 
 use serde_json::{Value, json};
 
@@ -10,16 +10,15 @@ use crate::{
     status::Status,
 };
 
-/// Keeps pods from becoming ready.
+/// The annotation that keeps Pods from becoming ready.
 pub(super) const NEVER_READY: &str = "sandbox.capstan.dev/never-ready";
 
-/// How many pods are made or deleted in one look, so that what is asked for may change meanwhile: an owner that is not
-/// through is looked at again, as its pods have changed.
-/// Tests get by with fewer.
+/// The maximum number of Pods that one reconciliation creates or deletes, so that the desired number may change
+/// meanwhile. The changes of the Pods trigger the next reconciliation of the owner. Tests use a smaller number.
 /// Source: kube-controller-manager 1.36 `BurstReplicas`, `MaxPodCreateDeletePerSync`.
 pub(super) const BURST: usize = if cfg!(test) { 10 } else { 500 };
 
-/// The owner reference of an object's controller.
+/// The owner reference of the controller of an object.
 fn controller_entry(object: &Value) -> Option<&Value> {
     meta::field(object, "ownerReferences")?.as_array()?.iter().find(|owner| owner["controller"] == true)
 }
@@ -30,7 +29,7 @@ pub(super) fn controller(object: &Value) -> Option<ObjectRef> {
     Some(ObjectRef::new(group_of(text("apiVersion")), text("kind"), meta::namespace(object), text("name")))
 }
 
-/// The owner reference that says that an object is controlled by this one.
+/// The owner reference that makes `owner` the controller of an object.
 pub(super) fn owner_entry(owner: &Value) -> Value {
     json!({
         "apiVersion": owner["apiVersion"], "kind": owner["kind"],
@@ -39,8 +38,8 @@ pub(super) fn owner_entry(owner: &Value) -> Value {
     })
 }
 
-/// The objects of a kind that an owner controls, oldest first. Those its selector matches and nobody controls become
-/// its own; those it matches no more are let go.
+/// Returns the objects of a kind that an owner controls, oldest first. Adopts matching objects without a controller,
+/// and releases controlled objects that no longer match the selector.
 /// Source: kube-controller-manager 1.36 `controller_ref_manager.go`.
 pub(super) async fn claim(
     client: &Client,
@@ -78,7 +77,7 @@ fn age(object: &Value) -> (&str, &str) {
     (meta::text(object, "creationTimestamp"), meta::name(object))
 }
 
-/// A pod as a template has it, with a name that begins with its owner's.
+/// A Pod from the template of an owner; its generated name starts with the name of the owner.
 pub(super) fn pod_from_template(owner: &Value) -> Value {
     let template = &owner["spec"]["template"];
     let mut metadata = json!({
@@ -94,12 +93,12 @@ pub(super) fn pod_from_template(owner: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
 }
 
-/// Deletes an object; one that is gone already is no error.
+/// Deletes an object. Succeeds if the object does not exist.
 pub(super) async fn delete(client: &Client, object: &Value) -> Result<(), Status> {
     client.delete(&ObjectRef::of(object), Propagation::Background).await
 }
 
-/// Writes the status of an object, unless it is the one it has.
+/// Writes the status of an object if the status differs.
 pub(super) async fn write_status(client: &Client, mut object: Value, status: Value) -> Result<(), Status> {
     if object["status"] != status {
         object["status"] = status;
@@ -108,29 +107,29 @@ pub(super) async fn write_status(client: &Client, mut object: Value, status: Val
     Ok(())
 }
 
-/// Whether a pod counts: it has not ended, and nobody asked for its end.
+/// True if a Pod has not terminated and is not being deleted.
 pub(super) fn is_active(pod: &Value) -> bool {
     !meta::is_deleting(pod) && pod["status"]["phase"] != "Succeeded" && pod["status"]["phase"] != "Failed"
 }
 
-/// Whether a pod says that it is ready.
+/// True if the Pod has a true condition `Ready`.
 pub(super) fn is_ready(pod: &Value) -> bool {
     conditions::is_true(&pod["status"], "Ready")
 }
 
-/// How many of the pods there are for which something holds.
+/// Counts the Pods for which `holds` returns true.
 pub(super) fn count<'a>(pods: impl IntoIterator<Item = &'a Value>, holds: impl Fn(&Value) -> bool) -> i64 {
     pods.into_iter().filter(|pod| holds(pod)).fold(0, |count, _| count + 1)
 }
 
-/// Sets a number in a status, which leaves zeros out.
+/// Sets a number in a status and omits zero.
 pub(super) fn put(status: &mut Value, field: &str, number: i64) {
     if number != 0 {
         status[field] = number.into();
     }
 }
 
-/// A number; 0 when it is not there.
+/// The number in a value; 0 for other types.
 pub(super) fn number(value: &Value) -> i64 {
     value.as_i64().unwrap_or_default()
 }

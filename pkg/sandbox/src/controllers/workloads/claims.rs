@@ -1,4 +1,4 @@
-//! Claims to volumes: one on its way out stays until no pod uses it.
+//! Protection of PersistentVolumeClaims: a deleted claim stays until no Pod uses the claim.
 //!
 //! Source: kube-controller-manager 1.36 `pkg/controller/volume/pvcprotection`.
 
@@ -14,7 +14,7 @@ use crate::{
 const KIND: &str = "PersistentVolumeClaim";
 const PROTECTION: &str = "kubernetes.io/pvc-protection";
 
-/// The claims of a namespace that may be waiting for a pod.
+/// The claims of a namespace that are being deleted and may wait for a Pod.
 pub(super) fn waiting(client: &Client, namespace: &str) -> Vec<ObjectRef> {
     let claims = client.list("", KIND, Some(namespace));
     claims.iter().filter(|claim| meta::is_deleting(claim)).map(ObjectRef::of).collect()

@@ -1,4 +1,4 @@
-//! Deployments: a ReplicaSet for each template, the newest of them in use.
+//! Deployments: one ReplicaSet for each template.
 //!
 //! Source: kube-controller-manager 1.36 `pkg/controller/deployment`, run.
 
@@ -19,7 +19,7 @@ const REVISION: &str = "deployment.kubernetes.io/revision";
 const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";
 const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
 const MOST: &str = "deployment.kubernetes.io/max-replicas";
-/// What ReplicaSets do not take over from their Deployment.
+/// Annotations that ReplicaSets do not copy from their Deployment.
 const OWN_ANNOTATIONS: [&str; 6] = [
     "kubectl.kubernetes.io/last-applied-configuration",
     REVISION,
@@ -59,13 +59,13 @@ pub(super) async fn reconcile(client: &Client, mut deployment: Value) -> Result<
     if status::is_complete(&deployment, limits, &status) {
         forget_history(client, &deployment, &old).await?;
     }
-    // Nothing is written when nothing changes.
+    // The server stores nothing if the status is unchanged.
     deployment["status"] = status;
     client.update_status(deployment).await?;
     Ok(Next::Wait)
 }
 
-/// A paused Deployment is scaled and nothing else, as long as only one of its ReplicaSets has pods.
+/// Scales a paused Deployment if at most one of its ReplicaSets has Pods.
 async fn scale_paused<'a>(
     client: &Client,
     deployment: &Value,
@@ -85,7 +85,7 @@ async fn scale_paused<'a>(
     Ok(())
 }
 
-/// Brings a ReplicaSet to a number of pods; one that has that number is left alone.
+/// Scales a ReplicaSet if its number of Pods differs.
 async fn scaled(
     client: &Client,
     deployment: &Value,
@@ -100,7 +100,7 @@ async fn scaled(
     client.update(changed(deployment, set.clone(), limits, revision, replicas)).await
 }
 
-/// Deletes the oldest ReplicaSets without pods beyond those the Deployment keeps to go back to.
+/// Deletes the oldest ReplicaSets without Pods that exceed the revision history limit.
 async fn forget_history(client: &Client, deployment: &Value, old: &[Value]) -> Result<(), Status> {
     let Some(limit) = deployment["spec"]["revisionHistoryLimit"].as_u64() else { return Ok(()) };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -117,13 +117,13 @@ async fn forget_history(client: &Client, deployment: &Value, old: &[Value]) -> R
     Ok(())
 }
 
-/// The revision a ReplicaSet stands for; 0 without one.
+/// The revision of a ReplicaSet; 0 if absent.
 fn revision_of(set: &Value) -> i64 {
     let text = set["metadata"]["annotations"][REVISION].as_str();
     text.and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// Whether a ReplicaSet was made from the template a Deployment has now.
+/// True if a ReplicaSet has the current template of a Deployment.
 fn has_template_of(set: &Value, deployment: &Value) -> bool {
     let mut template = set["spec"]["template"].clone();
     if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
@@ -156,8 +156,8 @@ fn new_set(deployment: &Value, limits: Limits, revision: i64, replicas: i64) -> 
     changed(deployment, set, limits, revision, replicas)
 }
 
-/// A ReplicaSet with another number of pods, and with the annotations its Deployment gives it. The ReplicaSet of a
-/// template that comes back remembers the revisions it stood for.
+/// Changes the number of Pods of a ReplicaSet and copies the annotations of its Deployment. A reused ReplicaSet records
+/// its previous revisions.
 fn changed(deployment: &Value, mut set: Value, limits: Limits, revision: i64, replicas: i64) -> Value {
     let before = revision_of(&set);
     set["spec"]["replicas"] = replicas.into();

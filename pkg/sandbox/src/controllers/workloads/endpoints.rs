@@ -1,7 +1,7 @@
-//! Endpoints and an EndpointSlice for each Service that selects pods.
+//! Endpoints and one EndpointSlice for each Service that selects Pods.
 //!
-//! Source: kube-controller-manager 1.36 `pkg/controller/endpoint` and `endpointslice`, run. Here, all pods of a Service
-//! are in one slice, of IPv4, and have the ports of the first of them.
+//! Source: kube-controller-manager 1.36 `pkg/controller/endpoint` and `endpointslice`, run. Differs: all Pods of a
+//! Service are in one IPv4 slice and have the ports of the first Pod.
 
 use serde_json::{Map, Value, json};
 
@@ -32,7 +32,7 @@ pub(super) async fn reconcile(client: &Client, service: &Value) -> Result<Next, 
     Ok(Next::Wait)
 }
 
-/// Deletes the Endpoints of a Service that is gone; its slices go with their owner.
+/// Deletes the Endpoints of a deleted Service; garbage collection deletes the slices.
 pub(super) async fn forget(client: &Client, service: &ObjectRef) -> Result<(), Status> {
     let endpoints = ObjectRef::new("", "Endpoints", &service.namespace, &service.name);
     let ours = |live: Value| live["metadata"]["labels"][MANAGER.0] == MANAGER.1;
@@ -92,7 +92,7 @@ async fn write_slice(client: &Client, service: &Value, pods: &[Value]) -> Result
     write(client, live, wanted).await
 }
 
-/// Lists of slices are required, and null when they are empty.
+/// Returns null for an empty list: lists of slices are required.
 fn list(items: Vec<Value>) -> Value {
     if items.is_empty() { Value::Null } else { items.into() }
 }
@@ -122,7 +122,7 @@ fn target(pod: &Value) -> Value {
     json!({"kind": "Pod", "namespace": meta::namespace(pod), "name": meta::name(pod), "uid": meta::uid(pod)})
 }
 
-/// The name a pod has in the domain of a Service, if it has one there.
+/// The host name of a Pod in the domain of a Service, if any.
 fn hostname<'a>(service: &Value, pod: &'a Value) -> Option<&'a Value> {
     let spec = &pod["spec"];
     spec.get("hostname").filter(|_| spec["subdomain"] == meta::name(service))
@@ -151,7 +151,7 @@ fn endpoint(service: &Value, pod: &Value) -> Value {
     endpoint
 }
 
-/// The ports of a Service as a pod has them, sorted by their names. A port the pod has no number for is left out.
+/// The ports of a Service on a Pod, sorted by name. Omits ports that the Pod does not define.
 fn ports(service: &Value, pod: &Value) -> Vec<Value> {
     let mut ports: Vec<Value> = Vec::new();
     for port in service["spec"]["ports"].as_array().into_iter().flatten() {

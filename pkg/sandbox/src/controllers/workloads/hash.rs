@@ -1,11 +1,11 @@
-//! Short names for templates.
+//! Short hashes of Pod templates.
 
 use serde_json::Value;
 
 use crate::meta::SAFE_LETTERS;
 
-/// Ten letters at most that stand for a value (apimachinery's `rand.SafeEncodeString`): FNV-1a, as the real controllers have it, but of the JSON text, so the
-/// names differ from theirs.
+/// A hash of a value in at most ten letters (apimachinery's `rand.SafeEncodeString`). The real controllers use FNV-1a
+/// too. Differs: the hash covers the JSON text, so the names differ.
 pub(super) fn of(value: &Value) -> String {
     let hash = value
         .to_string()

@@ -1,7 +1,7 @@
-//! Jobs: their pods succeed, and so do they.
+//! Jobs, whose Pods always succeed.
 //!
-//! Source: kube-controller-manager 1.36 `pkg/controller/job`, run. Pods are counted without the finalizer that holds
-//! them back in a real cluster, and are not numbered for an indexed Job.
+//! Source: kube-controller-manager 1.36 `pkg/controller/job`, run. Differs: Pods are counted without the finalizer that
+//! keeps finished Pods in a real cluster, and Pods of indexed Jobs have no index.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub(super) async fn reconcile(client: &Client, job: Value) -> Result<Next, Statu
     Ok(Next::Wait)
 }
 
-/// How many pods are to run at once. Without a number of completions one success ends the Job.
+/// The number of Pods to run concurrently. If the Job has no completions, one success ends the Job.
 fn still_wanted(spec: &Value, succeeded: i64) -> i64 {
     let parallelism = number(&spec["parallelism"]);
     match spec["completions"].as_i64() {
@@ -85,7 +85,7 @@ fn status(job: &Value, active: &[Value], succeeded: i64, now: &str) -> Value {
     status
 }
 
-/// Deletes a Job that has ended once its time to live is over.
+/// Deletes a finished Job after its time to live.
 /// Source: kube-controller-manager 1.36 `pkg/controller/ttlafterfinished`.
 async fn expire(client: &Client, job: &Value, ended: &Value) -> Result<Next, Status> {
     let Some(seconds) = job["spec"]["ttlSecondsAfterFinished"].as_u64() else { return Ok(Next::Wait) };

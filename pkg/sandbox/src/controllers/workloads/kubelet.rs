@@ -1,7 +1,7 @@
-//! The one node, and the pods on it: they run as soon as they are there.
+//! The single Node and its Pods, which run as soon as they exist.
 //!
-//! Source: what a kubelet 1.36 leaves in the status of nodes and pods, and that it deletes a pod for good once its
-//! containers are gone.
+//! Source: the status that a kubelet 1.36 writes to Nodes and Pods, and its final deletion of Pods whose containers
+//! have terminated.
 
 mod pod_status;
 
@@ -18,12 +18,11 @@ use crate::{
     store::{Change, Stored},
 };
 
-/// The name of the node.
 const NODE: &str = "sandbox";
-/// Its address, of those for documentation.
+/// The address of the Node, from the range for documentation.
 const NODE_ADDRESS: &str = "192.0.2.1";
 
-/// Runs pods that nobody else is to schedule, and ends pods on all nodes.
+/// Binds Pods of the default scheduler, runs the Pods of the Node, and ends deleted Pods on all Nodes.
 #[derive(Debug)]
 pub(super) struct Kubelet;
 
@@ -35,7 +34,7 @@ impl Controller for Kubelet {
     fn concerned(&self, client: &Client, change: &Change) -> Vec<ObjectRef> {
         let key = &change.after.key;
         match (&*key.resource.group, &*key.resource.plural, &*key.name) {
-            // A node is there as soon as there is a namespace for its leases.
+            // The Node is created as soon as the namespace of its leases exists.
             ("", "namespaces", "kube-node-lease") | ("", "nodes", NODE) => {
                 vec![ObjectRef::new("", "Node", "", NODE)]
             }
@@ -65,13 +64,13 @@ impl Controller for Kubelet {
     }
 }
 
-/// Whether a pod on its way out waits for its containers: there are none, so its time is over.
+/// True if a deleted Pod has a grace period. The Pod has no containers, so the grace period may end at once.
 fn is_given_time(pod: &Value) -> bool {
     let seconds = meta::field(pod, "deletionGracePeriodSeconds").and_then(Value::as_i64);
     seconds.is_some_and(|seconds| seconds > 0)
 }
 
-/// Whether a stored object keeps pods from becoming ready.
+/// True if a stored object keeps Pods from becoming ready.
 fn holds(stored: &Stored) -> bool {
     stored.annotations().get(NEVER_READY).is_some_and(|value| value == "true")
 }
@@ -87,7 +86,7 @@ fn controlled_pods(client: &Client, change: &Change) -> Vec<ObjectRef> {
     controlled.map(ObjectRef::of).collect()
 }
 
-/// Binds a pod to the node, and brings its status to what it should be.
+/// Binds a Pod to the Node and updates its status.
 async fn run(client: &Client, mut pod: Value) -> Result<(), Status> {
     let spec = &pod["spec"];
     let gated = spec["schedulingGates"].as_array().is_some_and(|gates| !gates.is_empty());
@@ -112,7 +111,7 @@ async fn run(client: &Client, mut pod: Value) -> Result<(), Status> {
     children::write_status(client, pod, status).await
 }
 
-/// Takes the taint away that a new node has.
+/// Removes the taint of a new Node.
 async fn admit_pods(client: &Client, mut node: Value) -> Result<(), Status> {
     const TAINT: &str = "node.kubernetes.io/not-ready";
     let taints = node["spec"]["taints"].as_array_mut();

@@ -1,4 +1,4 @@
-//! What every namespace is given.
+//! Objects that every Namespace contains.
 //!
 //! Source: kube-controller-manager 1.36 `serviceaccounts_controller.go` and `rootcacertpublisher`.
 
@@ -9,7 +9,7 @@ use crate::{
     status::Status,
 };
 
-/// Whether an object of this name may be one of those.
+/// True if an object of this name may be such an object.
 pub(super) fn gives(name: &str) -> bool {
     name == "default" || name == "kube-root-ca.crt"
 }

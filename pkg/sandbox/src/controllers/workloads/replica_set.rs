@@ -1,4 +1,4 @@
-//! ReplicaSets: as many pods as they ask for.
+//! ReplicaSets: create and delete Pods until their number matches.
 //!
 //! Source: kube-controller-manager 1.36 `pkg/controller/replicaset`, run.
 
@@ -17,13 +17,13 @@ use crate::{
     status::Status,
 };
 
-/// When pods that could not be made are tried again.
+/// The pause before Pods that could not be created are retried.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// The condition that tells why there are not as many pods as there should be.
+/// The condition that explains a wrong number of Pods.
 pub(super) const FAILURE: &str = "ReplicaFailure";
 
-/// What a change of the number of pods failed with: the reason of the condition, and its message.
+/// The reason and the message of a failed change of the number of Pods.
 type Failure = (&'static str, String);
 
 pub(super) async fn reconcile(client: &Client, set: Value) -> Result<Next, Status> {
@@ -37,7 +37,7 @@ pub(super) async fn reconcile(client: &Client, set: Value) -> Result<Next, Statu
     Ok(next)
 }
 
-/// Makes the pods that are missing, or deletes those that are too many: first what is not ready, then the newest.
+/// Creates missing Pods or deletes surplus Pods: first Pods that are not ready, then the newest Pods.
 async fn scale(client: &Client, set: &Value, pods: &mut Vec<Value>) -> Result<(), Failure> {
     let wanted = usize::try_from(number(&set["spec"]["replicas"])).unwrap_or_default();
     let wanted = wanted.clamp(pods.len().saturating_sub(BURST), pods.len() + BURST);
@@ -66,7 +66,8 @@ fn status(set: &Value, pods: &[Value], terminating: i64, failure: Option<Failure
     put(&mut status, "readyReplicas", ready);
     put(&mut status, "availableReplicas", ready);
     if let Some((reason, message)) = failure {
-        // The first failure is told of until it is over: another attempt has another name in its message.
+        // Keeps the first failure until Pods can be created again, because the message of each attempt names another
+        // Pod.
         let told = conditions::find(&set["status"], FAILURE).cloned();
         let new = || conditions::next(&set["status"], FAILURE, "True", reason, &message, now);
         status["conditions"] = json!([told.unwrap_or_else(new)]);

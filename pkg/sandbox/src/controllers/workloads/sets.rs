@@ -1,8 +1,7 @@
-//! DaemonSets and StatefulSets: pods of the newest template, one on the one node or numbered ones.
+//! DaemonSets, with one Pod on the single Node, and StatefulSets, with numbered Pods.
 //!
-//! Source: kube-controller-manager 1.36 `pkg/controller/daemon` and `pkg/controller/statefulset`, run. Differs: a template
-//! is told by its hash; there are no ControllerRevisions to go back to, and partitions and ordinals that start later are
-//! ignored.
+//! Source: kube-controller-manager 1.36 `pkg/controller/daemon` and `pkg/controller/statefulset`, run. Differs: a hash
+//! identifies a template. ControllerRevisions do not exist; partitions and a start ordinal are ignored.
 
 use serde_json::{Value, json};
 
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::{client::Client, controllers::Next, meta, status::Status};
 
-/// On a pod: the hash of its template.
+/// The label of a Pod with the hash of its template.
 const REVISION_LABEL: &str = "controller-revision-hash";
 
 pub(super) async fn reconcile_daemon_set(client: &Client, set: Value) -> Result<Next, Status> {
@@ -55,7 +54,7 @@ pub(super) async fn reconcile_stateful_set(client: &Client, set: Value) -> Resul
     match next(&set, &revision, &pods) {
         Some(Act::Make(ordinal)) => pods.push(client.create(pod(&set, &revision, ordinal)).await?),
         Some(Act::Delete(at)) => {
-            // Its end is a change, after which the set is looked at again.
+            // The deletion of the Pod triggers the next reconciliation.
             delete(client, &pods[at]).await?;
             return Ok(Next::Wait);
         }
@@ -83,21 +82,22 @@ pub(super) async fn reconcile_stateful_set(client: &Client, set: Value) -> Resul
 
 #[derive(Debug, PartialEq, Eq)]
 enum Act {
-    /// Make the pod with this number.
+    /// Create the Pod with this ordinal.
     Make(i64),
-    /// Delete the pod at this place.
+    /// Delete the Pod with this index.
     Delete(usize),
 }
 
-/// The next act: pods come from the lowest number up, and go from the highest down; each waits for the others to be
-/// ready, unless the set says otherwise. `pods` are sorted by their numbers.
+/// Returns the next action: creates Pods from the lowest ordinal up, deletes Pods from the highest ordinal down.
+/// Creations wait until all Pods are ready, unless the set is `Parallel`; replacements always wait. `pods` are sorted
+/// by ordinal.
 fn next(set: &Value, revision: &str, pods: &[Value]) -> Option<Act> {
     let spec = &set["spec"];
     let numbers = 0..number(&spec["replicas"]);
     if pods.iter().any(meta::is_deleting) {
         return None;
     }
-    // A pod that has ended is made again.
+    // A terminated Pod is deleted and created again.
     if let Some(at) = pods.iter().rposition(|pod| !numbers.contains(&ordinal(pod)) || !is_active(pod)) {
         return Some(Act::Delete(at));
     }
@@ -114,7 +114,7 @@ fn next(set: &Value, revision: &str, pods: &[Value]) -> Option<Act> {
     }
 }
 
-/// The number at the end of a pod's name; a pod without one is nobody's.
+/// The ordinal in the name of a Pod; -1 without an ordinal.
 fn ordinal(pod: &Value) -> i64 {
     meta::name(pod).rsplit_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(-1)
 }

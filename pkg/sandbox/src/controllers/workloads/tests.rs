@@ -1,4 +1,4 @@
-//! The controllers of workloads at work on a sandbox. What is expected was left by the real ones.
+//! Tests of the workload controllers on a sandbox. The expected objects come from the real controllers.
 
 mod others;
 mod rolling;
@@ -9,7 +9,7 @@ use crate::{Clock, Options, Sandbox, Switches, client::Client, controllers::Obje
 
 const TIME: &str = "2026-01-02T03:04:05Z";
 
-/// A sandbox with a namespace `t`, where only these controllers and the collection of garbage run.
+/// A sandbox with a namespace `t`, the workload controllers and the garbage collector.
 struct Lab {
     sandbox: Sandbox,
     client: Client,
@@ -32,13 +32,13 @@ impl Lab {
         lab
     }
 
-    /// Creates an object and waits until nothing more follows from it.
+    /// Creates an object and waits until the controllers settle.
     async fn create(&self, object: Value) {
         self.client.create(object).await.unwrap();
         self.sandbox.settle().await;
     }
 
-    /// Changes an object and waits until nothing more follows from it.
+    /// Changes an object and waits until the controllers settle.
     async fn change(&self, kind: &str, name: &str, change: impl FnOnce(&mut Value)) {
         let mut object = self.get(kind, name);
         change(&mut object);
@@ -59,7 +59,7 @@ impl Lab {
         self.client.list(group(kind), kind, Some("t"))
     }
 
-    /// The one object of a kind.
+    /// Returns the single object of a kind.
     fn only(&self, kind: &str) -> Value {
         let mut all = self.list(kind);
         assert_eq!(all.len(), 1, "{all:#?}");
@@ -80,7 +80,7 @@ fn group(kind: &str) -> &'static str {
     }
 }
 
-/// An object of the group `apps` whose pods have the label `app` and one container.
+/// An object of the group `apps` whose Pods have the label `app` and one container.
 fn workload(kind: &str, name: &str, spec: &Value) -> Value {
     let mut object = json!({
         "apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": "t"}, "spec": spec,
@@ -103,7 +103,7 @@ fn set_annotation(object: &mut Value, name: &str, value: &str) {
     object["metadata"]["annotations"][name] = value.into();
 }
 
-/// The container image and the readiness of each pod, sorted.
+/// The container image and the readiness of each Pod, sorted.
 fn pods(lab: &Lab) -> Vec<(String, bool)> {
     let mut pods: Vec<_> = lab
         .list("Pod")

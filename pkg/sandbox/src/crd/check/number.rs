@@ -1,4 +1,4 @@
-//! Checks on numbers, with Go's distinction between whole numbers and others.
+//! Validation of numbers, with Go's distinction between integers and floats.
 
 use serde_json::{Number, Value};
 
@@ -8,15 +8,15 @@ use crate::{
     status::{FieldError, FieldErrorKind},
 };
 
-/// Whole numbers beyond it are not told apart by a float.
+/// The limit of exact integers in a float.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Whether a float is a whole number that survives as one. Source: go-openapi `IsFloat64AJSONInteger`.
+/// True if a float is an exact integer. Source: go-openapi `IsFloat64AJSONInteger`.
 pub(super) fn is_whole(number: f64) -> bool {
     number.is_finite() && number.abs() <= LARGEST_EXACT && number.fract() == 0.0
 }
 
-/// Equality of JSON, where `1` and `1.0` are the same number.
+/// Compares JSON values; `1` and `1.0` are equal.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
@@ -24,7 +24,7 @@ pub(super) fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// A value as Go prints it: `2`, not `2.0`.
+/// Formats a value like Go: `2`, not `2.0`.
 pub(super) fn printed(value: &Value) -> Value {
     match value.as_f64() {
         Some(number) if value.is_f64() && is_whole(number) => whole(number).into(),
@@ -32,7 +32,7 @@ pub(super) fn printed(value: &Value) -> Value {
     }
 }
 
-/// Go's conversion of a float to a whole number.
+/// Converts a float to an integer like Go.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the fraction is what is cut off; out of range it saturates"
@@ -46,16 +46,16 @@ fn fits_f32(number: f64) -> bool {
     (number as f32).is_finite()
 }
 
-/// A number as it is checked.
+/// A number under validation.
 struct Checked<'a> {
     schema: Schema<'a>,
-    /// Set for whole numbers; checks on them are made in whole numbers.
+    /// Set for integers, which are validated with integer arithmetic.
     int: Option<i64>,
     float: f64,
     path: &'a str,
 }
 
-/// Bounds, multiples and the range of the format.
+/// Validates bounds, multiples and the range of the format.
 pub(super) fn check(schema: Schema<'_>, number: &Number, path: &str) -> Outcome {
     let checked = Checked { schema, int: number.as_i64(), float: number.as_f64().unwrap_or_default(), path };
     let mut outcome = Outcome::passed();
@@ -98,7 +98,7 @@ impl Checked<'_> {
 
     fn multiple_of(&self, factor: f64) -> Vec<FieldError> {
         let mut errors: Vec<_> = self.out_of_range(factor, "MultipleOf").into_iter().collect();
-        // In whole numbers as long as the factor is of the type; so 1 is refused where 0.5 is the factor.
+        // Uses integer arithmetic if the factor is in range; the factor 0.5 therefore refuses 1.
         let (factor, fits) = match self.int.filter(|_| errors.is_empty()) {
             Some(number) => {
                 let int = whole(factor);

@@ -1,4 +1,4 @@
-//! What points into objects: printer columns, the paths of the scale subresource, selectable fields.
+//! Validation of paths into objects: printer columns, scale subresource and selectable fields.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::status::{FieldError, FieldErrorKind};
 
 const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 const FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
-/// How many fields of a version may be selectable.
+/// The maximum number of selectable fields of a version.
 const MAX_SELECTABLE_FIELDS: usize = 8;
 
 /// Checks the subresources of a version.
@@ -101,7 +101,7 @@ pub(super) fn selectable_fields(version: &Value, path: &str, errors: &mut Vec<Fi
     }
 }
 
-/// The schema a path of fields (`.a['b']`) leads to; with `quoted`, fields may stand in brackets.
+/// Returns the schema at a field path (`.a['b']`). With `quoted`, fields may be in brackets.
 /// Source: apiextensions-apiserver 1.36 `cel.ValidFieldPath`.
 pub(super) fn find<'a>(path: &str, schema: &'a Value, quoted: bool) -> Result<&'a Value, String> {
     const NO_FIELD: &str = "does not refer to a valid field";

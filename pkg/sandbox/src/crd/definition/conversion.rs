@@ -1,4 +1,4 @@
-//! How objects are brought from one version to another.
+//! Validation of the conversion between versions.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::{builtin, status::FieldError};
 
 const PATH: &str = "spec.conversion";
 
-/// Checks `spec.conversion`. Paths are those of the internal form of the real server (`webhookClientConfig`).
+/// Checks `spec.conversion`. Errors have the paths of the internal form of the real server (`webhookClientConfig`).
 pub(super) fn validate(definition: &Value, errors: &mut Vec<FieldError>) {
     let Some(conversion) = definition.pointer("/spec/conversion").filter(|value| value.is_object()) else {
         return;

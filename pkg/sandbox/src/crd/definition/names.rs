@@ -1,11 +1,11 @@
-//! The names of a kind.
+//! Validation of the names of a kind.
 
 use serde_json::Value;
 
 use super::{label_fault, list, text};
 use crate::status::FieldError;
 
-/// Checks `spec.names`, where some names must be there.
+/// Checks `spec.names`, in which some names are required.
 pub(super) fn validate_spec_names(definition: &Value, errors: &mut Vec<FieldError>) {
     for name in ["plural", "singular", "kind", "listKind"] {
         if text(definition, &format!("/spec/names/{name}")).is_empty() {
@@ -17,7 +17,7 @@ pub(super) fn validate_spec_names(definition: &Value, errors: &mut Vec<FieldErro
     }
 }
 
-/// Everything that is wrong with the form of names.
+/// Returns all errors in the format of names.
 fn validate_names(names: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (field, mixed) in [("plural", false), ("singular", false), ("kind", true), ("listKind", true)] {

@@ -1,7 +1,7 @@
-//! Checks the schema of one version.
+//! Validation of the schema of one version.
 //!
-//! Source: apiextensions-apiserver 1.36 `ValidateCustomResourceDefinitionOpenAPISchema`. Differs: expressions are checked
-//! for their grammar alone, not for types and costs.
+//! Source: apiextensions-apiserver 1.36 `ValidateCustomResourceDefinitionOpenAPISchema`. Differs: only the syntax of
+//! expressions is checked, not types and costs.
 
 mod rules;
 
@@ -14,7 +14,7 @@ use crate::{
     status::FieldError,
 };
 
-/// What a schema may say at the root when the status subresource is on.
+/// Fields that a root schema may have if the status subresource is enabled.
 const AT_ROOT: [(&str, &str); 22] = [
     ("description", "Description"),
     ("type", "Type"),
@@ -40,13 +40,13 @@ const AT_ROOT: [(&str, &str); 22] = [
     ("x-kubernetes-validations", "XValidations"),
 ];
 
-/// Fields of JSON schemas that are not taken, by the words of the fault.
+/// Unsupported JSON Schema fields, in the order of their errors.
 const UNSUPPORTED: [&str; 6] =
     ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
 const META_FIELDS: [&str; 3] = ["metadata", "kind", "apiVersion"];
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 
-/// Everything that is wrong with an `openAPIV3Schema`. `status`: the version has the status subresource.
+/// Returns all errors of an `openAPIV3Schema`. `status`: the version has the status subresource.
 pub(super) fn validate(source: &Value, path: &str, status: bool) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let Some(object) = source.as_object() else { return errors };
@@ -70,12 +70,12 @@ pub(super) fn validate(source: &Value, path: &str, status: bool) -> Vec<FieldErr
     errors
 }
 
-/// A text of a schema; empty when there is none.
+/// Returns a text field of a schema, or an empty text.
 pub(super) fn text<'a>(schema: &'a Map<String, Value>, name: &str) -> &'a str {
     schema.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Whether a schema says yes to something.
+/// True if a boolean field of a schema is true.
 pub(super) fn flag(schema: &Map<String, Value>, name: &str) -> bool {
     schema.get(name).and_then(Value::as_bool).unwrap_or_default()
 }
@@ -104,7 +104,7 @@ fn root_fields(schema: &Map<String, Value>, path: &str, errors: &mut Vec<FieldEr
     }
 }
 
-/// Whether the schema has nothing that keeps the real server from looking at its structure.
+/// True if the schema has no construct that keeps the real server from checking its structure.
 fn is_readable(schema: &Map<String, Value>) -> bool {
     let unsupported = UNSUPPORTED.iter().any(|name| schema.contains_key(*name));
     let preserve = schema.get("x-kubernetes-preserve-unknown-fields") != Some(&Value::Bool(false));
@@ -117,7 +117,7 @@ fn is_readable(schema: &Map<String, Value>) -> bool {
     !unsupported && preserve && single && all.all(is_readable)
 }
 
-/// Defaults must fit their schemas.
+/// Checks that defaults match their schemas.
 fn default_faults(source: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if source.as_object().is_some_and(has_default) {
@@ -141,7 +141,7 @@ fn defaults_below(schema: Schema<'_>, path: &str, errors: &mut Vec<FieldError>) 
     }
     for (name, id) in &schema.node().properties {
         let field = schema.at(*id);
-        // Metadata has a fixed shape, without defaults.
+        // Metadata has a fixed schema without defaults.
         if field.node().definition.is_none() {
             defaults_below(field, &format!("{path}.properties[{name}]"), errors);
         }
@@ -167,21 +167,21 @@ fn one_default(schema: Schema<'_>, default: &Value, path: &str, errors: &mut Vec
     errors.extend(found);
 }
 
-/// What the schemas around a schema mean for it.
+/// The effects of enclosing schemas on a schema.
 #[derive(Clone, Default)]
 struct Within {
     root: bool,
     inside_meta: bool,
-    /// Why defaults are forbidden, if they are.
+    /// The reason why defaults are forbidden, if any.
     no_defaults: Option<String>,
-    /// The list or map whose items cannot be told apart between two versions of an object.
+    /// The path of the enclosing list whose items cannot be correlated between two states of an object.
     uncorrelatable: Option<String>,
-    /// Rules are not looked at in alternatives.
+    /// True in alternatives, whose rules are not checked.
     alternative: bool,
 }
 
 struct Walk {
-    /// The schema is sound: its rules are checked too.
+    /// True if the schema is valid so far and its rules are checked too.
     rules: bool,
     schema_errors: Vec<FieldError>,
     rule_errors: Vec<FieldError>,
@@ -324,7 +324,7 @@ impl Walk {
             _ => return,
         };
         if !fine {
-            // The list type is what the real server quotes in both cases.
+            // The real server quotes the list type in both cases.
             let value = items.get("x-kubernetes-list-type").cloned().unwrap_or_default();
             let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
             self.schema_errors.push(FieldError::invalid(format!("{path}.items.{field}"), value, detail));

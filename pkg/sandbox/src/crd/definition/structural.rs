@@ -1,4 +1,4 @@
-//! Whether a schema is structural: every part of an object has one type, said in one place.
+//! The check for structural schemas: each part of an object has one type, specified in one place.
 //!
 //! Source: apiextensions-apiserver 1.36 `pkg/apiserver/schema/validation.go` and `complete.go`.
 
@@ -14,7 +14,7 @@ enum Level {
     Field,
 }
 
-/// Everything about a schema that is not structural, sorted by what is printed, as the real server does.
+/// Returns all structural errors of a schema, sorted by their text as on the real server.
 pub(super) fn validate(source: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if let Some(schema) = source.as_object() {
@@ -133,7 +133,7 @@ fn identity(schema: &Map<String, Value>, level: Level, path: &str, errors: &mut 
     }
 }
 
-/// The one form in which types may stand inside of alternatives.
+/// True for the only alternatives that may contain types: an integer and a string.
 fn is_int_or_string(list: Option<&Value>) -> bool {
     let is = |value: &Value, kind: &str| {
         value
@@ -177,7 +177,7 @@ fn value_checks(
     }
 }
 
-/// Alternatives check values; they say nothing about types.
+/// Checks that alternatives specify only value validations, not types.
 fn nested(schema: &Map<String, Value>, skip_any: bool, path: &str, errors: &mut Vec<FieldError>) {
     value_checks(schema, skip_any, false, path, errors);
     if let Some(items) = object(schema, "items") {
@@ -217,7 +217,7 @@ fn nested(schema: &Map<String, Value>, skip_any: bool, path: &str, errors: &mut 
     }
 }
 
-/// What alternatives check must be described outside of them too.
+/// Checks that fields in alternatives are also specified outside the alternatives.
 fn completeness(
     checks: &Map<String, Value>,
     shape: Option<&Map<String, Value>>,

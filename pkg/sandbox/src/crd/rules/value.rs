@@ -1,7 +1,7 @@
-//! Values as rules see them.
+//! Conversion of JSON values to CEL values.
 //!
-//! Source: apiserver 1.36 `pkg/cel/common/values.go`: the schema decides. Fields it does not name are not there, text
-//! with a format of time is a time, names that are no identifiers are escaped.
+//! Source: apiserver 1.36 `pkg/cel/common/values.go`. The schema decides: unspecified fields are absent, text with a
+//! time format is a time, and names that are no identifiers are escaped.
 
 use std::{
     collections::HashMap,
@@ -20,7 +20,7 @@ use crate::{
     schema::{Additional, Schema, Type},
 };
 
-/// Words of the language, which a field cannot be called by.
+/// Reserved words of CEL, which need escaping as field names.
 const RESERVED: [&str; 18] = [
     "true",
     "false",
@@ -42,7 +42,7 @@ const RESERVED: [&str; 18] = [
     "return",
 ];
 
-/// Converts a value of a schema. `functions` reads times and durations.
+/// Converts a value with its schema. `functions` parses times and durations.
 pub(super) fn convert(schema: Schema<'_>, value: &Value, functions: &Context<'_>) -> CelValue {
     let node = schema.node();
     match value {
@@ -116,14 +116,15 @@ fn constant(expression: &str) -> Program {
     cel::compile(expression).expect("a constant expression")
 }
 
-/// Lets the language read a text: its types for times belong to a crate of its own.
+/// Evaluates a program on a text. The time types of CEL belong to a separate crate, so CEL itself parses times.
 fn evaluated(program: &Program, text: &str, functions: &Context<'_>) -> Option<CelValue> {
     let mut context = functions.new_inner_scope();
     context.add_variable_from_value("text", CelValue::String(Arc::new(text.to_owned())));
     program.execute(&context).ok()
 }
 
-/// The name of a field in expressions. Source: apiserver 1.36 `pkg/cel/escaping.go`.
+/// Escapes a field name for expressions.
+/// Source: apiserver 1.36 `pkg/cel/escaping.go`.
 fn escape(name: &str) -> String {
     if RESERVED.contains(&name) || matches!(name, "var" | "void" | "while") {
         return format!("__{name}__");

@@ -1,10 +1,10 @@
-//! What a Pod gets from the server and from the admission plugins that run by default.
+//! Fields of Pods that the server and the default admission plugins set.
 
 use serde_json::{Value, json};
 
 use super::{Object, child};
 
-/// A pod that was not scheduled yet.
+/// Prepares a new Pod, which is not yet scheduled.
 pub(super) fn create(object: &mut Object) {
     let class = quality_of_service(object.get("spec").unwrap_or(&Value::Null));
     object.insert("status".into(), json!({"phase": "Pending", "qosClass": class}));
@@ -14,7 +14,7 @@ pub(super) fn create(object: &mut Object) {
     tolerate_lost_nodes(spec);
 }
 
-/// Pods stay five minutes on a node that is lost, unless they say otherwise.
+/// Adds tolerations of five minutes for lost Nodes, unless the Pod already tolerates lost Nodes.
 fn tolerate_lost_nodes(spec: &mut Object) {
     let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
     let Some(tolerations) = tolerations.as_array_mut() else { return };
@@ -32,7 +32,8 @@ fn tolerate_lost_nodes(spec: &mut Object) {
     }
 }
 
-/// `Guaranteed` when all that counts is limited and requested alike, `BestEffort` when nothing is, else `Burstable`.
+/// The QoS class: `Guaranteed` if each container has CPU and memory limits equal to its requests. `BestEffort` if no
+/// container has CPU or memory limits or requests, else `Burstable`.
 fn quality_of_service(spec: &Value) -> &'static str {
     let containers = ["containers", "initContainers"];
     let all = containers.iter().filter_map(|list| spec[*list].as_array()).flatten();
@@ -52,7 +53,7 @@ fn quality_of_service(spec: &Value) -> &'static str {
     }
 }
 
-/// What the server gave a pod stays when a client that does not know of it sends the pod back.
+/// Restores fields that the server had set and the client omitted.
 pub(super) fn keep(old: &Value, object: &mut Object) {
     let Some(spec) = child(object, "spec") else { return };
     for field in ["priority", "preemptionPolicy"] {

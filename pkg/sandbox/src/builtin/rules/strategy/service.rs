@@ -1,10 +1,10 @@
-//! What a Service keeps and loses when its type or its ports change.
+//! Fields that a Service keeps or loses when its type or its ports change.
 
 use serde_json::{Value, json};
 
 use super::{Object, child, take_over};
 
-/// The first cluster IP has two names, an old and a new one.
+/// Copies the first cluster IP between `clusterIP` and `clusterIPs`.
 pub(super) fn clean(object: &mut Object) {
     let Some(spec) = child(object, "spec") else { return };
     if spec.get("clusterIPs").is_none()
@@ -19,7 +19,8 @@ pub(super) fn clean(object: &mut Object) {
     }
 }
 
-/// A Service keeps its addresses when the client sends none, and loses them with its type.
+/// Keeps the addresses of a Service if the client sends none, and releases the addresses when the type becomes
+/// `ExternalName`.
 pub(super) fn keep(old: &Value, object: &mut Object) {
     let Some(spec) = child(object, "spec") else { return };
     let old = &old["spec"];
@@ -55,7 +56,7 @@ pub(super) fn keep(old: &Value, object: &mut Object) {
     clean(object);
 }
 
-/// Fields of an outer type that the client just sent back go with that type.
+/// Removes unchanged fields that the type of the Service does not allow.
 fn drop_external_fields(old: &Value, spec: &mut Object, kind: &Value) {
     let balanced = kind == "LoadBalancer";
     let reachable = balanced || kind == "NodePort" || spec.contains_key("externalIPs");

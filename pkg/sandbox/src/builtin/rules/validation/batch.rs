@@ -1,11 +1,11 @@
-//! Jobs. Rules about indexed Jobs are left out.
+//! Validation of Jobs, without the rules of indexed Jobs.
 
 use serde_json::{Value, json};
 
 use super::{pod, selector};
 use crate::builtin::rules::faults::{Faults, Path, SPEC, text};
 
-/// The label a Job finds its pods by.
+/// The label by which a Job selects its Pods.
 const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 
 pub(super) fn job(object: &Value, old: Option<&Value>, to: &mut Faults) {
@@ -28,7 +28,7 @@ pub(super) fn job(object: &Value, old: Option<&Value>, to: &mut Faults) {
     }
 }
 
-/// Labels a client made up must be those the server would have made.
+/// Checks that client-set labels equal the labels that the server generates.
 fn generated_selector(object: &Value, to: &mut Faults) {
     let spec = &object["spec"];
     if spec["manualSelector"] == true {
@@ -56,7 +56,7 @@ fn generated_selector(object: &Value, to: &mut Faults) {
     }
 }
 
-/// What a Job may not change. A suspended one that never started may change its template further than is checked here.
+/// Checks the immutable fields of a Job. Template changes of a suspended Job that never started are not checked.
 fn unchanged(spec: &Value, old: &Value, to: &mut Faults) {
     let old_spec = &old["spec"];
     if spec["completionMode"] != "Indexed" {

@@ -1,4 +1,4 @@
-//! ConfigMaps, Secrets and Leases.
+//! Validation of ConfigMaps, Secrets and Leases.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
@@ -8,10 +8,10 @@ use crate::builtin::rules::{
     formats,
 };
 
-/// All the data of a config map or a secret.
+/// The maximum total size of the data of a ConfigMap or a Secret.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// What an immutable object may not change.
+/// Checks that an immutable object keeps these fields.
 fn sealed(object: &Value, old: Option<&Value>, fields: &'static [&'static str], to: &mut Faults) {
     const WORDS: &str = "field is immutable when `immutable` is set";
     let Some(old) = old.filter(|old| old["immutable"] == true) else { return };
@@ -25,13 +25,12 @@ fn sealed(object: &Value, old: Option<&Value>, fields: &'static [&'static str], 
     }
 }
 
-/// The bytes behind base64, by their number alone.
+/// The decoded size of base64 text, computed from its length.
 fn decoded_length(value: &Value) -> usize {
     let text = text(value).trim_end_matches('=');
     text.len() * 3 / 4
 }
 
-/// ConfigMap.
 pub(super) fn config_map(object: &Value, old: Option<&Value>, to: &mut Faults) {
     sealed(object, old, &["data", "binaryData"], to);
     let data = Path::Root("data");
@@ -71,7 +70,7 @@ pub(super) fn secret(object: &Value, old: Option<&Value>, to: &mut Faults) {
     secret_type(object, &path, to);
 }
 
-/// What secrets of the known types must hold.
+/// Checks the required keys of Secrets with a known type.
 fn secret_type(object: &Value, path: &Path<'_>, to: &mut Faults) {
     let data = &object["data"];
     let mut need = |keys: &[&str]| {

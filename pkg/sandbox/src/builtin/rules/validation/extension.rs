@@ -1,4 +1,4 @@
-//! Webhooks and API services.
+//! Validation of webhook configurations and APIServices.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::{
     cel,
 };
 
-/// MutatingWebhookConfiguration and ValidatingWebhookConfiguration.
+/// Validates a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration.
 pub(super) fn webhooks(object: &Value, to: &mut Faults) {
     let list = Path::Root("webhooks");
     let mut names = HashSet::new();
@@ -61,7 +61,7 @@ fn webhook(hook: &Value, path: &Path<'_>, to: &mut Faults) {
     }
 }
 
-/// A name of at least three parts.
+/// Checks a name of at least three segments.
 fn qualified(name: &str, path: &Path<'_>, to: &mut Faults) {
     if name.is_empty() {
         to.required(path, "");
@@ -117,7 +117,7 @@ fn rule(rule: &Value, path: &Path<'_>, to: &mut Faults) {
     to.one_of(&path.field("scope"), &rule["scope"], &["*", "Cluster", "Namespaced"]);
 }
 
-/// No item may be empty.
+/// Checks that no item is empty.
 fn named(list: &Value, path: &Path<'_>, to: &mut Faults) {
     for (index, _) in items(list).filter(|(_, value)| text(value).is_empty()) {
         to.required(&path.index(index), "");
@@ -163,7 +163,7 @@ fn service(service: &Value, path: &Path<'_>, to: &mut Faults) {
     if !place.starts_with('/') {
         to.invalid(&at, place, "must start with a '/'");
     }
-    // The first character goes, whatever it is: so does the real server.
+    // Drops the first character like the real server, even a character other than a slash.
     let mut steps = place.chars();
     steps.next();
     let steps = steps.as_str();
@@ -197,7 +197,6 @@ pub(super) fn review_versions(versions: &Value, path: &Path<'_>, to: &mut Faults
     }
 }
 
-/// APIService.
 pub(super) fn api_service(object: &Value, to: &mut Faults) {
     let spec = &object["spec"];
     let (group, version) = (text(&spec["group"]), text(&spec["version"]));
@@ -235,7 +234,7 @@ pub(super) fn api_service(object: &Value, to: &mut Faults) {
     }
 }
 
-/// An expression is read, and not checked for types.
+/// Checks the syntax of an expression, not its types.
 fn expression(expression: &str, path: &Path<'_>, to: &mut Faults) {
     if expression.trim().is_empty() {
         to.required(path, "expression is not specified");

@@ -1,4 +1,4 @@
-//! Pods and their templates.
+//! Validation of Pods and Pod templates.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::builtin::rules::{
     quantity::Quantity,
 };
 
-/// Pod; at an update little may change.
+/// Validates a Pod; an update may change only a few fields.
 pub(super) fn pod(object: &Value, old: Option<&Value>, to: &mut Faults) {
     spec(&object["spec"], &SPEC, to);
     for list in ["containers", "initContainers"] {
@@ -35,7 +35,7 @@ pub(super) fn template(template: &Value, path: &Path<'_>, to: &mut Faults) {
     spec(&template["spec"], &path.field("spec"), to);
 }
 
-/// What may change of a pod: images, deadlines that shrink, tolerations that are added.
+/// Checks that an update changes only images, deadlines (shorter) and tolerations (additional).
 fn unchanged(new: &Value, old: &Value, to: &mut Faults) {
     let fixed = |spec: &Value| {
         let mut spec = spec.clone();
@@ -145,7 +145,7 @@ fn volumes<'a>(list: &'a Value, path: &Path<'_>, names: &mut HashSet<&'a str>, t
     }
 }
 
-/// Sources that name something must name it.
+/// Checks that volume sources name their object.
 fn volume_source(volume: &Value, path: &Path<'_>, to: &mut Faults) {
     for (source, field) in [
         ("hostPath", "path"),
@@ -249,7 +249,7 @@ fn ports(list: &Value, path: &Path<'_>, to: &mut Faults) {
     }
 }
 
-/// No two containers of a pod may want the same port of its node.
+/// Checks that no two containers of a Pod use the same host port.
 fn host_ports(containers: &Value, path: &Path<'_>, to: &mut Faults) {
     let mut taken = HashSet::new();
     for (index, container) in items(containers) {
@@ -311,7 +311,7 @@ fn variables(list: &Value, path: &Path<'_>, to: &mut Faults) {
     }
 }
 
-/// The fields of a pod that its variables may be made of.
+/// Checks a Pod field that an environment variable refers to.
 fn field_path(name: &str, path: &Path<'_>, to: &mut Faults) {
     const KNOWN: [&str; 9] = [
         "metadata.name",
@@ -355,7 +355,7 @@ fn mounts(list: &Value, path: &Path<'_>, volumes: &HashSet<&str>, to: &mut Fault
     }
 }
 
-/// The resources of a container: known names, nothing negative, no request above its limit.
+/// Checks the resources of a container: known names, no negative values, no request above its limit.
 pub(super) fn resources(resources: &Value, path: &Path<'_>, to: &mut Faults) {
     let limits = path.field("limits");
     for (name, limit) in entries(&resources["limits"]) {

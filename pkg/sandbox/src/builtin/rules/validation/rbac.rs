@@ -1,4 +1,4 @@
-//! Roles and their bindings.
+//! Validation of roles and role bindings.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::builtin::rules::{
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// Role and ClusterRole.
+/// Validates a Role or a ClusterRole.
 pub(super) fn role(object: &Value, cluster: bool, to: &mut Faults) {
     let list = Path::Root("rules");
     for (index, rule) in items(&object["rules"]) {
@@ -53,7 +53,7 @@ fn policy_rule(rule: &Value, cluster: bool, path: &Path<'_>, to: &mut Faults) {
     }
 }
 
-/// RoleBinding and ClusterRoleBinding.
+/// Validates a RoleBinding or a ClusterRoleBinding.
 pub(super) fn binding(object: &Value, old: Option<&Value>, cluster: bool, to: &mut Faults) {
     let path = Path::Root("roleRef");
     let role = &object["roleRef"];
@@ -73,7 +73,7 @@ pub(super) fn binding(object: &Value, old: Option<&Value>, cluster: bool, to: &m
     if let Some(old) = old
         && old["roleRef"] != *role
     {
-        // The real server prints its internal form.
+        // The real server prints its internal field names.
         let printed = json!({"APIGroup": role["apiGroup"], "Kind": role["kind"], "Name": role["name"]});
         to.invalid(&path, printed, "cannot change roleRef");
     }

@@ -1,4 +1,4 @@
-//! Label selectors, and whether they take the labels of a template.
+//! Validation of label selectors, and matching of template labels.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use crate::builtin::rules::{
     formats,
 };
 
-/// Whether it selects by nothing.
+/// True if a selector has no requirements.
 pub(super) fn is_empty(selector: &Value) -> bool {
     entries(&selector["matchLabels"]).next().is_none()
         && items(&selector["matchExpressions"]).next().is_none()
 }
 
-/// Checks the form of a label selector, and says whether it can be used.
+/// Validates a label selector; true if the selector is usable.
 pub(super) fn validate(selector: &Value, path: &Path<'_>, to: &mut Faults) -> bool {
     let before = to.count();
     labels(&selector["matchLabels"], &path.field("matchLabels"), to);
@@ -52,7 +52,7 @@ pub(super) fn labels(labels: &Value, path: &Path<'_>, to: &mut Faults) {
     }
 }
 
-/// Whether a selector takes an object with these labels.
+/// True if a selector matches these labels.
 pub(super) fn matches(selector: &Value, labels: &Value) -> bool {
     entries(&selector["matchLabels"]).all(|(key, value)| labels.get(key) == Some(value))
         && items(&selector["matchExpressions"]).all(|(_, requirement)| {

@@ -1,4 +1,4 @@
-//! Services, but for the addresses they get.
+//! Validation of Services, except their addresses.
 
 use std::collections::HashSet;
 
@@ -153,7 +153,7 @@ fn repeated_ports(spec: &Value, to: &mut Faults) {
     for (index, port) in items(&spec["ports"]) {
         let protocol = text(&port["protocol"]);
         if !seen.insert((protocol, port["port"].as_i64())) {
-            // The real server prints its internal form.
+            // The real server prints its internal field names.
             let printed = json!({
                 "Name": "",
                 "Protocol": protocol,
@@ -167,7 +167,7 @@ fn repeated_ports(spec: &Value, to: &mut Faults) {
     }
 }
 
-/// The cluster has IPv4 addresses alone.
+/// Checks IP families; the cluster has only IPv4 addresses.
 fn families(spec: &Value, to: &mut Faults) {
     let headless = spec["clusterIP"] == "None";
     let path: Path<'_> = SPEC.field("ipFamilies");

@@ -1,12 +1,12 @@
-//! Deployments and ReplicaSets.
+//! Validation of Deployments and ReplicaSets.
 
 use serde_json::Value;
 
 use super::{pod, selector};
 use crate::builtin::rules::faults::{Faults, Path, SPEC, text};
 
-/// Checks that a template has the labels of the selector, and that its pods always restart. An empty selector is
-/// reported elsewhere.
+/// Checks that a template has the labels of the selector and restarts its Pods always. Ignores an empty selector, which
+/// is reported elsewhere.
 fn template(spec: &Value, usable: bool, to: &mut Faults) {
     if !usable {
         to.invalid(&SPEC.field("selector"), spec["selector"].clone(), "invalid label selector");
@@ -36,7 +36,7 @@ fn always_restarts(pod: &Value, to: &mut Faults) {
     }
 }
 
-/// Checks that the selector exists, is well formed and not empty; true if the template can be compared with it.
+/// Checks that the selector exists, is well-formed and not empty; true if a check of the template can use the selector.
 fn own_selector(spec: &Value, to: &mut Faults) -> bool {
     let path = SPEC.field("selector");
     if spec["selector"].is_null() {
@@ -107,7 +107,7 @@ fn amount(value: &Value) -> i64 {
     value.as_i64().or_else(|| percent(value)).unwrap_or_default()
 }
 
-/// A whole number from zero, or a percentage.
+/// Checks that a value is a whole number from zero or a percentage.
 fn count_or_percent(path: &Path<'_>, value: &Value, to: &mut Faults) {
     if value.is_string() && percent(value).is_none() {
         to.invalid(
@@ -120,14 +120,13 @@ fn count_or_percent(path: &Path<'_>, value: &Value, to: &mut Faults) {
     to.not_negative(path, value);
 }
 
-/// No more than 100 %.
+/// Checks that a percentage is at most 100 %.
 fn at_most_all(path: &Path<'_>, value: &Value, to: &mut Faults) {
     if percent(value).is_some_and(|percent| percent > 100) {
         to.invalid(path, value.clone(), "must not be greater than 100%");
     }
 }
 
-/// ReplicaSet.
 pub(super) fn replica_set(object: &Value, old: Option<&Value>, to: &mut Faults) {
     let spec = &object["spec"];
     to.not_negative(&SPEC.field("replicas"), &spec["replicas"]);

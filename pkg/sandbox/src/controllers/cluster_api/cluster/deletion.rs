@@ -11,7 +11,7 @@ use crate::controllers::cluster_api::{
     world::{World, of_cluster},
 };
 
-/// Kinds that hold workers, in the order they are deleted.
+/// Kinds of workers, in the order of deletion.
 const WORKERS: [&str; 4] = ["MachineDeployment", "MachineSet", "MachinePool", "Machine"];
 
 pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
@@ -29,7 +29,7 @@ pub(super) fn plan(world: &World<'_>, live: &Value) -> Plan {
     plan
 }
 
-/// Deletes what is due, and says what is still there.
+/// Deletes the next objects and returns the reason to wait: `None` if no object is left.
 fn waiting_for(world: &World<'_>, cluster: &Value, plan: &mut Plan) -> Option<(&'static str, String)> {
     let workers: Vec<Value> = WORKERS
         .iter()
@@ -37,7 +37,7 @@ fn waiting_for(world: &World<'_>, cluster: &Value, plan: &mut Plan) -> Option<(&
         .filter(|worker| label(worker, IS_CONTROL_PLANE).is_none())
         .collect();
     if !workers.is_empty() {
-        // What has a controller is deleted by it.
+        // The controller of a worker deletes the worker.
         for worker in workers.iter().filter(|worker| controller(worker).is_none_or(is_cluster)) {
             plan.delete(worker);
         }
@@ -58,7 +58,7 @@ fn waiting_for(world: &World<'_>, cluster: &Value, plan: &mut Plan) -> Option<(&
             format!("Waiting for {} to be deleted", kind(&control_plane)),
         ));
     }
-    // Machines of a control plane that nobody owns.
+    // Deletes the remaining Machines, such as control plane Machines without an owner.
     let machines = of_cluster(world, CORE, "Machine", cluster);
     if !machines.is_empty() {
         plan.delete_all(&machines);

@@ -15,7 +15,7 @@ use crate::controllers::cluster_api::{
     world::{World, of_cluster},
 };
 
-/// How things stand with a Cluster.
+/// The aggregated state of a Cluster.
 struct State {
     infrastructure: bool,
     initialized: bool,
@@ -64,7 +64,7 @@ impl State {
     fn of(world: &World<'_>, cluster: &Value, parts: &Parts) -> Self {
         let infrastructure = match &parts.infrastructure {
             Some(part) => world.contract(group(part), kind(part)).is_provisioned(part),
-            // A Cluster without infrastructure of its own waits for none, when its control plane brings it.
+            // A Cluster without an infrastructure reference needs no infrastructure if a control plane exists.
             None => present(cluster, "/spec/infrastructureRef").is_none() && parts.control_plane.is_some(),
         };
         let machines = of_cluster(world, CORE, "Machine", cluster);
@@ -99,7 +99,7 @@ fn workers(world: &World<'_>, cluster: &Value, machines: &[Value]) -> Counts {
     counts
 }
 
-/// Zones are passed on when both sides spell them the same way.
+/// Copies failure domains if infrastructure and Cluster use the same contract.
 fn take_failure_domains(world: &World<'_>, cluster: &mut Value, parts: &Parts, contract: Contract) {
     let Some(part) = &parts.infrastructure else { return };
     let domains = &part["status"]["failureDomains"];
@@ -164,7 +164,7 @@ fn write_conditions(
 }
 
 impl State {
-    /// What keeps the Cluster from being available, a line each.
+    /// Returns the reasons why the Cluster is not available, one per line.
     fn trouble(&self, available: bool) -> String {
         if available {
             return String::new();

@@ -1,4 +1,4 @@
-//! Control planes of any other provider: they are there as soon as their Cluster has infrastructure.
+//! Control planes of providers other than kubeadm, which become ready as soon as their Cluster has infrastructure.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::controllers::cluster_api::{
     world::World,
 };
 
-/// What one look at such a control plane decides.
+/// Plans the writes for a control plane of another provider.
 pub(crate) fn plan(world: &World<'_>, live: &Value, cluster: &Value) -> Plan {
     let mut plan = Plan::default();
     let mut object = live.clone();
@@ -57,7 +57,7 @@ fn bring_up(object: &mut Value, contract: Contract) {
     if let Some(version) = present(object, "/spec/version").cloned() {
         set(object, &["status", "version"], version);
     }
-    // Only kinds with replicas report any.
+    // Only kinds with replicas report replica counts.
     if present(object, "/spec/replicas").is_some() {
         let replicas = wanted_replicas(object);
         let counts: &[&str] = match contract {

@@ -12,7 +12,7 @@ use crate::controllers::cluster_api::{
 
 pub(super) fn write(world: &World<'_>, object: &mut Value, cluster: &Value, machines: &[Value]) {
     let contract = Contract::of(object);
-    // The real controller judges its Machines in the look that writes this: counts are of the generation observed.
+    // Like the real controller, evaluates the Machines here, so that the counts match the observed generation.
     let up_to_date = machines.iter().filter(|machine| super::is_up_to_date(world, object, machine)).count();
     let counts = Counts { up_to_date, ..Counts::of(machines, wanted_replicas(object)) };
     let up = machines.iter().any(|machine| present(machine, "/status/nodeRef").is_some());
@@ -33,7 +33,7 @@ pub(super) fn write(world: &World<'_>, object: &mut Value, cluster: &Value, mach
     write_conditions(object, contract, &counts, initialized, has_infrastructure(cluster), &world.now());
 }
 
-/// The lowest version of all machines, in the order of versions.
+/// The lowest Kubernetes version of all Machines.
 fn lowest_version(machines: &[Value]) -> Option<&str> {
     let versions = machines.iter().map(|machine| text(machine, "/spec/version")).filter(|it| !it.is_empty());
     versions.min_by_key(|version| {

@@ -1,7 +1,7 @@
-//! How MachineSets grow and shrink while a deployment rolls out.
+//! Scaling of MachineSets during a rollout.
 //!
-//! Source: Cluster API v1.14 `machinedeployment_rollout_rollingupdate.go`: never more than `maxSurge` machines too
-//! many, never more than `maxUnavailable` too few.
+//! Source: Cluster API v1.14 `machinedeployment_rollout_rollingupdate.go`: at most `maxSurge` additional Machines, and
+//! at most `maxUnavailable` missing Machines.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::controllers::cluster_api::{
     rollout::share,
 };
 
-/// How a deployment replaces machines.
+/// The rollout strategy of a MachineDeployment.
 struct Strategy {
     on_delete: bool,
     surge: usize,
@@ -29,18 +29,18 @@ impl Strategy {
         let limit = |field: &str| deployment.pointer(&format!("{at}/rollingUpdate/{field}"));
         let unavailable = share(limit("maxUnavailable"), 0, wanted, false);
         let surge = share(limit("maxSurge"), 1, wanted, true);
-        // With neither, nothing could ever move.
+        // If both are zero, the rollout cannot proceed.
         let surge = if surge == 0 && unavailable == 0 { 1 } else { surge };
         Self { on_delete: text(deployment, &format!("{at}/type")) == "OnDelete", surge, unavailable }
     }
 }
 
-/// What is there or will be; machines that are on their way out count until they are gone.
+/// The number of existing and requested Machines; Machines in deletion count until they are removed.
 fn total(sets: &[Value]) -> usize {
     sets.iter().map(|set| wanted_replicas(set).max(count(set, "/status/replicas"))).sum()
 }
 
-/// The replicas of a MachineSet that is new.
+/// The replicas of a new MachineSet.
 pub(super) fn first_replicas(deployment: &Value, sets: &[Value]) -> usize {
     let wanted = wanted_replicas(deployment);
     let strategy = Strategy::of(deployment, wanted);
@@ -48,7 +48,7 @@ pub(super) fn first_replicas(deployment: &Value, sets: &[Value]) -> usize {
     room.saturating_sub(total(sets)).min(wanted)
 }
 
-/// One step from the older MachineSets to the current one.
+/// Plans one step of the rollout from the older MachineSets to the current one.
 pub(super) fn scale(deployment: &Value, current: &Value, sets: &[Value], plan: &mut Plan) {
     let wanted = wanted_replicas(deployment);
     let strategy = Strategy::of(deployment, wanted);
@@ -60,7 +60,7 @@ pub(super) fn scale(deployment: &Value, current: &Value, sets: &[Value], plan: &
     resize(deployment, current, target, true, plan);
     if strategy.on_delete {
         for set in old {
-            // It follows what somebody deletes by hand.
+            // The replicas follow manual deletions of Machines.
             let left = count(set, "/status/replicas");
             resize(deployment, set, wanted_replicas(set).min(left), false, plan);
         }
@@ -103,7 +103,7 @@ fn resize(deployment: &Value, machine_set: &Value, replicas: usize, is_current: 
     plan.change(machine_set, resized);
 }
 
-/// Deletes older MachineSets that are empty; under the first contract some of them are kept to go back to.
+/// Deletes empty older MachineSets; contract v1beta1 keeps `revisionHistoryLimit` MachineSets for a rollback.
 pub(super) fn clean_up(deployment: &Value, current: Option<&Value>, sets: &[Value], plan: &mut Plan) {
     let Some(current) = current else { return };
     let empty = |set: &&Value| {

@@ -1,7 +1,7 @@
 //! The status of a MachineDeployment.
 //!
-//! As with the real controller, counts come from Machines that their MachineSets judge later: right after a change the
-//! status names the new generation with the counts of the old one.
+//! As in the real controller, the counts come from conditions that MachineSets set later. Right after a change, the
+//! status combines the new generation with the old counts.
 
 use serde_json::{Value, json};
 

@@ -12,11 +12,11 @@ use crate::controllers::cluster_api::{
     world::World,
 };
 
-/// Conditions of the pods that make a control plane.
+/// Conditions of the control plane Pods.
 const PODS: [&str; 4] =
     ["APIServerPodHealthy", "ControllerManagerPodHealthy", "SchedulerPodHealthy", "EtcdPodHealthy"];
 
-/// The node that a Machine became.
+/// Writes the Node of a Machine to its status.
 pub(super) fn write_node(machine: &mut Value) {
     let name = name(machine);
     let node = match Contract::of(machine) {
@@ -89,7 +89,7 @@ fn node_condition(kind: &'static str, node: bool, message: &str) -> Condition {
     }
 }
 
-/// Whether the Machine is what its owner would make today; nothing when nobody owns it.
+/// True if the owner of the Machine would create an equal Machine now: `None` if the Machine has no controller.
 fn is_up_to_date(world: &World<'_>, machine: &Value) -> Option<bool> {
     let owner = controller(machine)?;
     let object = world.get(&owner_ref(owner, namespace(machine)))?;

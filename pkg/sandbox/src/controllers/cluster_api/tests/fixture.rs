@@ -1,4 +1,4 @@
-//! A server with the definitions of Cluster API, open in their schemas, and objects for it.
+//! A server with permissive Cluster API definitions, and test objects.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -14,11 +14,11 @@ use crate::{
     store::Store,
 };
 
-/// The version of the API and of the contract that a test runs under.
+/// The API versions and contracts of the tests.
 pub(super) const CONTRACTS: [&str; 2] = ["v1beta1", "v1beta2"];
 pub(super) const PLACE: &str = "clusters";
 
-/// A server whose controllers run.
+/// A server with running controllers.
 pub(super) struct World {
     pub(super) version: &'static str,
     pub(super) clock: Clock,
@@ -44,7 +44,7 @@ impl World {
         self.client.create(object.clone()).await.unwrap_or_else(|status| panic!("{status:?}: {object}"))
     }
 
-    /// Creates objects of Cluster API, in the namespace of the test and the version it runs under.
+    /// Creates Cluster API objects in the namespace and the version of the test.
     pub(super) async fn apply(&self, objects: impl IntoIterator<Item = Value>) {
         for mut object in objects {
             let (group, _) = split(&object);
@@ -54,7 +54,7 @@ impl World {
         }
     }
 
-    /// Waits until nothing is left to do. Five minutes are far beyond what any test needs: then it never ends.
+    /// Waits until the controllers settle. Fails after five minutes, far more than any test needs.
     pub(super) async fn settle(&self) {
         tokio::time::timeout(Duration::from_mins(5), self.sandbox.settle())
             .await
@@ -82,7 +82,7 @@ impl World {
         self.list(kind).iter().map(|object| name(object).to_owned()).collect()
     }
 
-    /// Changes an object, and waits until the controllers have done their part.
+    /// Changes an object and waits until the controllers settle.
     pub(super) async fn edit(&self, kind: &str, name: &str, change: impl FnOnce(&mut Value)) {
         let mut object = self.get(kind, name);
         change(&mut object);
@@ -96,7 +96,7 @@ impl World {
         self.settle().await;
     }
 
-    /// Everything of Cluster API, and the Secrets, with the revisions they were written at.
+    /// Returns all Cluster API objects and Secrets with their resource versions.
     pub(super) fn everything(&self) -> Vec<(ObjectRef, String)> {
         let objects = self.client.everything_in(PLACE);
         let live =
@@ -108,7 +108,7 @@ impl World {
         .collect()
     }
 
-    /// Writes a label to everything, so that everything is looked at again; returns how many writes that were.
+    /// Adds a label to each object, which triggers a reconciliation, and returns the number of writes.
     pub(super) async fn touch_everything(&self) -> u64 {
         let everything = self.everything();
         for (object, _) in &everything {
@@ -120,7 +120,7 @@ impl World {
         everything.len() as u64
     }
 
-    /// Makes everything of another server here, as a move does: owners first, without status, with new uids.
+    /// Recreates all objects of another server like a move: owners first, without status, with new uids.
     pub(super) async fn take_over(&self, source: &Self) {
         let mut waiting: Vec<Value> =
             source.everything().iter().filter_map(|(object, _)| source.client.get(object)).collect();
@@ -148,12 +148,12 @@ impl World {
         self.version == "v1beta1"
     }
 
-    /// A field that is called otherwise in the older version.
+    /// Returns the value of a field with a different pointer in each contract.
     pub(super) fn at<'a>(&self, object: &'a Value, v1beta1: &str, v1beta2: &str) -> &'a Value {
         object.pointer(if self.is_old() { v1beta1 } else { v1beta2 }).unwrap_or(&Value::Null)
     }
 
-    /// The types of those conditions of `metav1` that are true.
+    /// The types of the true `metav1` conditions.
     pub(super) fn holding(&self, object: &Value) -> Vec<String> {
         let conditions = self.at(object, "/status/v1beta2/conditions", "/status/conditions");
         let all = conditions.as_array().into_iter().flatten();
@@ -162,7 +162,7 @@ impl World {
             .collect()
     }
 
-    /// A reference as this contract writes it.
+    /// Creates a reference in the form of the contract.
     pub(super) fn reference(&self, kind: &str, name: &str) -> Value {
         let group = group_of_kind(kind);
         if self.is_old() {
@@ -172,7 +172,7 @@ impl World {
         }
     }
 
-    /// A Cluster with its control plane and one deployment of workers.
+    /// A Cluster with its control plane and one MachineDeployment.
     pub(super) fn cluster(&self, name: &str, masters: usize, workers: usize) -> Vec<Value> {
         let mut control_plane = object(
             "KubeadmControlPlane",

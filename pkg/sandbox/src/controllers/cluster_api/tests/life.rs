@@ -1,4 +1,4 @@
-//! Clusters come up, change and go.
+//! Tests of the creation, the change and the deletion of Clusters.
 
 use std::collections::BTreeSet;
 
@@ -110,7 +110,7 @@ async fn a_paused_cluster_is_only_said_to_be_paused() {
             .filter(|now| !world.everything().contains(now))
             .map(|(object, _)| object.kind.clone())
             .collect();
-        // The two a user wrote, and what they are said to be now.
+        // The two objects that the user changed.
         assert_eq!(changed, BTreeSet::from(["DockerMachine".to_owned(), "MachineDeployment".to_owned()]));
         assert_eq!((world.list("Machine").len(), world.list("DockerMachine").len()), (2, 2), "{contract}");
         world.edit("Cluster", "a", |cluster| unset(cluster, &["spec", "paused"])).await;
@@ -127,7 +127,7 @@ async fn a_cluster_goes_workers_first_and_infrastructure_last() {
         let start = world.store().revision();
         world.delete("Cluster", "a").await;
         let left = world.everything();
-        // What no Cluster owned stays: the authority over its users is gone with the control plane.
+        // No object stays: the Secrets are deleted with their owner, the control plane.
         assert_eq!(left, [], "{contract}");
         let gone = deletions(&world, start);
         let at = |kind: &str, last: bool| {
@@ -146,7 +146,7 @@ async fn a_cluster_goes_workers_first_and_infrastructure_last() {
     }
 }
 
-/// What went since a revision, in order, by plural and name.
+/// The deletions since a revision in order: plural and name.
 fn deletions(world: &World, since: Revision) -> Vec<(String, String)> {
     let mut watch = world.store().watch_all(since).unwrap();
     let mut gone = Vec::new();

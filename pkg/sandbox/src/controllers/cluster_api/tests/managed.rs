@@ -1,4 +1,4 @@
-//! Clusters that a ClusterClass describes.
+//! Tests of Clusters with a ClusterClass.
 
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ async fn a_class_makes_the_parts_of_a_cluster() {
         let deployment = only(&world, "MachineDeployment");
         assert_eq!(label(&deployment, DEPLOYMENT), Some("md-0"), "{contract}");
         assert_eq!(world.list("Machine").len(), 3, "{contract}");
-        // Those of the class, and one for the control plane and one for the workers.
+        // The template of the class, and the copies for the control plane and the workers.
         assert_eq!(world.list("DockerMachineTemplate").len(), 3, "{contract}");
         let class = world.get("ClusterClass", "class");
         let templates = [

@@ -1,4 +1,4 @@
-//! Machines are replaced, and their number changes.
+//! Tests of the replacement and the scaling of Machines.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::store::Revision;
 
-/// The most and the fewest machines with a label there were since a revision.
+/// The largest and the smallest number of Machines with a label since a revision.
 fn extremes(world: &World, since: Revision, with_label: &str) -> (usize, usize) {
     let is_one = |object: &Value| label(object, with_label).is_some();
     let mut count = world.list("Machine").iter().filter(|machine| is_one(machine)).count();
@@ -21,7 +21,7 @@ fn extremes(world: &World, since: Revision, with_label: &str) -> (usize, usize) 
             steps.push((change.before.is_none(), change.deleted));
         }
     }
-    // Backwards from what is there now.
+    // Counts backwards from the current number.
     let (mut most, mut fewest) = (count, count);
     for (made, deleted) in steps.into_iter().rev() {
         match (made, deleted) {
@@ -54,7 +54,7 @@ async fn a_control_plane_takes_a_version_one_machine_at_a_time() {
         let control_plane = world.get("KubeadmControlPlane", "a-cp");
         assert_eq!(control_plane["status"]["version"], "v1.36.0", "{contract}");
         assert!(!world.holding(&control_plane).contains(&"RollingOut".to_owned()), "{contract}");
-        // What stood behind the old ones is gone with them.
+        // The infrastructure of the old Machines is deleted too.
         assert_eq!(world.names("DockerMachine"), world.names("Machine"), "{contract}");
     }
 }
@@ -152,7 +152,7 @@ async fn a_deployment_replaces_its_machines_within_its_limits() {
         assert!(workers.iter().all(|machine| machine["spec"]["version"] == "v1.36.0"), "{contract}");
         let (most, fewest) = extremes(&world, start, DEPLOYMENT_NAME);
         assert!(most <= 6 && fewest >= 3, "{contract}: {most} {fewest}");
-        // Under the first contract, one old MachineSet is kept to go back to.
+        // Contract v1beta1 keeps one old MachineSet for a rollback.
         let sets = world.names("MachineSet");
         assert_eq!(sets.len(), if world.is_old() { 2 } else { 1 }, "{contract}");
         assert_eq!(old.iter().all(|name| sets.contains(name)), world.is_old(), "{contract}");

@@ -1,4 +1,4 @@
-//! A ClusterClass as the builder reads it: the same in both contracts.
+//! The contents of a ClusterClass, independent of the contract.
 
 use serde_json::{Map, Value};
 
@@ -64,7 +64,7 @@ impl Blueprint {
 
 impl WorkerClass {
     fn of(worker: &Value, namespace: &str) -> Self {
-        // The first contract has the parts one level deeper.
+        // Contract v1beta1 nests the parts one level deeper.
         let parts = if worker["template"].is_object() { &worker["template"] } else { worker };
         Self {
             class: text(worker, "/class").to_owned(),
@@ -77,7 +77,7 @@ impl WorkerClass {
     }
 }
 
-/// `templateRef`, or `ref` in the first contract.
+/// Reads the reference to a template: `templateRef`, or `ref` under contract v1beta1.
 fn template(holder: &Value, namespace: &str) -> Option<ObjectRef> {
     let reference = holder.get("templateRef").or_else(|| holder.get("ref"))?;
     let place = text(reference, "/namespace");

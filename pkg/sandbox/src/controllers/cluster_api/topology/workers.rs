@@ -18,7 +18,7 @@ use crate::controllers::cluster_api::{
     world::{World, core_version, of_cluster},
 };
 
-/// The two kinds of workers and where they differ.
+/// The properties of a kind of workers.
 struct Sort {
     kind: &'static str,
     field: &'static str,
@@ -42,7 +42,7 @@ const POOLS: Sort = Sort {
     own_name: "machinePool.topologyName",
 };
 
-/// Brings the workers to what the topology says. They take a new version only after the control plane has it.
+/// Plans the workers of the topology. Workers get a new version only after the control plane has reached the version.
 pub(super) fn build(
     world: &World<'_>,
     cluster: &Value,
@@ -81,7 +81,7 @@ pub(super) fn build(
     outcome
 }
 
-/// One entry of the topology and what is there of it.
+/// A worker entry of the topology and its existing object.
 struct Worker<'a> {
     world: &'a World<'a>,
     cluster: &'a Value,
@@ -93,7 +93,7 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Nothing when a template is missing.
+    /// Plans the worker: `None` if a template is missing.
     fn build(&self, plan: &mut Plan) -> Option<()> {
         if self.found.is_some_and(is_deleting) {
             return Some(());
@@ -114,7 +114,7 @@ impl Worker<'_> {
         Some(())
     }
 
-    /// Deployments keep templates of their own, pools have the objects themselves.
+    /// Returns the bootstrap or infrastructure part: MachineDeployments use a copied template, MachinePools an object.
     fn part(
         &self,
         template: Option<&crate::controllers::ObjectRef>,
@@ -164,7 +164,7 @@ impl Worker<'_> {
             None => named_by(&self.class.naming, self.sort.naming, &fields),
         };
         let reference = |pointer: &str, object: &Value| {
-            // A reference that means the same object is left as the server has it.
+            // Keeps an existing reference to the same object as the server stores it.
             let found = self.found.and_then(|found| found.pointer(pointer));
             let new = contract.reference(object);
             match found {

@@ -1,4 +1,4 @@
-//! How many pods each ReplicaSet of a Deployment is to have next.
+//! The number of Pods of each ReplicaSet in the next step of a rollout.
 //!
 //! Source: kube-controller-manager 1.36 `pkg/controller/deployment/rolling.go` and `recreate.go`.
 
@@ -6,26 +6,26 @@ use serde_json::Value;
 
 use super::super::children::number;
 
-/// What a Deployment asks for.
+/// The rollout parameters of a Deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// Pods in the end.
+    /// The desired number of Pods.
     pub(super) wanted: i64,
-    /// Pods beyond that on the way.
+    /// The maximum number of additional Pods during a rollout.
     pub(super) surge: i64,
-    /// Pods that may be missing on the way.
+    /// The maximum number of unavailable Pods during a rollout.
     pub(super) unavailable: i64,
-    /// Old pods go before new ones come.
+    /// True if old Pods are deleted before new Pods are created.
     pub(super) recreate: bool,
 }
 
-/// The pods of a ReplicaSet.
+/// The numbers of Pods of a ReplicaSet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Asked for.
+    /// The desired number.
     pub(super) wanted: i64,
     pub(super) present: i64,
-    /// There and ready, of those that are asked for.
+    /// The number of available Pods, at most the desired number.
     pub(super) available: i64,
 }
 
@@ -39,13 +39,13 @@ impl Limits {
         let rolling = &spec["strategy"]["rollingUpdate"];
         let surge = share(&rolling["maxSurge"], wanted, 99);
         let unavailable = share(&rolling["maxUnavailable"], wanted, 0);
-        // Both may be rounded to nothing; then nothing would ever move.
+        // If both round to zero, the rollout cannot proceed.
         let unavailable = if surge == 0 { unavailable.max(1) } else { unavailable };
         Self { wanted, surge, unavailable: unavailable.min(wanted), recreate: false }
     }
 }
 
-/// A number, or a percentage of `whole`, with so many hundredths added before it is cut off.
+/// A number, or a percentage of `whole`, rounded down after `add` hundredths are added.
 fn share(value: &Value, whole: i64, add: i64) -> i64 {
     let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
     percent.map_or_else(|| number(value), |percent| (percent.saturating_mul(whole).saturating_add(add)) / 100)
@@ -59,8 +59,8 @@ impl Counts {
     }
 }
 
-/// The next step: how many pods the new ReplicaSet gets, and each of the old ones (oldest first). When nothing changes,
-/// the rollout is over or waits for pods.
+/// Returns the next number of Pods of the new ReplicaSet and of each old ReplicaSet (oldest first). If nothing changes,
+/// the rollout is complete or waits for Pods.
 pub(super) fn step(limits: Limits, new: Counts, old: &[Counts]) -> (i64, Vec<i64>) {
     let stay = || old.iter().map(|set| set.wanted).collect::<Vec<_>>();
     if limits.recreate {
@@ -78,7 +78,7 @@ pub(super) fn step(limits: Limits, new: Counts, old: &[Counts]) -> (i64, Vec<i64
     let mut spare_available = new.available + old.iter().map(|set| set.available).sum::<i64>() - needed;
     let mut targets = stay();
     for (target, set) in targets.iter_mut().zip(old) {
-        // Pods that are not available are missed by nobody.
+        // The deletion of unavailable Pods does not reduce availability.
         let dead = (set.wanted - set.available).min(spare).max(0);
         *target -= dead;
         spare -= dead;

@@ -1,4 +1,4 @@
-//! What a Deployment says about itself.
+//! The status of a Deployment.
 //!
 //! Source: kube-controller-manager 1.36 `pkg/controller/deployment/progress.go` and `sync.go`.
 
@@ -13,10 +13,10 @@ use super::{
 };
 use crate::{controllers::conditions, meta};
 
-/// Why a Deployment whose rollout is over makes progress.
+/// The reason of the condition `Progressing` after a complete rollout.
 const COMPLETE: &str = "NewReplicaSetAvailable";
 
-/// The status of a Deployment with these ReplicaSets.
+/// Builds the status of a Deployment with these ReplicaSets.
 pub(super) fn of(deployment: &Value, limits: Limits, new: Option<&Value>, old: &[Value], now: &str) -> Value {
     let sum = |part: &str, field: &str| -> i64 {
         new.into_iter().chain(old).map(|set| number(&set[part][field])).sum()
@@ -47,7 +47,7 @@ pub(super) fn of(deployment: &Value, limits: Limits, new: Option<&Value>, old: &
     status
 }
 
-/// Whether every pod there is, is of the newest template and available.
+/// True if all existing Pods have the newest template and the desired number is available.
 pub(super) fn is_complete(deployment: &Value, limits: Limits, status: &Value) -> bool {
     status["observedGeneration"] == meta::generation(deployment)
         && ["updatedReplicas", "replicas", "availableReplicas"]
@@ -70,7 +70,7 @@ fn progress(deployment: &Value, limits: Limits, new: Option<&Value>, status: &Va
         |set| format!("ReplicaSet {:?}", meta::name(set)),
     );
     let done = format!("{subject} has successfully progressed.");
-    // A rollout that is over stays so, whatever becomes of its pods.
+    // A complete rollout stays complete even if its Pods fail.
     let was_complete = conditions::find(&deployment["status"], "Progressing")
         .is_some_and(|condition| condition["reason"] == COMPLETE && condition["message"] == done.as_str())
         && status["replicas"] == status["updatedReplicas"];
@@ -84,7 +84,7 @@ fn progress(deployment: &Value, limits: Limits, new: Option<&Value>, status: &Va
     condition(deployment, "Progressing", value, reason, &message, now)
 }
 
-/// A condition with the time of its last change beside that of its last transition.
+/// A condition with the time of its last change in addition to the time of its last transition.
 fn condition(deployment: &Value, kind: &str, status: &str, reason: &str, message: &str, now: &str) -> Value {
     let old = &deployment["status"];
     let mut condition = conditions::next(old, kind, status, reason, message, now);

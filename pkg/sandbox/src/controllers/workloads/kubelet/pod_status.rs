@@ -1,21 +1,21 @@
-//! What a kubelet says of a pod.
+//! The Pod status that a kubelet writes.
 
 use serde_json::{Value, json};
 
 use super::{super::children::is_ready, NODE_ADDRESS};
 use crate::{controllers::conditions, meta};
 
-/// What becomes of a pod.
+/// The simulated outcome of a Pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It runs and is ready.
+    /// The Pod runs and is ready.
     Runs,
     Succeeds,
-    /// Its images cannot be pulled.
+    /// The images of the Pod cannot be pulled.
     NeverReady,
 }
 
-/// The status of a pod on the node. One that has ended, or is where it should be, keeps the status it has.
+/// Returns the status of a Pod on the Node. A terminated Pod and a Pod in its final state keep their status.
 pub(super) fn of(pod: &Value, fate: Fate, now: &str) -> Value {
     let old = &pod["status"];
     let phase = match fate {
@@ -50,7 +50,7 @@ pub(super) fn of(pod: &Value, fate: Fate, now: &str) -> Value {
     status
 }
 
-/// The address a pod has, or gets: the number of its revision, which is no other pod's, within 10.128.0.0/9.
+/// The address of a Pod in 10.128.0.0/9. A new address comes from the revision of the Pod, which is unique.
 fn address(pod: &Value) -> String {
     if let Some(there) = pod["status"]["podIP"].as_str() {
         return there.to_owned();
@@ -96,7 +96,7 @@ fn containers(pod: &Value, field: &str, fate: Fate, now: &str) -> Value {
     let containers = pod["spec"][field].as_array().into_iter().flatten();
     let status = |container: &Value| {
         let image = container["image"].as_str().unwrap_or_default();
-        // A container that is restarted always, in front of the others, stays beside them.
+        // An init container that always restarts is a sidecar and runs beside the other containers.
         let beside = field == "initContainers" && container["restartPolicy"] == "Always";
         let state = match fate {
             Fate::NeverReady => json!({"waiting": {

@@ -1,4 +1,4 @@
-//! The other workloads, and what belongs to Services and namespaces.
+//! Tests of the other workloads and of the objects of Services and Namespaces.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Deployments and their ReplicaSets.
+//! Tests of Deployments and their ReplicaSets.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn available() -> Value {
     condition("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
 }
 
-/// The ReplicaSets by the image they are for: revision, what they stood for before, and pods asked for.
+/// The ReplicaSets: image, revision, revision history and desired number of Pods.
 fn sets(lab: &Lab) -> Vec<(String, String, String, i64)> {
     let mut sets: Vec<_> = lab
         .list("ReplicaSet")
@@ -202,7 +202,7 @@ async fn a_deployment_that_is_never_ready_becomes_available_once_the_annotation_
 async fn pods_that_cannot_be_made_are_told_of_by_the_deployment() {
     let lab = Lab::new().await;
     let mut deployment = workload("Deployment", "web", &json!({"replicas": 1}));
-    // What a template may hold and a pod may not.
+    // A Pod template may contain this finalizer, but a Pod may not.
     deployment["spec"]["template"]["metadata"]["finalizers"] = json!(["not-qualified"]);
     lab.create(deployment).await;
     let conditions = lab.get("Deployment", "web")["status"]["conditions"].take();

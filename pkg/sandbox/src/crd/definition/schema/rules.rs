@@ -1,4 +1,4 @@
-//! Checks the rules of a schema, as far as that can be done without running them.
+//! Checks of the rules of a schema without evaluation.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ const REASONS: [&str; 4] =
     ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 impl Walk {
-    /// `before`: how many faults there were before this schema. Expressions of a schema with faults are not compiled.
+    /// `before` is the number of errors before this schema. Expressions of a schema with errors are not compiled.
     pub(super) fn rules(&mut self, schema: &Map<String, Value>, path: &str, within: &Within, before: usize) {
         let Some(rules) = schema.get("x-kubernetes-validations").and_then(Value::as_array) else { return };
         for (index, rule) in rules.iter().enumerate() {
@@ -98,7 +98,7 @@ impl Walk {
     }
 }
 
-/// A rule as Go prints its internal form.
+/// Formats a rule like the internal form of the real server.
 fn printed(rule: &Value) -> String {
     let text = |name: &str| rule.get(name).cloned().unwrap_or_else(|| "".into());
     let other = |name: &str| rule.get(name).cloned().unwrap_or_default();
