@@ -1,10 +1,10 @@
-//! The time and the memory the sandbox takes: `cargo bench -p capstan-sandbox`. Prints one table; nothing is asserted.
+//! Measures the time and memory of the sandbox: `cargo bench -p capstan-sandbox`. Prints one table and asserts nothing.
 //!
-//! Each column is a server in a process of its own that does the same work for the same clients over HTTP/2: the
-//! sandbox, and the real kube-apiserver if `CAPSTAN_TEST_APISERVER` names it. Words behind `--` pick parts of the work:
-//! `start`, `create`, `list`, `watch`, `disk`.
+//! Each column is a separate server process that does the same work for the same clients over HTTP/2. The first column
+//! is the sandbox. The second is the real kube-apiserver if `CAPSTAN_TEST_APISERVER` names its binary. Words after `--`
+//! select parts of the work: `start`, `create`, `list`, `watch`, `disk`.
 //!
-//! Started again by itself, the program is also the server of the first column.
+//! The benchmark runs its own binary again as the server of the first column.
 
 use std::{
     env, fs,
@@ -34,13 +34,13 @@ use tower_service::Service as _;
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/bench/configmaps";
 const WIDGETS: &str = "/apis/bench.example.com/v1/namespaces/bench/widgets";
-/// So many objects are created and listed.
+/// The number of objects to create and list.
 const OBJECTS: usize = 10_000;
 const CLIENTS: usize = 16;
-/// Changes a watch is told of, one by one.
+/// The number of changes sent to a watch, one at a time.
 const CHANGES: usize = 200;
 
-/// Rows by name: the promise, then a cell for each column.
+/// Rows by name: the promised value, then one cell per column.
 #[derive(Default)]
 struct Table(Vec<(String, &'static str, [String; 2])>);
 
@@ -79,7 +79,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// Does the parts of the work on one server, the real one if there is a binary, and writes its column.
+/// Runs the selected parts on one server and fills its column. Without a binary, the server is the sandbox.
 async fn measure(column: usize, real: Option<&Path>, parts: &[String], table: &mut Table) -> Result<()> {
     let wanted = |part: &str| parts.is_empty() || parts.iter().any(|word| word == part);
     let mut add = |name: &str, promised, value| table.add(column, name, promised, value);
@@ -118,7 +118,7 @@ async fn measure(column: usize, real: Option<&Path>, parts: &[String], table: &m
         }
         if wanted("list") {
             let before = server.status("VmRSS:");
-            // Resets the peak; where there is no such file there is no peak either.
+            // Resets the peak; a system without this file reports no peak either.
             let _ = fs::write(format!("/proc/{}/clear_refs", server.child.id()), "5");
             let begin = Instant::now();
             let size = server.get(CONFIG_MAPS).await?.len();
@@ -163,7 +163,7 @@ async fn measure(column: usize, real: Option<&Path>, parts: &[String], table: &m
     Ok(())
 }
 
-/// A server in a process of its own, which ends with this value, and a client of it.
+/// A server in its own process and a client for it. Dropping the value stops the process.
 struct Server {
     child: Child,
     client: Client,
@@ -176,7 +176,7 @@ impl Server {
     fn start(real: Option<&Path>, folder: &Path, keep: bool) -> Result<Self> {
         let mut command = if let Some(real) = real {
             let mut command = Command::new(real);
-            // It tells a lot of what it does.
+            // The real server logs a lot.
             command.arg("--dir").arg(folder).stderr(Stdio::null());
             command
         } else {
@@ -201,7 +201,7 @@ impl Server {
         Ok(Self { child, client: client(&authority)?, url, token, authority })
     }
 
-    /// The same server for a client with a connection of its own.
+    /// Sends a request to this server through the given client.
     async fn send(&self, client: &Client, method: Method, path: &str, body: &Value) -> Result<Response> {
         let content_type = match method {
             Method::PATCH if path.contains("fieldManager") => "application/apply-patch+yaml",
@@ -223,13 +223,13 @@ impl Server {
         Ok(response.bytes().await?.into())
     }
 
-    /// Makes what the objects need.
+    /// Creates the namespace and the definition that the objects need.
     async fn prepare(&self) -> Result<()> {
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "bench"}});
         self.send(&self.client, Method::POST, "/api/v1/namespaces", &namespace).await?;
         let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         self.send(&self.client, Method::POST, definitions, &definition()).await?;
-        // The real server takes a moment to serve them.
+        // The real server takes a moment to serve the new resources.
         for _ in 0..100 {
             if self.get(WIDGETS).await.is_ok() {
                 break;
@@ -239,17 +239,17 @@ impl Server {
         Ok(())
     }
 
-    /// A number of bytes the system tells of the process, such as `VmRSS:`; where it does not tell, none.
+    /// Returns a number of bytes from the process status, such as `VmRSS:`. None if the system does not report it.
     fn status(&self, name: &str) -> Option<u64> {
         let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let kib = text.lines().find_map(|line| line.strip_prefix(name))?.trim().strip_suffix(" kB")?;
         kib.parse::<u64>().ok().map(|kib| kib * 1024)
     }
 
-    /// The processor time it has taken, in the 10 ms the kernel counts in; where the system does not tell, none.
+    /// Returns the processor time of the process, in steps of 10 ms. None if the system does not report it.
     fn busy(&self) -> Option<Duration> {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
-        // The name may hold anything and ends with the last bracket; user and system time are 12th and 13th behind it.
+        // The process name ends at the last bracket; user and system time are the 12th and 13th words after it.
         let mut words = text.rsplit_once(") ")?.1.split(' ').skip(11);
         let mut ticks = || words.next()?.parse::<u32>().ok();
         Some(Duration::from_millis(10) * (ticks()? + ticks()?))
@@ -275,7 +275,8 @@ fn client(authority: &[u8]) -> Result<Client> {
     Ok(Client::builder().tls_backend_preconfigured(tls).no_proxy().build()?)
 }
 
-/// Lets the clients make all objects. Returns the time as text and how many bytes the answers had in all.
+/// Creates all objects, divided among the clients. Returns the time as text and the total size of the responses in
+/// bytes.
 async fn fill(
     server: &Server,
     collection: &'static str,
@@ -306,7 +307,7 @@ async fn fill(
     Ok((format!("{took}{busy}"), bytes.load(Ordering::Relaxed)))
 }
 
-/// The times from the moment a change is sent until each of so many watchers has it, sorted.
+/// Returns the sorted delays between sending a change and its arrival at each watcher.
 async fn watch(server: &Server, watchers: usize) -> Result<Vec<Duration>> {
     let name = format!("watched-by-{watchers}");
     let made = server.send(&server.client, Method::POST, CONFIG_MAPS, &object(CONFIG_MAPS, &name)).await?;
@@ -340,7 +341,7 @@ async fn watch(server: &Server, watchers: usize) -> Result<Vec<Duration>> {
     Ok(times)
 }
 
-/// A small object, as most are.
+/// A small object of typical size.
 fn object(collection: &str, name: &str) -> Value {
     let metadata = json!({
         "name": name, "namespace": "bench",
@@ -356,7 +357,7 @@ fn object(collection: &str, name: &str) -> Value {
     json!({"apiVersion": "bench.example.com/v1", "kind": "Widget", "metadata": metadata, "spec": spec})
 }
 
-/// The definition of a custom resource with a schema, defaults and a rule.
+/// A custom resource definition with a schema, defaults and a rule.
 fn definition() -> Value {
     let port = json!({
         "type": "object", "required": ["name"],
@@ -388,7 +389,7 @@ fn definition() -> Value {
     })
 }
 
-/// Serves until stdin is closed, and prints the path of the kubeconfig as the real server's binary does.
+/// Serves until stdin is closed. Prints the path of the kubeconfig, as the real server's binary does.
 async fn serve(folder: &Path, keep: bool) -> Result<()> {
     let data_dir = keep.then(|| folder.join("data"));
     let sandbox = Sandbox::start(Options { data_dir, ..Options::default() }).await?;
@@ -401,7 +402,7 @@ async fn serve(folder: &Path, keep: bool) -> Result<()> {
     Ok(())
 }
 
-/// Prints the microseconds from nothing to the first answer.
+/// Prints the microseconds between the start and the first response.
 async fn start_in_process() -> Result<()> {
     let begin = Instant::now();
     let mut sandbox = Sandbox::start(Options::default()).await?;

@@ -1,4 +1,4 @@
-//! Trouble on demand.
+//! Faults that a running server injects into requests.
 
 mod parse;
 mod print;
@@ -10,27 +10,28 @@ use std::{
 
 use crate::audit::Request;
 
-/// One sort of trouble and when it strikes.
+/// One kind of fault and the requests that trigger it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which requests it is for.
+    /// Requests that can trigger the fault.
     pub requests: RequestFilter,
-    /// How many of those pass before it strikes.
+    /// The number of matching requests that pass before the first strike.
     pub skip: u64,
-    /// How often it strikes; `None` is for ever.
+    /// The maximum number of strikes. `None` means no limit.
     pub times: Option<u64>,
-    /// What happens.
+    /// The effect on a matching request.
     pub effect: Effect,
 }
 
-/// Which requests something is about. An empty field is about all.
+/// A filter for requests. An empty field matches every request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestFilter {
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; or `write` for the last five.
+    /// The verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; or `write` for the
+    /// last five.
     pub verb: String,
-    /// The API group; `*` is any, empty is core only when a resource is named.
+    /// The API group. `*` matches any group; an empty group means core only if a resource is named.
     pub group: String,
-    /// The plural, with the subresource if it is about one: `pods`, `pods/status`; `*` is any.
+    /// The plural, with a subresource if needed: `pods`, `pods/status`. `*` matches any resource.
     pub resource: String,
     /// The namespace.
     pub namespace: String,
@@ -38,31 +39,31 @@ pub struct RequestFilter {
     pub name: String,
 }
 
-/// What happens to a request.
+/// The effect of a fault on a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It takes longer, on top of what else strikes it.
+    /// Delays the request, in addition to other faults.
     Latency(Duration),
-    /// It is answered with this code: 403, 409, 410, 429 (with `Retry-After`), 500, 503, 504.
+    /// Answers with this code: 403, 409, 410, 429 (with `Retry-After`), 500, 503, 504.
     Answer {
         /// The status code.
         code: u16,
         /// The `Retry-After` header, in seconds.
         retry_after_seconds: Option<u32>,
     },
-    /// The connection is cut before anything happened.
+    /// Closes the connection before the request takes effect.
     CutBefore,
-    /// The connection is cut after the write took effect.
+    /// Closes the connection after the write took effect.
     CutAfter,
-    /// A watch breaks off after its first event, without a word.
+    /// Ends a watch after its first event, without an error.
     DropWatch,
-    /// The process ends after the request took effect, unanswered; in process, the server answers nothing any more.
+    /// Ends the process after the request took effect, without a response. In process, the server stops answering.
     Kill,
-    /// Reads and writes are refused and access reviews say so.
+    /// Refuses reads and writes; access reviews report the refusal.
     Forbid,
 }
 
-/// The faults of a running server, with what each has counted. They may be changed while it runs.
+/// The faults of a running server, with their counters. They may change while the server runs.
 #[derive(Debug, Default)]
 pub struct Faults {
     list: Mutex<List>,
@@ -78,18 +79,18 @@ struct List {
 struct Entry {
     id: FaultId,
     fault: Fault,
-    /// How many requests it was for.
+    /// The number of matching requests.
     seen: u64,
-    /// How often it struck.
+    /// The number of strikes.
     struck: u64,
 }
 
-/// What strikes one request.
+/// The combined effect of all faults on one request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Strike {
-    /// How much longer it takes.
+    /// The total added delay.
     pub(crate) latency: Duration,
-    /// What else happens to it.
+    /// The effect besides latency.
     pub(crate) effect: Option<Effect>,
 }
 
@@ -98,26 +99,27 @@ pub(crate) struct Strike {
 pub struct FaultId(u64);
 
 impl Fault {
-    /// Reads the form of the command line: `EFFECT[:VALUE][,verb=…][,resource=[GROUP/]PLURAL[/SUB]][,namespace=…]
+    /// Parses the command line syntax: `EFFECT[:VALUE][,verb=…][,resource=[GROUP/]PLURAL[/SUB]][,namespace=…]
     /// [,name=…][,skip=N][,times=N]`, such as `429:2,verb=create,resource=secrets,times=3`, `latency:20ms`,
-    /// `cut-after,verb=write,skip=17,times=1`, `kill,skip=40`. What stands before the first `/` of a resource is its
-    /// group when it has a dot, or when it is one of `apps`, `batch`, `autoscaling`, `policy`, or `*`.
+    /// `cut-after,verb=write,skip=17,times=1`, `kill,skip=40`. In a resource, the text before the first `/` is a group
+    /// if it contains a dot, or if it is `apps`, `batch`, `autoscaling`, `policy` or `*`.
     ///
     /// # Errors
-    /// One sentence that says which part cannot be read and what it may be.
+    /// Returns one sentence that names the invalid part and the allowed values.
     pub fn parse(text: &str) -> Result<Self, String> {
         parse::fault(text)
     }
 }
 
 impl RequestFilter {
-    /// Whether it is about this request. A filter with a resource is about requests for resources alone; one without is
-    /// about every request its other fields allow. `code` and `number` of the request play no part.
+    /// True if the filter matches the request. A filter with a resource matches resource requests only. A filter
+    /// without one matches every request that its other fields allow. The `code` and `number` of the request are
+    /// ignored.
     pub fn matches(&self, request: &Request) -> bool {
         let writes = ["create", "update", "patch", "delete", "deletecollection"];
         let verb = match &*self.verb {
             "" | "*" => true,
-            // An access review may ask for all verbs, groups, resources and namespaces at once.
+            // An access review may name all verbs, groups, resources and namespaces at once.
             _ if request.verb == "*" => true,
             "write" => writes.contains(&&*request.verb),
             verb => verb == request.verb,
@@ -132,7 +134,7 @@ impl RequestFilter {
         let group = self.group == "*" || request.group == "*" || self.group == request.group;
         match &*self.resource {
             "" => self.group.is_empty() || group,
-            // Any resource of any group, when no group was named either.
+            // Any resource of any group if the filter names no group either.
             "*" => !request.resource.is_empty() && (self.group.is_empty() || group),
             resource => group && (request.resource == "*" || resource == request.resource),
         }
@@ -149,7 +151,7 @@ impl List {
 }
 
 impl Faults {
-    /// The faults a server starts with.
+    /// The faults of a new server.
     pub(crate) fn new(faults: impl IntoIterator<Item = Fault>) -> Self {
         let new = Self::default();
         for fault in faults {
@@ -158,12 +160,12 @@ impl Faults {
         new
     }
 
-    /// Adds one, with nothing counted.
+    /// Adds a fault with counters at zero.
     pub fn add(&self, fault: Fault) -> FaultId {
         self.lock().add(fault)
     }
 
-    /// Removes one; returns whether it was there.
+    /// Removes a fault. Returns true if the fault existed.
     pub fn remove(&self, id: FaultId) -> bool {
         let mut list = self.lock();
         let before = list.entries.len();
@@ -171,12 +173,12 @@ impl Faults {
         list.entries.len() < before
     }
 
-    /// Those that stand, in the order they were added.
+    /// Returns the current faults, in the order they were added.
     pub fn list(&self) -> Vec<Fault> {
         self.lock().entries.iter().map(|entry| entry.fault.clone()).collect()
     }
 
-    /// Puts these, with nothing counted, in the place of all that stand.
+    /// Replaces all faults. The counters of the new faults start at zero.
     pub fn replace(&self, faults: impl IntoIterator<Item = Fault>) {
         let mut list = self.lock();
         list.entries.clear();
@@ -185,18 +187,18 @@ impl Faults {
         }
     }
 
-    /// Removes all.
+    /// Removes all faults.
     pub fn clear(&self) {
         self.lock().entries.clear();
     }
 
-    /// How often a fault struck so far; `None` when it is not there.
+    /// Returns the number of strikes of a fault so far. `None` if the fault does not exist.
     pub fn struck(&self, id: FaultId) -> Option<u64> {
         self.lock().entries.iter().find(|entry| entry.id == id).map(|entry| entry.struck)
     }
 
-    /// What happens to this request. Call it once for each: every fault that is about it counts it. Latencies add up; of
-    /// the others that would strike, the one added first does.
+    /// Returns the effect on this request. Call this method once per request: every matching fault counts the call.
+    /// Latencies add up. Among other due faults, the one added first takes effect.
     pub(crate) fn strike(&self, request: &Request) -> Strike {
         let mut strike = Strike::default();
         for entry in &mut self.lock().entries {
@@ -219,14 +221,14 @@ impl Faults {
         strike
     }
 
-    /// Whether [`Effect::Forbid`] stands against such a request: what access reviews ask. Counts nothing.
+    /// True if an [`Effect::Forbid`] matches the request. Access reviews use this method; the call is not counted.
     pub(crate) fn forbids(&self, request: &Request) -> bool {
         let list = self.lock();
         let mut forbidding = list.entries.iter().filter(|entry| entry.fault.effect == Effect::Forbid);
         forbidding.any(|entry| entry.fault.requests.matches(request))
     }
 
-    /// Whether there is any [`Effect::Forbid`].
+    /// True if any [`Effect::Forbid`] exists.
     pub(crate) fn forbid_anything(&self) -> bool {
         self.lock().entries.iter().any(|entry| entry.fault.effect == Effect::Forbid)
     }

@@ -1,14 +1,14 @@
-//! Who owns which field: `metadata.managedFields` and server-side apply.
+//! Field ownership: `metadata.managedFields` and server-side apply.
 //!
 //! The rules are those of structured-merge-diff v6 as kube-apiserver 1.36 uses it.
 //!
 //! ```text
 //! element ─► set ───► managed (the entries) ──┐
-//!    shape ─► typed ─► compare ─► merge ──────┴─► ownership ─► here: what a request does
+//!    shape ─► typed ─► compare ─► merge ──────┴─► ownership ─► this file: the effects of requests
 //! ```
 //!
-//! Absent on purpose: conversion between versions. An object says the same in all versions of its kind, so an entry of
-//! another version is read by the schema of that version and the object as it is.
+//! Deliberately absent: conversion between versions. Objects are equal in all versions of their kind. An entry of
+//! another version is therefore read with the schema of that version and the unchanged object.
 
 mod compare;
 mod conflict;
@@ -34,25 +34,25 @@ use self::{
 };
 use crate::{schema::Schema, status::Status};
 
-/// Owns what an object held before its first apply, when nobody recorded who wrote it.
+/// The owner of existing fields at the first apply of an object without managed fields.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// Who writes, and how that is recorded.
+/// The manager of a write, with the data to record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manager<'a> {
-    /// `fieldManager`, or what stands before the first `/` of the user agent.
+    /// The `fieldManager` parameter, or the user agent up to its first `/`.
     pub name: &'a str,
     /// `status` or `scale`, or empty.
     pub subresource: &'a str,
     /// The API version of the request, such as `apps/v1`.
     pub api_version: &'a str,
-    /// The time to record, as it is printed (RFC 3339, whole seconds).
+    /// The time to record, in its printed form (RFC 3339, whole seconds).
     pub time: &'a str,
 }
 
 impl Manager<'_> {
-    /// Records the time. The real server keeps entries of scale under the object of another kind, and their times get
-    /// lost on the way.
+    /// Records the time. The real server stores entries of scale under the object of another kind and loses their
+    /// times.
     fn stamp(self, owned: &mut Owned) {
         if self.subresource != "scale" {
             owned.time = Some(self.time.into());
@@ -64,38 +64,39 @@ impl Manager<'_> {
 pub(crate) struct Target<'a> {
     /// The kind, such as `Deployment`.
     pub kind: &'a str,
-    /// The shape of its objects in the version of the request.
+    /// The shape of the objects in the request's version.
     pub schema: Schema<'a>,
-    /// The other API versions that are served. Entries of versions that are not are forgotten.
+    /// The other served API versions. Entries of versions that are not served are dropped.
     pub others: &'a [OtherVersion<'a>],
-    /// An object nobody wrote to: `apiVersion` and `kind` for custom resources, what [`empty`] makes for built-in kinds.
+    /// An object without written fields: `apiVersion` and `kind` for custom resources, the result of [`empty`] for
+    /// built-in kinds.
     pub empty: &'a Value,
-    /// Fields that cannot be written through this address, such as `status`, or `spec` at the status subresource:
-    /// nobody gets to own them there.
+    /// Fields that cannot be written through this endpoint, such as `status`, or `spec` for the status subresource. No
+    /// manager can own them through this endpoint.
     pub reset: &'a [&'a [&'a str]],
 }
 
-/// Another API version of what is written to.
+/// Another API version of the same resource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OtherVersion<'a> {
-    /// Such as `autoscaling/v1`.
+    /// The API version, such as `autoscaling/v1`.
     pub api_version: &'a str,
-    /// The shape of objects in it.
+    /// The schema of objects in this version.
     pub schema: Schema<'a>,
-    /// See [`Target::reset`]. Built-in kinds have the same in all versions; custom resources have none here, so that a
-    /// `status` that is sent in vain still costs its owner in another version the field, as on the real server.
+    /// See [`Target::reset`]. Built-in kinds have the same fields in all versions. For custom resources the list is
+    /// empty. An ignored `status` therefore still costs its owner in another version the field, as on the real server.
     pub reset: &'a [&'a [&'a str]],
 }
 
-/// Records a write that is no apply: what differs between the two objects now belongs to the manager.
+/// Records a write other than an apply: fields that differ between the two objects now belong to the manager.
 ///
-/// Shape: `live` is what is stored, or `None` at creation; `new` is what will be stored, with defaults, and with the
-/// managed fields the client sent (an empty list, or a list of one empty entry, resets them; none, or such as cannot be
-/// read, stand for those of `live`); its `metadata.managedFields` is set.
+/// Shape: `live` is the stored object, or `None` at creation. `new` is the object to store, with defaults, and with the
+/// managed fields that the client sent. An empty list or a list of one empty entry resets them. If they are missing or
+/// unreadable, those of `live` apply. The function sets `metadata.managedFields` of `new`.
 pub(crate) fn track_update(live: Option<&Value>, new: &mut Value, target: Target<'_>, manager: Manager<'_>) {
     let mut managers = live_or_new(live, new, manager);
     managed::clear(new);
-    // An object nobody tracked stays so, until it is applied.
+    // An untracked object stays untracked until its first apply.
     if managers.is_empty() && live.is_some() {
         return;
     }
@@ -104,7 +105,7 @@ pub(crate) fn track_update(live: Option<&Value>, new: &mut Value, target: Target
     }
 }
 
-/// The managed fields an update starts from.
+/// Returns the managed fields before an update.
 fn live_or_new(live: Option<&Value>, new: &Value, manager: Manager<'_>) -> Managers {
     let of_live = || live.and_then(managed::entries).and_then(|entries| managed::decode(entries).ok());
     let sent = managed::entries(new).filter(|_| manager.subresource.is_empty());
@@ -115,7 +116,7 @@ fn live_or_new(live: Option<&Value>, new: &Value, manager: Manager<'_>) -> Manag
     }
 }
 
-/// Moves ownership for a write that is no apply.
+/// Moves ownership for a write other than an apply.
 fn update(
     live: &Value,
     new: &Value,
@@ -160,10 +161,11 @@ fn unowned() -> FieldSet {
 
 /// Merges an applied configuration into the live object.
 ///
-/// Shape: `live` is what is stored, or `None` at creation; out comes the merged object, before defaults, with its
+/// Shape: `live` is the stored object, or `None` at creation. Returns the merged object, before defaults, with its
 /// `metadata.managedFields`.
-/// Fails with 409 with a cause for each field another manager owns, unless `force`; 400 when the configuration is of
-/// another kind or has managed fields; 500 (as the real server has it) when it does not fit the schema.
+///
+/// Errors: 409 with one cause per field of another manager, unless `force`; 400 if the configuration has another kind
+/// or has managed fields; 500 (as on the real server) if the configuration does not fit the schema.
 pub(crate) fn apply(
     live: Option<&Value>,
     configuration: &Value,
@@ -239,7 +241,7 @@ fn check_kind(configuration: &Value, target: Target<'_>, manager: Manager<'_>) -
     Err(bad_request(format!("invalid object type: {}", shown_kind(text("apiVersion"), text("kind")))))
 }
 
-/// Whether the configuration may be applied, and both objects fit the schema.
+/// Fails unless the configuration may be applied and both objects fit the schema.
 fn check_configuration(
     live: &Value,
     configuration: &Value,
@@ -265,7 +267,7 @@ fn check_configuration(
     typed::check(live, shape, true).map_err(|problem| misfit("live", live, problem))
 }
 
-/// A kind as Go prints it: `apps/v1, Kind=Deployment`, `/v1, Kind=Pod`.
+/// Formats a kind as Go prints it: `apps/v1, Kind=Deployment`, `/v1, Kind=Pod`.
 fn shown_kind(api_version: &str, kind: &str) -> String {
     let slash = if api_version.contains('/') { "" } else { "/" };
     format!("{slash}{api_version}, Kind={kind}")
@@ -279,8 +281,8 @@ fn internal(message: String) -> Status {
     Status { code: 500, reason: "", message, details: None }
 }
 
-/// Takes new times of managed fields back when nothing else changed, so that a write without effect stays one.
-/// Shape: called last, just before `new` is stored in the place of `live`.
+/// Restores the old times of managed fields if nothing else changed, so that a write without effect changes nothing.
+/// Shape: call this function last, just before `new` replaces `live`.
 ///
 /// Source: kube-apiserver 1.36 `IgnoreManagedFieldsTimestampsTransformer`.
 pub(crate) fn keep_times(live: &Value, new: &mut Value) {

@@ -1,4 +1,4 @@
-//! Values in the words of Go, for messages that quote them.
+//! Values in Go syntax, for messages that quote them.
 //!
 //! Source: Go 1.26 `fmt`, `strconv.Quote`, `encoding/json`.
 
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Number, Value};
 
-/// What `%v` prints: `map[a:1 b:[x y]]`, `<nil>`, text bare.
+/// Formats a value like `%v`: `map[a:1 b:[x y]]`, `<nil>`, text without quotes.
 pub(crate) fn plain(value: &Value) -> String {
     let mut out = String::new();
     write_plain(value, &mut out);
@@ -44,7 +44,7 @@ fn write_plain(value: &Value, out: &mut String) {
     }
 }
 
-/// What `%#v` prints: `map[string]interface {}{"a":1}`.
+/// Formats a value like `%#v`: `map[string]interface {}{"a":1}`.
 pub(crate) fn syntax(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".to_owned(),
@@ -64,7 +64,7 @@ pub(crate) fn syntax(value: &Value) -> String {
     }
 }
 
-/// What its JSON decoder calls a value.
+/// Returns the name of a value's type in messages of Go's JSON decoder.
 pub(crate) fn json_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -76,7 +76,7 @@ pub(crate) fn json_kind(value: &Value) -> &'static str {
     }
 }
 
-/// What `%T` prints.
+/// Returns the type of a value like `%T`.
 pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
@@ -89,7 +89,7 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// What `%q` prints: text in quotes, with what does not print escaped.
+/// Formats text like `%q`: quoted, with unprintable characters escaped.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -118,7 +118,7 @@ fn push_escape(out: &mut String, prefix: &str, c: char, digits: usize) {
     write!(out, "{:0digits$x}", u32::from(c)).expect("a String takes everything");
 }
 
-/// What `encoding/json` writes: names sorted, `<`, `>`, `&` and the line separators escaped.
+/// Formats a value like `encoding/json`: names sorted; `<`, `>`, `&` and the line separators escaped.
 pub(crate) fn json(value: &Value) -> String {
     let mut out = String::new();
     write_json(value, &mut out);
@@ -156,7 +156,7 @@ fn write_json(value: &Value, out: &mut String) {
     }
 }
 
-/// Writes text as `encoding/json` does.
+/// Writes a string literal like `encoding/json`.
 pub(crate) fn json_string(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -175,12 +175,12 @@ pub(crate) fn json_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// From which exponent on Go writes a float with one.
+/// The magnitudes at which Go writes a float with an exponent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ShortFloat {
     /// `%v`: below 1e-4 and from 1e21.
     From21,
-    /// `encoding/json`: below 1e-6 and from 1e21, without a leading zero of the exponent.
+    /// `encoding/json`: below 1e-6 and from 1e21, with no leading zero in the exponent.
     Json,
 }
 
@@ -200,7 +200,7 @@ fn number(number: &Number, style: ShortFloat) -> String {
     format!("{digits}e{sign}{pad}{exponent}")
 }
 
-/// The fields of an object by name, as Go walks them when it prints.
+/// Returns the fields of an object by name, in Go's print order.
 fn sorted(object: &Value) -> Vec<(&String, &Value)> {
     let mut fields: Vec<_> = object.as_object().into_iter().flatten().collect();
     fields.sort_by_key(|(name, _)| *name);

@@ -1,4 +1,4 @@
-//! Who a listening sandbox is: its certificate authority, its server certificate, the token of its one user.
+//! The identity of a listening sandbox: certificate authority, server certificate and the token of its only user.
 
 use std::sync::Arc;
 
@@ -13,41 +13,39 @@ use rustls::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The one user there is, as objects and reviews name it.
+/// The only user, as objects and reviews name it.
 pub(crate) const USER: &str = "admin";
 pub(crate) const USER_GROUPS: [&str; 2] = ["system:masters", "system:authenticated"];
 
-/// The secrets of one listening sandbox. Kept, they let a sandbox come back under the kubeconfigs that are out already.
+/// The secrets of one listening sandbox. A sandbox that restarts with the same identity accepts existing kubeconfigs.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Identity {
-    /// The certificate of its authority, PEM.
+    /// The authority's certificate, PEM.
     ca_certificate: String,
-    /// The key of its authority, PEM.
+    /// The authority's key, PEM.
     ca_key: String,
-    /// What its user shows.
+    /// The bearer token of the user.
     token: String,
 }
 
-/// Certificates could not be made, or those that were kept cannot be used.
+/// A failure to create or use certificates.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
-    /// The certificate authority.
     #[error("cannot use the sandbox's certificate authority")]
     Authority(#[source] rcgen::Error),
-    /// The certificate of the server.
     #[error("cannot make the sandbox's server certificate")]
     Certificate(#[source] rcgen::Error),
-    /// TLS refuses it.
     #[error("the sandbox's server certificate cannot be served")]
     Tls(#[source] rustls::Error),
 }
 
 impl Identity {
-    /// Makes a new one.
+    /// Creates a new identity.
     ///
     /// # Errors
-    /// When the system gives no randomness.
+    /// Fails if the system provides no randomness.
     pub fn generate() -> Result<Self, IdentityError> {
         let key = KeyPair::generate().map_err(IdentityError::Authority)?;
         let certificate = authority().self_signed(&key).map_err(IdentityError::Authority)?;
@@ -60,24 +58,25 @@ impl Identity {
         })
     }
 
-    /// The certificate of its authority, PEM: what clients trust.
+    /// Returns the authority's certificate as PEM, for clients to trust.
     pub fn ca_certificate(&self) -> &str {
         &self.ca_certificate
     }
 
-    /// The same as clients of ours take it; nothing that is no certificate is ever trusted, so an empty one will do
-    /// for a damaged file.
+    /// Returns the authority's certificate for clients in this process. A damaged certificate yields an empty one, with
+    /// which clients trust no server.
     pub(crate) fn authority_der(&self) -> CertificateDer<'static> {
         CertificateDer::from_pem_slice(self.ca_certificate.as_bytes())
             .unwrap_or_else(|_| CertificateDer::from(Vec::new()))
     }
 
-    /// What its user shows.
+    /// Returns the bearer token of the user.
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// What a listener needs: a fresh certificate for loopback, HTTP/2 before HTTP/1.1.
+    /// Returns the TLS configuration of a listener: a new certificate for loopback addresses, HTTP/2 preferred over
+    /// HTTP/1.1.
     pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>, IdentityError> {
         let ca_key = KeyPair::from_pem(&self.ca_key).map_err(IdentityError::Authority)?;
         let issuer = Issuer::new(authority(), ca_key);
@@ -98,7 +97,7 @@ impl Identity {
     }
 }
 
-/// Never the key nor the token.
+/// Omits the key and the token.
 impl std::fmt::Debug for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Identity").finish_non_exhaustive()

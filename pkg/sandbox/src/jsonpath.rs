@@ -1,9 +1,9 @@
-//! Paths into objects: the part of kubectl's JSONPath that definitions of custom resources use for printer columns and
+//! Paths into objects: the part of kubectl's JSONPath that custom resource definitions use for printer columns and
 //! selectable fields.
 //!
-//! Source: client-go 1.36 `util/jsonpath`, read without braces: `.spec.list[0].name`, `.metadata.labels['a\.b/c']`,
+//! Source: client-go 1.36 `util/jsonpath`, without braces: `.spec.list[0].name`, `.metadata.labels['a\.b/c']`,
 //! `.status.conditions[?(@.type=="Ready")].status`, `.a[*]`, `.a.*`. Deliberately absent: descent (`..a`), slices,
-//! unions, order in filters, `range`, and text beside paths. A column with such a path is left out.
+//! unions, ordering operators in filters, `range`, and text around paths. A column with such a path is omitted.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub(crate) struct JsonPath {
     steps: Vec<Step>,
 }
 
-/// From some values to others.
+/// One step of a path, which maps values to values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     /// `.name`
@@ -28,7 +28,7 @@ enum Step {
 }
 
 impl JsonPath {
-    /// Reads a path such as `.spec.replicas`; nothing if it cannot be read.
+    /// Parses a path such as `.spec.replicas`. `None` if the path is invalid or unsupported.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (mut steps, mut rest) = (Vec::new(), text);
         while let Some(c) = rest.chars().next() {
@@ -40,7 +40,7 @@ impl JsonPath {
                 let (inside, after) = inside.split_once(']')?;
                 let quoted = inside.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
                 match quoted.filter(|key| !key.contains('\'')) {
-                    // A quoted key is read as if it stood after a dot: dots in it need a backslash all the same.
+                    // A quoted key is read as if it followed a dot: dots in the key need a backslash too.
                     Some(key) => steps.extend(Self::parse(&format!(".{key}"))?.steps),
                     None if inside == "*" => steps.push(Step::Items),
                     None => steps.push(Step::Item(inside.parse().ok()?)),
@@ -57,8 +57,8 @@ impl JsonPath {
         Some(Self { steps })
     }
 
-    /// What the path leads to, in the order of the object. `None` when the path does not fit the value, such as an index
-    /// beyond the end of a list; missing fields fit and lead to nothing.
+    /// Returns the values at the path, in the order of the object. `None` if the path does not fit the value, such as
+    /// an index beyond the end of a list. A missing field fits and yields no value.
     pub(crate) fn find<'a>(&'a self, value: &'a Value) -> Option<Vec<&'a Value>> {
         let mut values = vec![value];
         for step in &self.steps {
@@ -103,7 +103,7 @@ impl Step {
     }
 }
 
-/// A name up to what ends it; a backslash makes the next character part of it.
+/// Reads a name up to its terminator. A backslash makes the next character part of the name.
 fn field<'a>(text: &'a str, steps: &mut Vec<Step>) -> &'a str {
     let mut name = String::new();
     let mut chars = text.char_indices();
@@ -122,7 +122,7 @@ fn field<'a>(text: &'a str, steps: &mut Vec<Step>) -> &'a str {
     &text[end..]
 }
 
-/// One path, or its comparison with a text, a number or a truth value.
+/// Reads one path, or its comparison with a string, a number or a boolean.
 fn filter_step(text: &str) -> Option<Step> {
     let comparison =
         ["==", "!="].into_iter().find_map(|operator| Some((operator == "==", text.split_once(operator)?)));

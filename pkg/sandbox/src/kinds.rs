@@ -1,4 +1,4 @@
-//! What the server serves: one entry for each group, version and resource.
+//! Served resources: one entry for each group, version and resource.
 
 use std::sync::Arc;
 
@@ -11,100 +11,94 @@ pub(crate) struct ResourceType {
     pub group: Arc<str>,
     /// The served version, such as `v1`.
     pub version: Arc<str>,
-    /// The version objects are stored in. Another one is converted when it is read and written.
+    /// The storage version. Objects in other versions are converted when they are read and written.
     pub storage_version: Arc<str>,
-    /// `deployments`.
+    /// The plural, such as `deployments`.
     pub plural: Arc<str>,
-    /// `deployment`.
+    /// The singular, such as `deployment`.
     pub singular: Arc<str>,
-    /// `Deployment`.
+    /// The kind, such as `Deployment`.
     pub kind: Arc<str>,
-    /// `DeploymentList`.
+    /// The list kind, such as `DeploymentList`.
     pub list_kind: Arc<str>,
-    /// `deploy`.
+    /// Short names, such as `deploy`.
     pub short_names: Vec<Arc<str>>,
-    /// `all`.
+    /// Categories, such as `all`.
     pub categories: Vec<Arc<str>>,
-    /// Its objects live in namespaces.
+    /// True if the objects live in namespaces.
     pub namespaced: bool,
-    /// What may be done with it, in the words of discovery (`create`, `deletecollection`, …).
+    /// Supported verbs, as discovery names them (`create`, `deletecollection`, …).
     pub verbs: Vec<Arc<str>>,
-    /// `/status` and `/scale` and the others, by name.
+    /// The subresources: `/status`, `/scale` and others.
     pub subresources: Vec<Subresource>,
-    /// The shape of its objects.
+    /// The schema of the objects.
     pub schema: SchemaRoot,
-    /// What only custom resources have.
+    /// Settings of custom resources. `None` for built-in resources.
     pub custom: Option<Arc<CustomResource>>,
 }
 
-/// A part of an object with an address of its own.
+/// A part of an object with its own endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Subresource {
-    /// `status`, `scale`, `approval`, `finalize`, `eviction`, `binding`, `token`, `log`…
+    /// The name: `status`, `scale`, `approval`, `finalize`, `eviction`, `binding`, `token`, `log`…
     pub name: Arc<str>,
-    /// The group, version and kind that travels, such as `autoscaling/v1 Scale`.
+    /// The group of the kind in requests and responses, such as `autoscaling/v1 Scale`.
     pub group: Arc<str>,
-    /// See `group`.
     pub version: Arc<str>,
-    /// See `group`.
     pub kind: Arc<str>,
-    /// What may be done with it.
+    /// Supported verbs.
     pub verbs: Vec<Arc<str>>,
 }
 
-/// What only custom resources have: one version of a CustomResourceDefinition.
+/// The settings of one version of a CustomResourceDefinition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CustomResource {
-    /// The name of its definition, `plural.group`.
+    /// The name of the definition, `plural.group`.
     pub definition: Arc<str>,
-    /// Counts changes of the definition: objects stored under an older number are defaulted and pruned when read.
+    /// The generation of the definition. Objects stored under an older generation are defaulted and pruned when read.
     pub generation: u64,
-    /// The shape of the version objects are stored in, when that is another one.
+    /// The schema of the storage version. `None` if this version is the storage version.
     pub storage_schema: Option<SchemaRoot>,
-    /// The status subresource is on.
+    /// True if the status subresource is enabled.
     pub status: bool,
-    /// The scale subresource, if it is on.
+    /// The scale subresource, if enabled.
     pub scale: Option<ScalePaths>,
-    /// The columns a table has after the name.
+    /// The columns of a table after the name.
     pub columns: Vec<PrinterColumn>,
-    /// JSON paths of fields that field selectors may name, such as `.spec.color`.
+    /// JSON paths of the fields that field selectors may use, such as `.spec.color`.
     pub selectable_fields: Vec<Arc<str>>,
-    /// What the server warns of whenever the version is used (`deprecationWarning`).
+    /// The warning on each use of the version (`deprecationWarning`).
     pub deprecation_warning: Option<Arc<str>>,
-    /// A webhook would convert between this version and the one that is stored. The sandbox calls none: objects are the
-    /// same in both, and a warning says so.
+    /// True if the definition names a conversion webhook. The sandbox calls none: objects are equal in both versions,
+    /// and a warning says so.
     pub wants_conversion: bool,
 }
 
-/// Where a scale subresource finds its numbers, as simple JSON paths (`.spec.replicas`).
+/// The fields of a scale subresource, as simple JSON paths (`.spec.replicas`).
 #[derive(Clone, Debug)]
 pub(crate) struct ScalePaths {
-    /// `specReplicasPath`.
     pub spec_replicas: Arc<str>,
-    /// `statusReplicasPath`.
     pub status_replicas: Arc<str>,
-    /// `labelSelectorPath`.
     pub label_selector: Option<Arc<str>>,
 }
 
 /// A column of a table (`additionalPrinterColumns`).
 #[derive(Clone, Debug)]
 pub(crate) struct PrinterColumn {
-    /// The heading.
+    /// The column heading.
     pub name: Arc<str>,
     /// `string`, `integer`, `number`, `boolean` or `date`.
     pub kind: Arc<str>,
-    /// `name` for what identifies the object.
+    /// The format; `name` marks the identity of the object.
     pub format: Arc<str>,
-    /// One sentence for people.
     pub description: Arc<str>,
-    /// Above 0 only wide tables show it.
+    /// The priority. Only wide tables show columns above 0.
     pub priority: i32,
-    /// Where the value is.
+    /// The path of the value.
     pub json_path: Arc<str>,
 }
 
-/// Everything that is served at one moment. A change of a custom resource definition makes another one.
+/// All served resources at one moment. A change of a custom resource definition creates a new instance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kinds {
     resources: Vec<Arc<ResourceType>>,
@@ -112,39 +106,40 @@ pub(crate) struct Kinds {
 }
 
 impl Kinds {
-    /// Puts the built-in resources and those of all accepted definitions together.
+    /// Combines the built-in resources with those of all accepted definitions.
     pub(crate) fn new(resources: Vec<Arc<ResourceType>>, counter: u64) -> Self {
         Self { resources, counter }
     }
 
-    /// In the order discovery lists them: core, then groups and versions by priority.
+    /// Returns the resources in discovery order: core first, then groups and versions by priority.
     pub(crate) fn resources(&self) -> &[Arc<ResourceType>] {
         &self.resources
     }
 
-    /// Grows with each change: documents made from it may be kept as long as it stays.
+    /// Returns a number that grows with each change. Documents made from these kinds stay valid until the number
+    /// changes.
     pub(crate) fn counter(&self) -> u64 {
         self.counter
     }
 
-    /// What answers at this address.
+    /// Finds a resource by its plural.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ResourceType>> {
         self.resources.iter().find(|r| &*r.group == group && &*r.version == version && &*r.plural == plural)
     }
 
-    /// What objects of this kind are.
+    /// Finds a resource by its kind.
     pub(crate) fn find_kind(&self, group: &str, version: &str, kind: &str) -> Option<&Arc<ResourceType>> {
         self.resources.iter().find(|r| &*r.group == group && &*r.version == version && &*r.kind == kind)
     }
 
-    /// The first version of a kind, in the order of discovery: the preferred one.
+    /// Returns the preferred version of a kind, the first one in discovery order.
     pub(crate) fn preferred(&self, group: &str, kind: &str) -> Option<&Arc<ResourceType>> {
         self.resources.iter().find(|r| &*r.group == group && &*r.kind == kind)
     }
 }
 
 impl ResourceType {
-    /// `v1` or `apps/v1`.
+    /// Returns the `apiVersion`, such as `v1` or `apps/v1`.
     pub(crate) fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.to_string()
@@ -163,7 +158,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::schema::{Node, Schemas};
 
-    /// A resource of which a test says all that matters.
+    /// A minimal resource for tests.
     pub(crate) fn resource(group: &str, plural: &str, custom: Option<CustomResource>) -> ResourceType {
         let mut schemas = Schemas::default();
         let root = schemas.add(Node::default());

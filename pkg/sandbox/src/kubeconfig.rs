@@ -1,12 +1,12 @@
-//! The file that tells clients where a sandbox is.
+//! The kubeconfig of a sandbox.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use crate::identity::Identity;
 
-/// A kubeconfig with one context, named like the sandbox; JSON, which every reader of kubeconfigs takes as YAML.
-/// `server` is the URL, such as `https://127.0.0.1:40000`.
+/// Returns a kubeconfig with one context, named like the sandbox. The output is JSON, which every kubeconfig reader
+/// accepts as YAML. `server` is the URL, such as `https://127.0.0.1:40000`.
 pub fn kubeconfig(name: &str, server: &str, identity: &Identity) -> Value {
     json!({
         "apiVersion": "v1",

@@ -1,7 +1,7 @@
 //! A Kubernetes API server in memory, for tests, for newcomers and for CI.
 //!
-//! [`Sandbox::start`] starts one in process; [`Listener`] serves it over TLS, with [`Control`] in front of it for whoever
-//! runs it.
+//! [`Sandbox::start`] starts a server in this process. [`Listener`] serves the sandbox over TLS, and [`Control`] adds
+//! endpoints for its operator.
 //!
 //! ```text
 //! client ─► Listener ─► Control ─┬► Sandbox ─► server ─► faults, audit ─► request ─► verbs ─► respond
@@ -26,12 +26,12 @@
 //! # }).unwrap();
 //! ```
 //!
-//! It answers as kube-apiserver 1.36 does: status, reason, message, details and causes are the same, and so is what is
-//! stored.
+//! The server answers like kube-apiserver 1.36, with the same status, reason, message, details, causes and stored
+//! objects.
 //!
-//! Deliberately absent: users and their rights (whoever has the token may do everything), running containers, a network
-//! of Pods, aggregated API servers, conversion webhooks, admission policies, answers in protobuf, and promises about what
-//! a power failure leaves of a data directory.
+//! Deliberately absent: users and permissions (the token grants everything), running containers, a Pod network,
+//! aggregated API servers, conversion webhooks, admission policies and protobuf responses. A data directory is not
+//! guaranteed to survive a power failure.
 
 mod admission;
 pub mod audit;

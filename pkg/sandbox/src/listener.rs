@@ -30,23 +30,23 @@ use crate::{
     status::Status,
 };
 
-/// How long a client may take to say hello.
+/// The time limit of a TLS handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The limits of what clients may hold.
+/// Limits for clients.
 #[derive(Clone, Copy, Debug)]
 struct ClientLimits {
-    /// Clients beyond this number wait until another one leaves.
+    /// The maximum number of connections. Further clients wait for a free one.
     connections: usize,
-    /// The time for the headers of a request, and for the first request of a connection.
+    /// The time limit for the headers of a request, and for the first request of a connection.
     headers: Duration,
 }
 
-/// Below the 1,024 files that many systems allow. A kubectl that rests keeps its connection for 90 seconds.
+/// Stays below the 1,024 files that many systems allow. An idle kubectl keeps its connection for 90 seconds.
 const CLIENT_LIMITS: ClientLimits = ClientLimits { connections: 500, headers: Duration::from_mins(2) };
-/// How long requests under way may take once the listener is told to stop.
+/// The time limit for running requests after the stop of the listener.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A sandbox that listens; dropped, it stops.
+/// A listening sandbox. Dropping the value stops the listener.
 #[derive(Debug)]
 pub struct Listener {
     address: SocketAddr,
@@ -54,28 +54,26 @@ pub struct Listener {
     accepting: JoinHandle<()>,
 }
 
-/// Why it does not listen.
+/// A failure to listen.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// The port.
     #[error("cannot listen on port {port} of the loopback interface")]
     Bind {
-        /// 0 stands for any.
+        /// The requested port; 0 means any port.
         port: u16,
-        /// Why.
         source: io::Error,
     },
-    /// The certificates.
     #[error(transparent)]
     Identity(#[from] IdentityError),
 }
 
 impl Listener {
-    /// Listens on this port of the loopback interface, or on one of the kernel's choice for 0. Every request must show
-    /// the identity's token but the ones that probe (`/livez`, `/readyz`, `/healthz`, `/version`).
+    /// Listens on a port of the loopback interface. The kernel chooses the port for 0. Every request needs the
+    /// identity's token, except probes (`/livez`, `/readyz`, `/healthz`, `/version`).
     ///
     /// # Errors
-    /// When the port is taken or the identity cannot be used.
+    /// Fails if the port is taken or the identity is unusable.
     pub async fn bind<S>(service: S, identity: &Identity, port: u16) -> Result<Self, ListenError>
     where
         S: Service<Request<Incoming>, Response = Response<Body>, Error = Cut> + Clone + Send + Sync + 'static,
@@ -104,20 +102,20 @@ impl Listener {
         Ok(Self { address, stop, accepting })
     }
 
-    /// Where it listens.
+    /// Returns the address of the listener.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The URL of it.
+    /// Returns the URL of the listener.
     pub fn url(&self) -> String {
         format!("https://{}", self.address)
     }
 
-    /// Stops listening, lets requests under way end for half a second, and cuts what is left: watches.
+    /// Stops listening, grants running requests half a second, and cuts the remaining ones, such as watches.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
-        // It panics only when a connection's task could not be made; there is nothing to wait for then.
+        // The task panics only if it cannot spawn a connection's task; then nothing remains to wait for.
         let _ = (&mut self.accepting).await;
     }
 }
@@ -144,7 +142,7 @@ async fn accept<S>(
         tokio::select! {
             () = told(&mut stopping) => break,
             accepted = listener.accept(), if connections.len() < limits.connections => {
-                // A client that is gone before it was taken, or no file descriptor left: the next one may do better.
+                // The client left early, or no file descriptor is free: try the next connection.
                 let Ok((stream, _)) = accepted else {
                     tokio::time::sleep(Duration::from_millis(10)).await;
                     continue;
@@ -159,12 +157,12 @@ async fn accept<S>(
     let _ = tokio::time::timeout(DRAIN_TIMEOUT, drained).await;
 }
 
-/// Waits until the listener is to stop. The guard of the value would not travel between threads, so it ends here.
+/// Waits for the stop signal. The guard of the value is not `Send`, so it is dropped here.
 async fn told(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
 }
 
-/// One connection from hello to goodbye.
+/// Serves one connection.
 async fn serve<S>(
     stream: TcpStream,
     acceptor: TlsAcceptor,
@@ -189,7 +187,7 @@ async fn serve<S>(
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.headers);
-    // The time of the headers starts once the protocol is known, so a client that says nothing needs another limit.
+    // The time limit for headers starts once the protocol is known, so a silent client needs a separate limit.
     let silent = async {
         if tokio::time::timeout(limits.headers, started.notified()).await.is_ok() {
             std::future::pending::<Infallible>().await;
@@ -198,7 +196,7 @@ async fn serve<S>(
     let connection = builder.serve_connection(TokioIo::new(stream), one_connection);
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
-        // The other side went away, or spoke something else: nobody is left to tell.
+        // The client disconnected or speaks another protocol, so no client can receive an error.
         _ = connection.as_mut() => return,
         () = cut.notified() => return,
         () = silent => return,
@@ -208,7 +206,7 @@ async fn serve<S>(
     let _ = connection.await;
 }
 
-/// A cut must take the whole connection, whatever the protocol: it is dropped without a goodbye.
+/// Answers one request. A cut drops the whole connection without a shutdown message, in every protocol.
 async fn answer<S>(
     mut service: Guarded<S>,
     request: Request<Incoming>,
@@ -225,21 +223,21 @@ where
     answer
 }
 
-/// Asks for the token first.
+/// A service that requires the token.
 #[derive(Clone)]
 struct Guarded<S> {
     service: S,
-    /// The digest of the token: how long a comparison takes tells nothing about what it is made of.
+    /// The digest of the token. The time of a comparison reveals nothing about the token.
     token: [u8; 32],
 }
 
-/// Who asks.
+/// The sender of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Caller {
     User,
-    /// Somebody with a token nobody gave out.
+    /// A sender with an unknown token.
     Stranger,
-    /// Somebody without a token, who may do nothing but ask how the server is.
+    /// A sender without a token, limited to health checks.
     Anonymous,
 }
 
@@ -257,7 +255,8 @@ impl<S> Guarded<S> {
         Ok(respond::failure(&Accepted::default(), &status))
     }
 
-    /// Source: kube-apiserver 1.36: what is no bearer token is nothing.
+    /// Returns the sender of a request.
+    /// Source: kube-apiserver 1.36, which ignores any authorization other than a bearer token.
     fn caller(&self, headers: &HeaderMap) -> Caller {
         let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = shown

@@ -1,4 +1,4 @@
-//! `metadata`: read, written and checked the same way for every kind.
+//! Object `metadata`: readers, writers and checks for every kind.
 
 mod names;
 mod validate;
@@ -16,7 +16,7 @@ pub(crate) use validate::{
 
 use crate::go;
 
-/// The fields of `metadata`; what else stands there is unknown. Source: apimachinery 1.36 `ObjectMeta`.
+/// The known fields of `metadata`. Source: apimachinery 1.36 `ObjectMeta`.
 const FIELDS: [&str; 15] = [
     "annotations",
     "creationTimestamp",
@@ -35,24 +35,24 @@ const FIELDS: [&str; 15] = [
     "uid",
 ];
 
-/// What made-up ends of names consist of: no vowels, so no words. Source: apimachinery 1.36 `util/rand`.
+/// The letters of generated name suffixes; without vowels, they form no words. Source: apimachinery 1.36 `util/rand`.
 pub(crate) const SAFE_LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-/// The finalizer of an object whose dependents go first.
+/// The finalizer of an object whose dependents are deleted first.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an object whose dependents stay.
+/// The finalizer of an object whose dependents are kept.
 pub(crate) const ORPHAN: &str = "orphan";
 
-/// Five letters that make a generated name unlike others.
+/// Returns a random suffix of five letters for a generated name.
 pub(crate) fn random_end() -> String {
     (0..5).map(|_| char::from(SAFE_LETTERS[fastrand::usize(..SAFE_LETTERS.len())])).collect()
 }
 
-/// A field of the metadata, when it is there.
+/// Returns a field of the metadata. `None` if the field is missing.
 pub(crate) fn field<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
     object.get("metadata")?.get(name)
 }
 
-/// A field of the metadata that is text; empty when it is not there.
+/// Returns a string field of the metadata; empty if the field is missing.
 pub(crate) fn text<'a>(object: &'a Value, name: &str) -> &'a str {
     field(object, name).and_then(Value::as_str).unwrap_or_default()
 }
@@ -61,7 +61,7 @@ pub(crate) fn name(object: &Value) -> &str {
     text(object, "name")
 }
 
-/// The object's namespace; empty for objects of the cluster.
+/// Returns the object's namespace; empty for cluster-scoped objects.
 pub(crate) fn namespace(object: &Value) -> &str {
     text(object, "namespace")
 }
@@ -70,33 +70,33 @@ pub(crate) fn uid(object: &Value) -> &str {
     text(object, "uid")
 }
 
-/// The generation; 0 for objects without one.
+/// Returns the generation; 0 for objects without one.
 pub(crate) fn generation(object: &Value) -> i64 {
     field(object, "generation").and_then(Value::as_i64).unwrap_or_default()
 }
 
-/// Whether somebody asked for its deletion.
+/// True if the object has a deletion timestamp.
 pub(crate) fn is_deleting(object: &Value) -> bool {
     !text(object, "deletionTimestamp").is_empty()
 }
 
-/// The finalizers, in their order.
+/// Returns the finalizers in their order.
 pub(crate) fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
     field(object, "finalizers").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// What an annotation says, when it is there.
+/// Returns the value of an annotation. `None` if the annotation is missing.
 pub(crate) fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
     field(object, "annotations")?.get(key)?.as_str()
 }
 
-/// The labels, as the store keeps them for selectors.
+/// Returns the labels in the form that the store keeps for selectors.
 pub(crate) fn labels(object: &Value) -> Box<[(Box<str>, Box<str>)]> {
     let labels = field(object, "labels").and_then(Value::as_object).into_iter().flatten();
     labels.filter_map(|(key, value)| Some((key.as_str().into(), value.as_str()?.into()))).collect()
 }
 
-/// The metadata to write to; made when it is missing or is no object.
+/// Returns the metadata for changes. Creates an object if the metadata is missing or has another type.
 pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     if !object.is_object() {
         *object = Value::Object(Map::new());
@@ -108,12 +108,11 @@ pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     metadata.as_object_mut().expect("it was made an object above")
 }
 
-/// Sets a field of the metadata.
 pub(crate) fn set(object: &mut Value, name: &str, value: impl Into<Value>) {
     metadata_mut(object).insert(name.to_owned(), value.into());
 }
 
-/// Takes a field of the metadata from another object: its value, or its absence.
+/// Copies a field of the metadata from another object. Removes the field if the other object lacks the field.
 pub(crate) fn copy(object: &mut Value, from: &Value, name: &str) {
     match field(from, name) {
         Some(value) => set(object, name, value.clone()),
@@ -121,12 +120,11 @@ pub(crate) fn copy(object: &mut Value, from: &Value, name: &str) {
     }
 }
 
-/// Removes a field of the metadata.
 pub(crate) fn remove(object: &mut Value, name: &str) {
     metadata_mut(object).remove(name);
 }
 
-/// Sets the finalizers; no list at all when there are none.
+/// Sets the finalizers. Removes the field if the list is empty.
 pub(crate) fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
     if finalizers.is_empty() {
         remove(object, "finalizers");
@@ -135,8 +133,8 @@ pub(crate) fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
     }
 }
 
-/// Brings metadata into the form that is stored: unknown fields, nulls and empty values go.
-/// Returns the unknown ones, sorted. (The real server decodes metadata into a fixed type and writes it anew.)
+/// Brings metadata into the stored form: removes unknown fields, nulls and empty values. Returns the unknown fields,
+/// sorted. (The real server decodes metadata into a fixed type and encodes the result again.)
 pub(crate) fn normalise(object: &mut Value) -> Vec<String> {
     let metadata = metadata_mut(object);
     let mut unknown = Vec::new();
@@ -161,8 +159,8 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// What in the metadata is of the wrong type, in the words of Go's decoder: `number into Go struct field
-/// ObjectMeta.labels of type string`.
+/// Returns a type error in the metadata in the words of Go's decoder: `number into Go struct field ObjectMeta.labels of
+/// type string`.
 pub(crate) fn type_error(object: &Value) -> Option<String> {
     let metadata = match object.get("metadata") {
         None | Some(Value::Null) => return None,
@@ -211,7 +209,7 @@ fn mismatch(value: &Value, name: &str, wanted: &str) -> String {
     format!("{} into Go struct field ObjectMeta.{name} of type {wanted}", go::json_kind(value))
 }
 
-/// Removes owner references that are there twice, and returns the warning about it.
+/// Removes duplicate owner references. Returns a warning if there were any.
 /// Source: kube-apiserver 1.36 `dedupOwnerReferencesAndAddWarning`.
 pub(crate) fn remove_duplicate_owners(object: &mut Value) -> Option<String> {
     let owners = metadata_mut(object).get_mut("ownerReferences")?.as_array_mut()?;

@@ -4,19 +4,18 @@ use serde_json::Value;
 
 use crate::meta;
 
-/// An object by group, kind, namespace and name.
+/// An object reference: group, kind, namespace and name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ObjectRef {
     /// The API group; empty for core.
     pub(crate) group: String,
     pub(crate) kind: String,
-    /// Empty for objects of the cluster.
+    /// Empty for cluster-scoped objects.
     pub(crate) namespace: String,
     pub(crate) name: String,
 }
 
 impl ObjectRef {
-    /// An object by its parts.
     pub(crate) fn new(group: &str, kind: &str, namespace: &str, name: &str) -> Self {
         Self {
             group: group.to_owned(),
@@ -26,14 +25,14 @@ impl ObjectRef {
         }
     }
 
-    /// An object by what it says of itself.
+    /// Returns the reference to an object.
     pub(crate) fn of(object: &Value) -> Self {
         let text = |field: &str| object[field].as_str().unwrap_or_default();
         Self::new(group_of(text("apiVersion")), text("kind"), meta::namespace(object), meta::name(object))
     }
 }
 
-/// The group of an `apiVersion`; empty for core.
+/// Returns the group of an `apiVersion`; empty for core.
 pub(crate) fn group_of(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }

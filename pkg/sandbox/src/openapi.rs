@@ -1,15 +1,16 @@
-//! The shapes of what is served, told to clients: `/openapi/v3`.
+//! The OpenAPI documents of served resources: `/openapi/v3`.
 //!
 //! ```text
 //! builtin::shapes ──► definitions ──┐
-//! schemas of CRDs ──► custom ───────┼──► a document, made when it is asked for and not kept
+//! schemas of CRDs ──► custom ───────┼──► a document, made per request and not cached
 //! verbs of resources ──► paths ─────┘
 //! ```
 //!
-//! The documents have what clients decide by: types, defaults, list types and merge keys, group-version-kinds, and which
-//! operation takes which parameter. Descriptions of built-in fields are left out, and so are the deprecated watch paths.
-//! Source: kube-apiserver 1.36; what kubectl 1.36 reads (explain, apply, `--validate`, `--dry-run=server`). Absent on
-//! purpose: `/openapi/v2`, which kubectl no longer reads since 1.27.
+//! The documents contain the data that clients use for decisions: types, defaults, list types, merge keys and
+//! group-version-kinds. They also list the parameters of each operation. Descriptions of built-in fields and the
+//! deprecated watch paths are omitted.
+//! Source: kube-apiserver 1.36; kubectl 1.36 as a reader (explain, apply, `--validate`, `--dry-run=server`).
+//! Deliberately absent: `/openapi/v2`, unused by kubectl since 1.27.
 
 mod custom;
 mod definitions;
@@ -26,13 +27,13 @@ use crate::{
     openapi::{definitions::Definitions, paths::Paths},
 };
 
-/// A reference to a definition.
+/// Returns a reference to a definition.
 fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// `/openapi/v3`: where the document of each group and version is. The hash in the address changes with the document:
-/// clients keep documents by address.
+/// Returns `/openapi/v3`: the URLs of the documents of each group and version. The hash in a URL changes with the
+/// document, because clients cache documents by URL.
 pub(crate) fn v3_index(kinds: &Kinds) -> Value {
     let mut paths = Map::new();
     for resources in of_versions(kinds) {
@@ -46,7 +47,7 @@ pub(crate) fn v3_index(kinds: &Kinds) -> Value {
     json!({"paths": paths})
 }
 
-/// `/openapi/v3/api/v1` and `/openapi/v3/apis/{group}/{version}`.
+/// Returns the document of one version: `/openapi/v3/api/v1` or `/openapi/v3/apis/{group}/{version}`.
 pub(crate) fn v3(kinds: &Kinds, group: &str, version: &str) -> Option<Value> {
     let is_it =
         |resources: &&[Arc<ResourceType>]| &*resources[0].group == group && &*resources[0].version == version;
@@ -64,12 +65,12 @@ pub(crate) fn v3(kinds: &Kinds, group: &str, version: &str) -> Option<Value> {
     Some(json!({"openapi": "3.0.0", "info": info, "paths": paths.0, "components": {"schemas": schemas}}))
 }
 
-/// The resources of each version of each group; those stand together.
+/// Returns the resources of each version of each group. Resources of one version are adjacent.
 fn of_versions(kinds: &Kinds) -> impl Iterator<Item = &[Arc<ResourceType>]> {
     kinds.resources().chunk_by(|a, b| (&a.group, &a.version) == (&b.group, &b.version))
 }
 
-/// Changes with everything the document of these resources is made of.
+/// Returns a hash of all inputs to the document of these resources.
 fn fingerprint(resources: &[Arc<ResourceType>]) -> String {
     let mut hash = Sha256::new_with_prefix(env!("CARGO_PKG_VERSION"));
     for resource in resources {

@@ -1,25 +1,25 @@
-//! What a sandbox is started with.
+//! Options of a sandbox.
 
 use std::path::PathBuf;
 
 use crate::{admission::ServiceWebhooks, faults::Fault, store::DEFAULT_HISTORY};
 
-/// What a sandbox is started with.
+/// The options of a sandbox.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where its objects are kept; `None` keeps them in memory alone.
+    /// The data directory. `None` keeps objects in memory only.
     pub data_dir: Option<PathBuf>,
-    /// The number of this process, told to others that want the same data directory.
+    /// The id of this process, shown to other processes that want the same data directory.
     pub process: Option<u32>,
-    /// How many changes it remembers: a watch or a list that wants to go further back is answered with 410.
+    /// The number of remembered changes. The server answers older watches and lists with 410.
     pub history: usize,
-    /// How many requests the audit log keeps.
+    /// The number of requests in the audit log.
     pub audited: usize,
-    /// Which controllers are played.
+    /// Simulated controllers.
     pub controllers: Switches,
-    /// What becomes of admission webhooks behind a service.
+    /// The handling of admission webhooks behind a service.
     pub service_webhooks: ServiceWebhooks,
-    /// Trouble from the start.
+    /// Faults from the start.
     pub faults: Vec<Fault>,
 }
 
@@ -37,15 +37,15 @@ impl Default for Options {
     }
 }
 
-/// Which controllers run.
+/// Switches for the simulated controllers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switches {
-    /// Owner garbage collection and namespace deletion: a cluster is no cluster without them.
+    /// Owner garbage collection and namespace deletion. Every real cluster has both.
     pub garbage: bool,
-    /// Deployments, ReplicaSets, DaemonSets, StatefulSets, Jobs, their pods on one node, endpoints, what namespaces are
-    /// given, and aggregated roles.
+    /// Deployments, ReplicaSets, DaemonSets, StatefulSets, Jobs, their pods on one node, endpoints, default objects of
+    /// namespaces, and aggregated roles.
     pub workloads: bool,
-    /// APIServices become available.
+    /// APIServices: reports them as available.
     pub api_services: bool,
     /// cert-manager: Issuers, Certificates, CA injection.
     pub cert_manager: bool,
@@ -54,7 +54,7 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// No controllers at all.
+    /// Disables all controllers.
     pub fn none() -> Self {
         Self {
             garbage: false,

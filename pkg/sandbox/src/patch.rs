@@ -1,7 +1,7 @@
 //! Patches: JSON patch, merge patch, strategic merge patch.
 //!
-//! Each takes the object as it is served and gives the patched one, not yet checked or defaulted. Words and codes of
-//! errors are those of kube-apiserver 1.36, measured.
+//! Each patch takes the served object and returns the patched object, before validation and defaults. Messages and
+//! codes of errors match kube-apiserver 1.36, measured.
 
 mod json;
 mod order;
@@ -17,16 +17,15 @@ use crate::{
     status::{Details, Status},
 };
 
-/// Applies a JSON patch (RFC 6902) as the real server does: `replace` adds what is missing, negative numbers count from
-/// the end of a list, and what is missing equals null.
-/// Fails with 400 when it is no patch, 413 when it has more than 10,000 operations, 422 when it does not fit the
-/// object.
+/// Applies a JSON patch (RFC 6902) like the real server: `replace` adds missing fields, negative indexes count from the
+/// end of a list, and a missing value equals null.
+/// Errors: 400 if the patch is invalid, 413 if it has more than 10,000 operations, 422 if it does not fit the object.
 pub(crate) fn json(object: &Value, patch: &Value) -> Result<Value, Status> {
     json::apply(object, patch)
 }
 
 /// Applies a merge patch (RFC 7386).
-/// Fails with 400 when it is no object.
+/// Errors: 400 if the patch is not an object.
 pub(crate) fn merge(object: &Value, patch: &Value) -> Result<Value, Status> {
     let Value::Object(patch) = patch else {
         return Err(bad_request(match patch {
@@ -53,7 +52,7 @@ fn merge_fields(object: &mut Map<String, Value>, patch: &Map<String, Value>) {
     }
 }
 
-/// A value without the fields that are null. Null items of lists stay.
+/// Returns a value without null fields. Null items of lists stay.
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields
@@ -66,9 +65,9 @@ fn without_nulls(value: &Value) -> Value {
     }
 }
 
-/// Applies a strategic merge patch: lists with a merge key are merged by item, and `$patch`, `$retainKeys`,
-/// `$setElementOrder/…` and `$deleteFromPrimitiveList/…` are obeyed.
-/// Fails with 400 when it is no such patch, 500 (as the real server has it) when it does not fit the object.
+/// Applies a strategic merge patch: merges lists with a merge key by item, and follows `$patch`, `$retainKeys`,
+/// `$setElementOrder/…` and `$deleteFromPrimitiveList/…`.
+/// Errors: 400 if the patch is invalid, 500 (as on the real server) if the patch does not fit the object.
 pub(crate) fn strategic(object: &Value, patch: &Value, schema: Schema<'_>) -> Result<Value, Status> {
     match patch {
         Value::Null => Ok(object.clone()),
@@ -88,12 +87,12 @@ fn bad_request(message: String) -> Status {
     Status { code: 400, reason: "BadRequest", message, details: None }
 }
 
-/// What the real server answers to errors nobody gave a code.
+/// Returns the real server's status for errors without a code.
 fn internal(message: String) -> Status {
     Status { code: 500, reason: "", message, details: None }
 }
 
-/// The answer that does not tell what is wrong.
+/// Returns the status that gives no details.
 fn unprocessable() -> Status {
     Status {
         code: 422,

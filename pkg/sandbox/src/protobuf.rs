@@ -1,12 +1,12 @@
-//! Bodies in `application/vnd.kubernetes.protobuf`, which Go clients send for built-in kinds, as JSON.
+//! Decoder of `application/vnd.kubernetes.protobuf`, which Go clients send for built-in kinds.
 //!
 //! ```text
 //! "k8s\0" ─► Unknown { type meta, raw } ─► definition of the kind ─► fields by their numbers ─► Value
 //! ```
 //!
-//! The result is what the same client would have sent as JSON: fields without a value are left out, though protobuf has
-//! the empty texts and zeros of fields that are no pointers in Go.
-//! Source: apimachinery 0.36, `runtime/serializer/protobuf`; the numbers are those of the `generated.proto` files.
+//! The result equals the JSON that the same client would send. Fields without a value are omitted, although protobuf
+//! carries the empty strings and zeros of non-pointer Go fields.
+//! Source: apimachinery 0.36, `runtime/serializer/protobuf`; the numbers come from the `generated.proto` files.
 
 mod message;
 mod scalar;
@@ -19,13 +19,13 @@ use crate::{
     status::Status,
 };
 
-/// What every body begins with.
+/// The first bytes of every body.
 const PREFIX: &[u8] = b"k8s\0";
-/// Bodies nested deeper are refused, as JSON is.
+/// The maximum nesting depth, the same as for JSON.
 const DEEPEST: usize = 128;
 
-/// The object in a body.
-/// Fails with 400 when the body is no such object, or its kind is none of the built-in ones.
+/// Decodes the object in a body.
+/// Errors: 400 if the body is malformed or its kind is not built-in.
 pub(crate) fn decode(body: &[u8]) -> Result<Value, Status> {
     object(body, 0).map_err(|fault| Status {
         code: 400,
@@ -64,7 +64,7 @@ fn object(body: &[u8], depth: usize) -> Result<Value, Fault> {
     Ok(value)
 }
 
-/// The value of a definition; nothing when it has none, such as a time that is not set.
+/// Decodes the value of a definition. `None` if the value is unset, such as a zero time.
 fn shape(shape: &Shape, bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
     if depth > DEEPEST {
         return Err(Fault::TooDeep);
@@ -73,7 +73,7 @@ fn shape(shape: &Shape, bytes: &[u8], depth: usize) -> Result<Option<Value>, Fau
         Some(name) if name.starts_with("JSONSchemaPropsOr") => {
             return schema_or(name, bytes, depth).map(Some);
         }
-        // An object of no fields, in JSON as in protobuf.
+        // An object without fields, in JSON and in protobuf.
         Some("CustomResourceSubresourceStatus") => return Ok(Some(Map::new().into())),
         _ => {}
     }
@@ -90,7 +90,7 @@ fn shape(shape: &Shape, bytes: &[u8], depth: usize) -> Result<Option<Value>, Fau
     }
 }
 
-/// `JSONSchemaPropsOrArray` and its like: one thing or another in JSON, fields in protobuf.
+/// Decodes `JSONSchemaPropsOrArray` and similar types: a union in JSON, separate fields in protobuf.
 fn schema_or(name: &str, bytes: &[u8], depth: usize) -> Result<Value, Fault> {
     let (mut schema, mut allows, mut list) = (None, false, Vec::new());
     for part in Reader::new(bytes) {
@@ -115,7 +115,7 @@ fn json_schema(bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
     }
 }
 
-/// JSON, or a whole object in protobuf, within a message of one field (`RawExtension`, `JSON`, `FieldsV1`).
+/// Decodes JSON or a protobuf object inside a message with one field (`RawExtension`, `JSON`, `FieldsV1`).
 fn raw(bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
     let mut value = None;
     for part in Reader::new(bytes) {
@@ -130,7 +130,7 @@ fn raw(bytes: &[u8], depth: usize) -> Result<Option<Value>, Fault> {
     Ok(value)
 }
 
-/// Adds the fields of a message. `way` are the numbers of the messages around it whose fields JSON shows here.
+/// Adds the fields of a message. `way` contains the numbers of the enclosing messages whose fields JSON inlines.
 fn add_fields(
     object: &mut Map<String, Value>,
     fields: &[Field],
@@ -184,7 +184,7 @@ fn add_field(
     Ok(())
 }
 
-/// Adds an item, or all of a packed list of numbers.
+/// Adds an item, or all numbers of a packed list.
 fn add_item(list: &mut Vec<Value>, items: &Inner, content: Content<'_>, depth: usize) -> Result<(), Fault> {
     match (&items.value, content) {
         (ValueType::Int32 | ValueType::Int64, Content::Bytes(bytes)) => {
@@ -195,7 +195,7 @@ fn add_item(list: &mut Vec<Value>, items: &Inner, content: Content<'_>, depth: u
     Ok(())
 }
 
-/// Key and value of an entry of a map: what is missing is empty.
+/// Decodes the key and value of a map entry. Missing parts are empty.
 fn entry(values: &Inner, bytes: &[u8], depth: usize) -> Result<(String, Value), Fault> {
     let (mut key, mut found) = (String::new(), None);
     for part in Reader::new(bytes) {
@@ -206,7 +206,7 @@ fn entry(values: &Inner, bytes: &[u8], depth: usize) -> Result<(String, Value), 
         }
     }
     let value = match (&values.value, found) {
-        // A list in a map is a message of its own.
+        // A list in a map is a separate message.
         (ValueType::List(items), found) => {
             let mut list = Vec::new();
             for part in Reader::new(found.map_or(Ok(&[][..]), Content::bytes)?) {
@@ -231,12 +231,13 @@ fn value(kind: &ValueType, content: Content<'_>, depth: usize) -> Result<Option<
         ValueType::Bytes => scalar::base64(content.bytes()?),
         ValueType::Shape(id) => return shape(builtin::shapes().get(*id), content.bytes()?, depth + 1),
         ValueType::Object => return raw(content.bytes()?, depth),
-        // No field holds a list of lists or a map of maps: [`add_field`] and [`entry`] have read the others.
+        // No field contains a list of lists or a map of maps; [`add_field`] and [`entry`] read the other lists and
+        // maps.
         ValueType::List(_) | ValueType::Map(_) => return Ok(None),
     }))
 }
 
-/// Whether a value is what Go writes for a scalar nobody has set.
+/// True if a value equals the zero value that Go writes for an unset scalar.
 fn is_empty(kind: &ValueType, value: &Value) -> bool {
     !matches!(kind, ValueType::Shape(_)) && *value == kind.zero()
 }

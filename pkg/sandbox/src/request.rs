@@ -1,9 +1,9 @@
-//! Requests: what an address, a method and a query ask for.
+//! Requests: the meaning of a path, a method and a query.
 //!
 //! ```text
 //! path ─► path: group, version, plural, namespace, name, subresource
-//!      └► route: which served resource that is, and whether the method may be used on it
-//! query ─► options: what each verb reads of it      body ─► body: the object, with what is odd about it
+//!      └► route: the served resource, if it allows the method
+//! query ─► options: the options of each verb      body ─► body: the object and its irregularities
 //! ```
 
 pub(crate) mod body;
@@ -21,27 +21,26 @@ pub(crate) use options::Query;
 pub(crate) use path::ResourcePath;
 pub(crate) use route::{Unroutable, route};
 
-/// What may be done with resources.
+/// An operation on resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Get,
-    /// All objects of a scope.
+    /// Reads all objects of a scope.
     List,
-    /// Changes in a scope.
+    /// Follows changes in a scope.
     Watch,
     Create,
-    /// Another state of an object, whole.
+    /// Replaces an object.
     Update,
-    /// A change of an object.
+    /// Changes parts of an object.
     Patch,
-    /// The end of an object.
     Delete,
-    /// The end of all objects of a scope.
+    /// Deletes all objects of a scope.
     DeleteCollection,
 }
 
 impl Verb {
-    /// The word of it, as discovery, audit and faults use it.
+    /// Returns the word for the verb in discovery, audit and faults.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -55,7 +54,7 @@ impl Verb {
         }
     }
 
-    /// The verb of this word.
+    /// Returns the verb with this word.
     pub(crate) fn of_word(word: &str) -> Option<Self> {
         let all = [
             Self::Get,
@@ -70,7 +69,7 @@ impl Verb {
         all.into_iter().find(|verb| verb.word() == word)
     }
 
-    /// What a method means at an address; nothing when it is no method for resources.
+    /// Returns the verb of a method at a path. `None` if resources do not support the method.
     pub(crate) fn of(method: &Method, path: &ResourcePath, query: &Query) -> Option<Self> {
         let named = !path.name.is_empty();
         Some(match *method {
@@ -90,18 +89,17 @@ impl Verb {
 /// A request for a resource that is served.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestInfo {
-    /// What is to be done.
     pub(crate) verb: Verb,
     pub(crate) resource: Arc<ResourceType>,
-    /// Where, as the client said it.
+    /// The path as the client sent it.
     pub(crate) path: ResourcePath,
     pub(crate) query: Query,
-    /// Which form the body has and which the answer may have, and who asks.
+    /// The headers, with content types, accepted types and the user agent.
     pub(crate) headers: HeaderMap,
 }
 
 impl RequestInfo {
-    /// Who writes: `fieldManager`, or what stands before the first `/` of the user agent.
+    /// Returns the manager of a write: `fieldManager`, or the user agent up to its first `/`.
     /// Source: kube-apiserver 1.36 `managerOrUserAgent`.
     pub(crate) fn manager(&self) -> String {
         let named = self.query.text("fieldManager");
@@ -112,7 +110,7 @@ impl RequestInfo {
         agent.split('/').next().unwrap_or_default().chars().filter(|c| !c.is_control()).take(128).collect()
     }
 
-    /// A header as text; empty when it is not there or is no text.
+    /// Returns a header; empty if the header is missing or not text.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }

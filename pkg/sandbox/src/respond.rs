@@ -1,7 +1,7 @@
-//! Answers: from what a verb came to, to the form the client asked for.
+//! Responses: conversion of a verb's result to the format that the client requested.
 //!
 //! ```text
-//! Accept ─► accept: JSON or YAML, whole or Table or metadata alone
+//! Accept ─► accept: JSON or YAML, whole or Table or metadata only
 //!                     │
 //! Answer ─► present ──┴─► Response<Body>     body: one text, many pieces, or a stream
 //! ```
@@ -20,18 +20,18 @@ use serde_json::Value;
 
 use crate::status::Status;
 
-/// An answer in plain text.
+/// Returns a plain text response.
 pub(crate) fn text(code: u16, text: impl Into<Bytes>) -> Response<Body> {
     response(code, "text/plain; charset=utf-8", Body::from(text.into()))
 }
 
-/// An answer that is one value, in the format asked for.
+/// Returns a response with one value, in the requested format.
 pub(crate) fn value(accepted: &Accepted, code: u16, value: &Value) -> Response<Body> {
     let (content_type, text) = accepted.print(value);
     response(code, content_type, Body::from(Bytes::from(text)))
 }
 
-/// An answer that is no success.
+/// Returns an error response.
 pub(crate) fn failure(accepted: &Accepted, status: &Status) -> Response<Body> {
     let mut response = value(accepted, status.code, &status.to_value());
     let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
@@ -41,14 +41,14 @@ pub(crate) fn failure(accepted: &Accepted, status: &Status) -> Response<Body> {
     response
 }
 
-/// The page of an address nobody answers at.
+/// Returns the response for unknown paths.
 pub(crate) fn no_page() -> Response<Body> {
     let mut response = text(404, Bytes::from_static(b"404 page not found\n"));
     response.headers_mut().insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     response
 }
 
-/// An answer of this code, type and body.
+/// Returns a response with this code, type and body.
 pub(crate) fn response(code: u16, content_type: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -58,16 +58,16 @@ pub(crate) fn response(code: u16, content_type: &'static str, body: Body) -> Res
     response
 }
 
-/// How many characters of warnings an answer carries; past that each is cut. (A header map takes no more than 32,768
-/// headers, and clients far fewer.)
+/// The maximum number of warning characters per response. Beyond the limit, each warning is truncated. (A header map
+/// takes at most 32,768 headers, and clients far fewer.)
 const WARNINGS_LIMIT: usize = 4096;
-/// What a warning is cut to, in characters, when there are too many.
+/// The length of truncated warnings, in characters.
 const WARNING_LIMIT: usize = 256;
 
-/// Adds warnings to an answer, as `Warning: 299 - "…"`. When they are too long together, each is cut, and the last ones
-/// are left out.
-/// Source: apimachinery 1.36 `NewWarningHeader`: quotes and backslashes are escaped, control characters go; apiserver
-/// 1.36 `WithWarningRecorder`.
+/// Adds warnings to a response as `Warning: 299 - "…"`. If they are too long in total, each is truncated and the last
+/// ones are dropped.
+/// Source: apimachinery 1.36 `NewWarningHeader`: quotes and backslashes are escaped, control characters are dropped;
+/// apiserver 1.36 `WithWarningRecorder`.
 pub(crate) fn warn(response: &mut Response<Body>, warnings: &[String]) {
     let whole: usize = warnings.iter().map(|warning| warning.chars().count()).sum();
     let limit = if whole > WARNINGS_LIMIT { WARNING_LIMIT } else { WARNINGS_LIMIT };
@@ -85,7 +85,7 @@ pub(crate) fn warn(response: &mut Response<Body>, warnings: &[String]) {
             value.push(c);
         }
         value.push('"');
-        // Every character above the control characters may stand in a header, as UTF-8.
+        // A header may contain every character above the control characters, as UTF-8.
         if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
             response.headers_mut().append(header::WARNING, value);
         }

@@ -1,11 +1,11 @@
-//! The shape of objects: one form for built-in kinds and custom resources.
+//! Schemas of objects: one representation for built-in kinds and custom resources.
 //!
-//! A [`Schemas`] owns all nodes of one source (the built-in table, or one version of one custom resource) and is never
-//! changed after it was built. Nodes name each other by number, so recursive shapes (`JSONSchemaProps`) need no care.
-//! Readers walk with a [`Schema`], a cheap copyable view of one node.
+//! A [`Schemas`] owns all nodes of one source: the built-in table, or one version of one custom resource. It is
+//! immutable once built. Nodes refer to each other by number, so recursive schemas (`JSONSchemaProps`) need no special
+//! handling. Readers use a [`Schema`], a cheap copyable view of one node.
 //!
-//! The nodes of a custom resource are built when somebody first looks at them: a server may hold hundreds of
-//! definitions of which a test touches three. Until then, its text is all there is ([`SchemaRoot::lazy`]).
+//! The nodes of a custom resource are built at first use: a server may have hundreds of definitions of which a test
+//! uses three. Until then, only the JSON text exists ([`SchemaRoot::lazy`]).
 
 mod checks;
 mod definition;
@@ -30,7 +30,7 @@ pub(crate) use rule::{Compiled, Rule, RuleReason};
 #[derive(Debug, Default)]
 pub(crate) struct Schemas {
     nodes: Vec<Node>,
-    /// Some rule nests so deep that rules are run with room ([`crate::cel::with_room`]).
+    /// True if some rule nests so deep that it needs extra stack ([`crate::cel::with_room`]).
     deep_rules: bool,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Schemas {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct NodeId(u32);
 
-/// A root of a [`Schemas`] together with it: what a served resource keeps. Clones share what was built.
+/// A root node with its [`Schemas`], for a served resource. Clones share the built nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct SchemaRoot {
     shared: Arc<SharedRoot>,
@@ -51,102 +51,97 @@ struct SharedRoot {
     built: OnceLock<(Arc<Schemas>, NodeId)>,
 }
 
-/// One node of a schema.
+/// A view of one node of a schema.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schema<'a> {
     schemas: &'a Schemas,
     id: NodeId,
 }
 
-/// What a value may be.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// Anything at all: no type was given.
+    /// Any type: the schema names none.
     #[default]
     Any,
     Object,
     Array,
-    /// Text.
     String,
     Integer,
     Number,
-    /// True or false.
     Boolean,
-    /// A whole number or text (`x-kubernetes-int-or-string`).
+    /// An integer or a string (`x-kubernetes-int-or-string`).
     IntOrString,
 }
 
-/// How lists are merged (`x-kubernetes-list-type`).
+/// The merge rule of a list (`x-kubernetes-list-type`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ListType {
     #[default]
     Atomic,
-    /// Each value on its own; values are scalars.
+    /// Merges by value; values are scalars.
     Set,
-    /// Each item by its keys, in the order the schema lists them.
+    /// Merges by the keys of an item, in the order of the schema.
     Map(Vec<Arc<str>>),
 }
 
-/// How a strategic merge patch treats a field (`x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key`).
+/// The strategic merge rule of a field (`x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PatchStrategy {
-    /// `merge`: items of the list are merged, by `merge_key` when they are objects.
+    /// `merge`: list items are merged; objects are matched by `merge_key`.
     pub merge: bool,
     /// `replace`: the object is replaced as a whole.
     pub replace: bool,
-    /// `retainKeys`: what `$retainKeys` does not list goes.
+    /// `retainKeys`: fields that `$retainKeys` does not list are removed.
     pub retain_keys: bool,
-    /// The key that tells items apart.
+    /// The key field of list items.
     pub merge_key: Option<Arc<str>>,
 }
 
-/// What may stand under names that are no [`Node::properties`].
+/// The rule for fields outside [`Node::properties`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Additional {
     #[default]
     None,
     Any,
-    /// Values of this shape.
+    /// Values with this schema.
     Of(NodeId),
 }
 
-/// One node: a type with everything that is said about it.
+/// One node of a schema: a type with its attributes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
-    /// The name in the OpenAPI document of a shape that is used in several places, such as
-    /// `io.k8s.api.core.v1.PodSpec`.
+    /// The name of a shared schema in the OpenAPI document, such as `io.k8s.api.core.v1.PodSpec`.
     pub definition: Option<Arc<str>>,
-    /// What the value may be.
     pub kind: Type,
     /// The OpenAPI format, such as `int32` or `date-time`.
     pub format: Option<Arc<str>>,
-    /// Null is a value of its own.
+    /// True if null is a valid value.
     pub nullable: bool,
     /// The fields of an object.
     pub properties: BTreeMap<Arc<str>, NodeId>,
-    /// What other fields an object may have.
+    /// The rule for other fields of an object.
     pub additional: Additional,
     /// The items of a list.
     pub items: Option<NodeId>,
-    /// Fields that must be there.
     pub required: Vec<Arc<str>>,
-    /// Fields that hold an object even when nobody wrote to them: those of struct type in Go, for built-in kinds.
+    /// Fields that always contain an object: for built-in kinds, fields of struct type in Go.
     pub structs: Vec<Arc<str>>,
-    /// What stands in for a missing value.
+    /// The default of a missing value.
     pub default: Option<Value>,
-    /// How a list is merged.
+    /// The merge rule of a list.
     pub list_type: ListType,
-    /// An object that is merged as a whole (`x-kubernetes-map-type: atomic`).
+    /// True for an object that merges as a whole (`x-kubernetes-map-type: atomic`).
     pub atomic_map: bool,
-    /// How a strategic merge patch treats it.
+    /// The strategic merge rule.
     pub patch: PatchStrategy,
-    /// Fields nobody described are kept (`x-kubernetes-preserve-unknown-fields`).
+    /// True if unknown fields are kept (`x-kubernetes-preserve-unknown-fields`).
     pub preserve_unknown_fields: bool,
-    /// It is a whole object with `apiVersion`, `kind` and `metadata` (`x-kubernetes-embedded-resource`).
+    /// True for a whole object with `apiVersion`, `kind` and `metadata` (`x-kubernetes-embedded-resource`).
     pub embedded_resource: bool,
-    /// What else a value must fulfil; absent when there is nothing, as with built-in kinds.
+    /// Further conditions on values. `None` without conditions, as for built-in kinds.
     pub checks: Option<Arc<Checks>>,
-    /// Rules ([`Checks::rules`]) stand here or somewhere below.
+    /// True if this node or a descendant has rules ([`Checks::rules`]).
     pub rules_below: bool,
 }
 
@@ -158,45 +153,45 @@ impl Schemas {
         id
     }
 
-    /// A node that is still being built.
+    /// Returns a node that is still being built.
     pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id.0 as usize]
     }
 
-    /// The view of a node.
+    /// Returns the view of a node.
     pub(crate) fn schema(&self, id: NodeId) -> Schema<'_> {
         Schema { schemas: self, id }
     }
 }
 
 impl SchemaRoot {
-    /// Puts a root and its nodes together.
+    /// Creates a root from its nodes.
     pub(crate) fn new(schemas: Arc<Schemas>, root: NodeId) -> Self {
         Self { shared: Arc::new(SharedRoot { source: None, built: OnceLock::from((schemas, root)) }) }
     }
 
-    /// The shape of a custom resource, from its `openAPIV3Schema`. Nodes are built at first use.
+    /// Creates the schema of a custom resource from its `openAPIV3Schema`. The nodes are built at first use.
     pub(crate) fn lazy(source: &Value) -> Self {
         let source = Some(source.to_string().into_boxed_str());
         Self { shared: Arc::new(SharedRoot { source, built: OnceLock::new() }) }
     }
 
-    /// The view of the root.
+    /// Returns the view of the root.
     pub(crate) fn schema(&self) -> Schema<'_> {
         let (schemas, root) = self.shared.built.get_or_init(|| parse(&self.source().unwrap_or_default()));
         schemas.schema(*root)
     }
 
-    /// The `openAPIV3Schema` of a custom resource as its definition has it, with descriptions, for the OpenAPI
-    /// document. Read anew each time: it is several times the size of everything else that is kept.
+    /// Returns the unchanged `openAPIV3Schema` of a custom resource with descriptions, for the OpenAPI document. Parsed
+    /// on each call, because the result is several times larger than all other data of the schema.
     pub(crate) fn source(&self) -> Option<Value> {
-        // The text was printed from a value.
+        // The text was printed from a value, so parsing succeeds.
         self.shared.source.as_ref().and_then(|text| serde_json::from_str(text).ok())
     }
 }
 
 impl<'a> Schema<'a> {
-    /// Everything that is said about it.
+    /// Returns the node.
     pub(crate) fn node(self) -> &'a Node {
         &self.schemas.nodes[self.id.0 as usize]
     }
@@ -206,7 +201,7 @@ impl<'a> Schema<'a> {
         self.id
     }
 
-    /// A field of an object, or else the shape of its additional fields.
+    /// Returns the schema of a field, or of additional fields if the field is not described.
     pub(crate) fn field(self, name: &str) -> Option<Self> {
         let node = self.node();
         let id = node.properties.get(name).copied().or(match node.additional {
@@ -216,22 +211,22 @@ impl<'a> Schema<'a> {
         Some(Self { id, ..self })
     }
 
-    /// The items of a list.
+    /// Returns the schema of list items.
     pub(crate) fn items(self) -> Option<Self> {
         Some(Self { id: self.node().items?, ..self })
     }
 
-    /// Whether some rule of the same source needs room to be run ([`crate::cel::with_room`]).
+    /// True if some rule of the same source needs extra stack ([`crate::cel::with_room`]).
     pub(crate) fn has_deep_rules(self) -> bool {
         self.schemas.deep_rules
     }
 
-    /// Another node of the same source.
+    /// Returns another node of the same source.
     pub(crate) fn at(self, id: NodeId) -> Self {
         Self { id, ..self }
     }
 
-    /// The checks on its values, if any.
+    /// Returns the checks on values, if any.
     pub(crate) fn checks(self) -> Option<&'a Checks> {
         self.node().checks.as_deref()
     }

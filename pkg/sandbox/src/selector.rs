@@ -1,7 +1,7 @@
-//! Label and field selectors: read, checked and matched as the real server does.
+//! Label and field selectors: parsing, validation and matching like the real server.
 //!
-//! Source: kube-apiserver 1.36, `apimachinery/pkg/labels`, `apimachinery/pkg/fields`, and the field labels each API
-//! group registers.
+//! Source: kube-apiserver 1.36, `apimachinery/pkg/labels`, `apimachinery/pkg/fields`, and the registered field labels
+//! of each API group.
 
 mod fields;
 mod labels;

@@ -1,4 +1,4 @@
-//! The server: what all requests share, and the door they come through.
+//! The server: the state that requests share, and the entry point of requests.
 //!
 //! ```text
 //! tower service ─► service: route, admit, answer ─┬► verbs      (resources)

@@ -1,4 +1,4 @@
-//! Answers that are not success.
+//! Error responses.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde_json::{Map, Value, json};
 
 use crate::go;
 
-/// An answer that is not success: the `Status` object of a Kubernetes API server.
+/// An error response: the `Status` object of a Kubernetes API server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Status {
     pub(crate) code: u16,
-    /// One word for programs, such as `NotFound`; empty when there is none.
+    /// The machine-readable reason, such as `NotFound`; empty without a reason.
     pub(crate) reason: &'static str,
     pub(crate) message: String,
-    /// What it is about; boxed to keep results small.
+    /// The subject of the error; boxed to keep results small.
     pub(crate) details: Option<Box<Details>>,
 }
 
-/// What a [`Status`] is about.
+/// The subject of a [`Status`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Details {
     pub(crate) name: String,
@@ -27,44 +27,44 @@ pub(crate) struct Details {
     /// The plural of the resource; for `Invalid`, the kind.
     pub(crate) kind: String,
     pub(crate) uid: String,
-    /// The single reasons, for `Invalid` one per field.
+    /// The individual causes; for `Invalid`, one per field.
     pub(crate) causes: Vec<Cause>,
-    /// When to try again.
+    /// The delay before a retry, in seconds.
     pub(crate) retry_after_seconds: u32,
 }
 
-/// One of the reasons of a [`Status`].
+/// One cause of a [`Status`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cause {
-    /// One word for programs, such as `FieldValueRequired`.
+    /// The machine-readable reason, such as `FieldValueRequired`.
     pub(crate) reason: &'static str,
     pub(crate) message: String,
     /// The path of the field, such as `spec.containers[0].name`.
     pub(crate) field: String,
 }
 
-/// One thing that is wrong with a field. Printed as Go's `field.Error` is.
+/// One error in a field. Printed like Go's `field.Error`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FieldError {
     pub(crate) kind: FieldErrorKind,
-    /// Where, such as `spec.containers[0].name`.
+    /// The path of the field, such as `spec.containers[0].name`.
     pub(crate) path: String,
-    /// What was there; printed by the sorts that quote it.
+    /// The actual value, printed by the kinds that quote it.
     pub(crate) value: Value,
-    /// What is expected, for `NotSupported` the supported values as they are printed.
+    /// The expectation; for `NotSupported`, the printed list of supported values.
     pub(crate) detail: String,
 }
 
-/// The sorts of faults, by the words the real server prints (`apimachinery/pkg/util/validation/field`).
+/// The kind of a field error, by the real server's words (`apimachinery/pkg/util/validation/field`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldErrorKind {
     /// `Required value`.
     Required,
     /// `Invalid value`.
     Invalid,
-    /// `Invalid value` of an object or a list, which is not quoted.
+    /// `Invalid value` of an object or a list, without a quoted value.
     InvalidUnquoted,
-    /// `Invalid value` of the wrong type; its reason is `FieldValueTypeInvalid`.
+    /// `Invalid value` of the wrong type, with the reason `FieldValueTypeInvalid`.
     TypeInvalid,
     /// `Unsupported value`.
     NotSupported,
@@ -83,7 +83,7 @@ pub(crate) enum FieldErrorKind {
 }
 
 impl FieldErrorKind {
-    /// The words the error starts with.
+    /// Returns the first words of the message.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Required => "Required value",
@@ -98,7 +98,7 @@ impl FieldErrorKind {
         }
     }
 
-    /// The reason of its cause, for programs.
+    /// Returns the machine-readable reason of the cause.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Self::Required => "FieldValueRequired",
@@ -123,7 +123,7 @@ impl FieldErrorKind {
 }
 
 impl FieldError {
-    /// A fault of this sort at this path.
+    /// Creates an error of this kind at this path.
     pub(crate) fn new(
         kind: FieldErrorKind,
         path: impl Into<String>,
@@ -133,12 +133,12 @@ impl FieldError {
         Self { kind, path: path.into(), value: value.into(), detail: detail.into() }
     }
 
-    /// Something that must be there is missing.
+    /// Creates an error about a missing value.
     pub(crate) fn required(path: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(FieldErrorKind::Required, path, Value::Null, detail)
     }
 
-    /// A value that may not be.
+    /// Creates an error about an invalid value.
     pub(crate) fn invalid(
         path: impl Into<String>,
         value: impl Into<Value>,
@@ -147,12 +147,12 @@ impl FieldError {
         Self::new(FieldErrorKind::Invalid, path, value, detail)
     }
 
-    /// Something that may not be said here.
+    /// Creates an error about a field that is forbidden here.
     pub(crate) fn forbidden(path: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(FieldErrorKind::Forbidden, path, Value::Null, detail)
     }
 
-    /// A value that is none of the supported ones.
+    /// Creates an error about an unsupported value.
     pub(crate) fn not_supported(
         path: impl Into<String>,
         value: impl Into<Value>,
@@ -162,7 +162,7 @@ impl FieldError {
         Self::new(FieldErrorKind::NotSupported, path, value, format!("supported values: {}", list.join(", ")))
     }
 
-    /// The fault without its path: the message of its cause.
+    /// Returns the error without its path: the message of its cause.
     pub(crate) fn body(&self) -> String {
         let mut text = self.kind.words().to_owned();
         if self.kind.quotes_the_value() {
@@ -187,47 +187,47 @@ impl fmt::Display for FieldError {
 }
 
 impl Status {
-    /// An answer of this code and these words, about nothing in particular.
+    /// Creates a status with this code, reason and message, without details.
     pub(crate) fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         Self { code, reason, message: message.into(), details: None }
     }
 
-    /// 400: the request itself is wrong.
+    /// Returns status 400: the request is invalid.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
     }
 
-    /// 500 with the bare words of an error inside the server, as the real server answers what it did not foresee.
+    /// Returns status 500 with only the message of an internal error, like the real server for unforeseen errors.
     pub(crate) fn unforeseen(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
 
-    /// 500: something the server should have managed.
+    /// Returns status 500: an internal failure of the server.
     pub(crate) fn internal(message: &str) -> Self {
         let cause = Cause { reason: "", message: message.to_owned(), field: String::new() };
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
             .about(Details { causes: vec![cause], ..Details::default() })
     }
 
-    /// 404: no such object.
+    /// Returns status 404: the object does not exist.
     pub(crate) fn not_found(group: &str, plural: &str, name: &str) -> Self {
         Self::new(404, "NotFound", format!("{} {} not found", qualified(plural, group), go::quoted(name)))
             .about_object(group, plural, name)
     }
 
-    /// 404: no such address.
+    /// Returns status 404: the path does not exist.
     pub(crate) fn no_such_resource() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")
             .about(Details::default())
     }
 
-    /// 405: the address is known, the method is not.
+    /// Returns status 405: the path does not support the method.
     pub(crate) fn method_not_allowed() -> Self {
         Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
             .about(Details::default())
     }
 
-    /// 409: such an object is there already.
+    /// Returns status 409: the object already exists.
     pub(crate) fn already_exists(group: &str, plural: &str, name: &str) -> Self {
         Self::new(
             409,
@@ -237,7 +237,7 @@ impl Status {
         .about_object(group, plural, name)
     }
 
-    /// 409: the object is not what the request supposes; `why` says how.
+    /// Returns status 409: the object differs from the request's expectation; `why` gives the reason.
     pub(crate) fn conflict(group: &str, plural: &str, name: &str, why: &str) -> Self {
         let what = qualified(plural, group);
         Self::new(
@@ -248,27 +248,27 @@ impl Status {
         .about_object(group, plural, name)
     }
 
-    /// 409: somebody else wrote in between.
+    /// Returns status 409: the object was modified concurrently.
     pub(crate) fn modified(group: &str, plural: &str, name: &str) -> Self {
         let why =
             "the object has been modified; please apply your changes to the latest version and try again";
         Self::conflict(group, plural, name, why)
     }
 
-    /// 403: the server knows what is asked and does not do it.
+    /// Returns status 403: the server understands the request and refuses it.
     pub(crate) fn forbidden(group: &str, plural: &str, name: &str, why: &str) -> Self {
         let what = qualified(plural, group);
         Self::new(403, "Forbidden", format!("{what} {} is forbidden: {why}", go::quoted(name)))
             .about_object(group, plural, name)
     }
 
-    /// 410: what the request wants to start from is gone from the history.
+    /// Returns status 410: the requested revision is no longer in the history.
     pub(crate) fn expired(message: impl Into<String>) -> Self {
         Self::new(410, "Expired", message)
     }
 
-    /// 422: the object breaks rules; there is at least one error.
-    /// Source: apimachinery 1.36 `NewInvalid`: the message names each error once, the causes name all of them.
+    /// Returns status 422: the object has at least one error.
+    /// Source: apimachinery 1.36 `NewInvalid`: the message lists each error once, the causes list all errors.
     pub(crate) fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
         let texts: IndexSet<String> = errors.iter().map(ToString::to_string).collect();
         let list = match texts.into_iter().collect::<Vec<_>>().as_slice() {
@@ -293,12 +293,13 @@ impl Status {
         })
     }
 
-    /// 422 for the options of a request: `CreateOptions`, `DeleteOptions`, `ListOptions`…
+    /// Returns status 422 for the options of a request: `CreateOptions`, `DeleteOptions`, `ListOptions`…
     pub(crate) fn invalid_options(kind: &str, errors: &[FieldError]) -> Self {
         Self::invalid("meta.k8s.io", kind, "", errors)
     }
 
-    /// 504: the server waits for a revision that is not there yet. (The real server waits three seconds first.)
+    /// Returns status 504: the server has not reached the requested revision. (The real server first waits three
+    /// seconds.)
     pub(crate) fn revision_too_large(asked: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
         let cause = Cause {
@@ -310,7 +311,7 @@ impl Status {
         Self::new(504, "Timeout", message).about(details)
     }
 
-    /// The same with what it is about.
+    /// Adds details to the status.
     #[must_use]
     pub(crate) fn about(mut self, details: Details) -> Self {
         self.details = Some(Box::new(details));
@@ -342,7 +343,7 @@ impl Status {
 }
 
 impl Details {
-    /// The part of the object that travels: only what is said.
+    /// Returns the JSON form, without empty fields.
     pub(crate) fn to_value(&self) -> Value {
         let mut fields =
             texts(&[("name", &self.name), ("group", &self.group), ("kind", &self.kind), ("uid", &self.uid)]);
@@ -379,7 +380,7 @@ fn texts(pairs: &[(&str, &str)]) -> Map<String, Value> {
         .collect()
 }
 
-/// `deployments.apps`, as messages name a resource or a kind; without the group in core.
+/// Returns the name of a resource or kind in messages, such as `deployments.apps`; without the group for core.
 pub(crate) fn qualified(what: &str, group: &str) -> String {
     if group.is_empty() { what.to_owned() } else { format!("{what}.{group}") }
 }

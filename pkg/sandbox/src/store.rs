@@ -1,21 +1,21 @@
-//! Where objects live: a map with a revision counter and a history, as etcd has.
+//! The object store: a map with a revision counter and a history, like etcd.
 //!
 //! ```text
-//! commit ─► journal (data directory) ─► map of the newest ─► history ─► watches read on from where they are
+//! commit ─► journal (data directory) ─► current objects ─► history ─► watches, each with its position
 //! ```
 //!
-//! - Objects are kept as the JSON text they are served as, without `apiVersion` and `kind`: a get or a list copies no
-//!   tree, and a version that differs in its name alone costs nothing.
-//! - Commits take turns; readers never wait for the journal, nor for each other. A list works on a copy of the map
-//!   that shares everything with it, so a slow filter holds nobody up.
-//! - A list at an earlier revision (the later pages of a list) is the newest map with the history undone; when the
-//!   history no longer reaches back, it is [`Expired`], as after a compaction of etcd.
-//! - Watches have no buffers of their own: each remembers a place in the history. One that has nothing to fetch never
-//!   falls off, however much happens to other resources.
+//! - Objects are stored as their served JSON text, without `apiVersion` and `kind`. A get or a list copies no tree,
+//!   and versions that differ only in name cost nothing.
+//! - Commits are serialised; readers wait neither for the journal nor for each other. A list works on a copy of the map
+//!   that shares all data, so a slow filter blocks no commit and no other reader.
+//! - A list at an earlier revision (the later pages of a list) is the newest map with the history undone. If the
+//!   history is too short, the list is [`Expired`], as after a compaction of etcd.
+//! - Watches have no buffers: each stores a position in the history. A watch without pending changes never expires,
+//!   regardless of changes to other resources.
 //!
-//! What a data directory holds, and what that survives, is told in `journal`.
+//! The content of a data directory and its durability are described in `journal`.
 //!
-//! Deliberately absent: leases, transactions over several keys, and reads at a revision that only bring one object.
+//! Deliberately absent: leases, transactions over several keys, and reads of single objects at a revision.
 
 mod directory;
 mod history;
@@ -51,11 +51,11 @@ use self::{
 
 /// All objects of one server.
 ///
-/// Dropping it ends its watches and, with a data directory, leaves the directory to the next process.
+/// Dropping the store ends its watches and releases its data directory.
 #[derive(Debug)]
 pub(crate) struct Store {
     shared: Arc<Shared>,
-    /// Held for the whole of a commit: revisions are given out, journaled and made visible in one order.
+    /// Held during a whole commit: revisions are assigned, journaled and published in one order.
     journal: Mutex<Keeping>,
 }
 
@@ -63,65 +63,65 @@ pub(crate) struct Store {
 enum Keeping {
     Memory,
     Directory(Journal),
-    /// Nowhere any more, see [`Store::leave`].
+    /// No storage any more, see [`Store::leave`].
     Nowhere,
 }
 
 impl Store {
-    /// Makes an empty store that ends with the process.
+    /// Creates an empty store without a data directory.
     ///
-    /// `history` is how many changes are kept for watches and earlier lists; a change before that is given up, and
-    /// so it is when the kept ones come to more than 32 MiB.
+    /// `history` is the number of changes kept for watches and earlier lists. Older changes are dropped, and so are
+    /// changes beyond 32 MiB in total.
     pub(crate) fn in_memory(history: usize) -> Self {
         Self::new(State::new(history), Keeping::Memory)
     }
 
-    /// Opens a store that lives in a directory, which belongs to this process as long as the store does. A directory
-    /// that is not there is made.
+    /// Opens a store in a directory, which belongs to this process for the lifetime of the store. Creates a missing
+    /// directory.
     ///
-    /// Revisions go on from where they were. The history reaches back as far as the journal does; see
-    /// [`Store::journal_report`] for what was found.
+    /// Revisions continue from the stored ones. The history reaches back as far as the journal.
+    /// [`Store::journal_report`] describes the state of the journal.
     ///
     /// # Errors
-    /// When the directory is in use, damaged or refused. Nothing in it has changed then.
+    /// Fails if the directory is in use, damaged or inaccessible. The directory is then unchanged.
     pub(crate) fn open(directory: &Path, options: &DirectoryOptions) -> Result<Self, OpenError> {
         let (journal, state) = Journal::open(directory, options)?;
         Ok(Self::new(state, Keeping::Directory(journal)))
     }
 
-    /// What there is to tell about the data directory, if there is one.
+    /// Returns the report about the data directory. `None` without a data directory.
     pub(crate) fn journal_report(&self) -> Option<JournalReport> {
         self.lock_journal().as_mut().map(|journal| journal.report().clone())
     }
 
-    /// The revision of the newest change.
+    /// Returns the revision of the newest change.
     pub(crate) fn revision(&self) -> Revision {
         self.shared.read().revision()
     }
 
-    /// The object that is there now.
+    /// Returns the current object.
     pub(crate) fn get(&self, key: &Key) -> Option<Arc<Stored>> {
         self.shared.read().get(key).cloned()
     }
 
-    /// How many objects of a resource there are, in all namespaces.
+    /// Returns the number of objects of a resource in all namespaces.
     pub(crate) fn count(&self, resource: &ResourceName) -> usize {
         self.shared.read().count(resource)
     }
 
-    /// The resources that have objects, sorted.
+    /// Returns the resources with objects, sorted.
     pub(crate) fn resources(&self) -> Vec<ResourceName> {
         self.shared.read().resources()
     }
 
     /// Creates an object ([`Expected::Absent`]) or replaces one ([`Expected::At`]).
     ///
-    /// `draft` is called at most once, with the revision the object will have. It is called while other commits
-    /// wait, so it should do no more than put the revision in its place, and it must not commit itself.
+    /// `draft` is called at most once, with the revision of the object. Other commits wait during the call, so `draft`
+    /// should only insert the revision. `draft` must not commit.
     ///
     /// # Errors
-    /// When what is there is not what was expected, or the data directory did not take the change. Nothing has
-    /// changed then, and the revision is given to the next commit.
+    /// Fails if the current state differs from the expected one, or if the data directory rejects the change. The store
+    /// is then unchanged, and the next commit gets the revision.
     pub(crate) fn commit_with(
         &self,
         key: &Key,
@@ -131,8 +131,8 @@ impl Store {
         self.write(key, expected, false, draft)
     }
 
-    /// Deletes the object of this revision. `draft` makes its last state, with the revision of the deletion; see
-    /// [`Store::commit_with`]. Returns that last state.
+    /// Deletes the object with this revision. `draft` creates its last state with the revision of the deletion; see
+    /// [`Store::commit_with`]. Returns the last state.
     pub(crate) fn delete(
         &self,
         key: &Key,
@@ -142,35 +142,35 @@ impl Store {
         self.write(key, Expected::At(at), true, draft)
     }
 
-    /// Lists objects. The filter runs on a copy that shares the objects: it may take its time.
+    /// Lists objects. The filter may be slow: it runs on a copy that shares the objects.
     pub(crate) fn list(&self, scope: &Scope, options: ListOptions<'_>) -> Result<Page, Expired> {
         let view = self.shared.read().view(scope, options.at)?;
         Ok(view.page(scope, &options))
     }
 
-    /// Follows the changes in a scope that come after a revision.
+    /// Watches the changes in a scope after a revision.
     pub(crate) fn watch(&self, scope: Scope, after: Revision) -> Result<Watch, Expired> {
         Watch::new(&self.shared, Some(scope), after)
     }
 
-    /// Follows all changes that come after a revision.
+    /// Watches all changes after a revision.
     pub(crate) fn watch_all(&self, after: Revision) -> Result<Watch, Expired> {
         Watch::new(&self.shared, None, after)
     }
 
-    /// Gives up the history before a revision, as a compaction of etcd does: lists and watches from an earlier one are
-    /// [`Expired`]. Watches that have caught up go on.
+    /// Drops the history before a revision, like a compaction of etcd. Lists and watches from earlier revisions are
+    /// [`Expired`]. Watches that are up to date continue.
     pub(crate) fn compact(&self, before: Revision) {
         self.shared.write().compact(before);
     }
 
-    /// Ends all watches, those to come as well.
+    /// Ends all current and future watches.
     pub(crate) fn close(&self) {
         self.shared.close();
     }
 
-    /// Takes no more writes, ends all watches, and leaves the data directory to the next who opens it, whoever still
-    /// holds the store.
+    /// Rejects further writes, ends all watches and releases the data directory, even if other owners still hold the
+    /// store.
     pub(crate) fn leave(&self) {
         self.close();
         *self.lock_journal() = Keeping::Nowhere;
@@ -220,7 +220,7 @@ impl Store {
         journal.replace(revision, &objects);
     }
 
-    /// A panic in a draft comes before anything was changed, so it spoils nothing for the next commit.
+    /// Locks the journal. A draft panics before any change, so a poisoned lock is safe to use.
     fn lock_journal(&self) -> MutexGuard<'_, Keeping> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,8 +1,8 @@
-//! Tables: lists as `kubectl get` prints them.
+//! Tables: lists in the form that `kubectl get` prints.
 //!
-//! Source: kubernetes 1.36 `pkg/printers/internalversion` (built-in kinds), `apiserver/pkg/registry/rest/table.go` (kinds
-//! without columns of their own), apiextensions-apiserver `customresource/tableconvertor` (custom resources). Tables are
-//! always wide: clients leave out columns whose priority is above 0.
+//! Source: kubernetes 1.36 `pkg/printers/internalversion` (built-in kinds), `apiserver/pkg/registry/rest/table.go`
+//! (kinds without their own columns), apiextensions-apiserver `customresource/tableconvertor` (custom resources).
+//! Tables are always wide: clients omit columns with a priority above 0.
 
 mod age;
 mod cells;
@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use self::view::View;
 use crate::kinds::ResourceType;
 
-/// Whether rows carry the object, its metadata or nothing (`includeObject`).
+/// The content of a row besides its cells (`includeObject`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum IncludeObject {
     /// `PartialObjectMetadata`.
@@ -39,7 +39,7 @@ struct Column {
     cell: Vec<&'static str>,
 }
 
-/// The columns of built-in kinds by `plural.group`; those of `*` are for every other kind.
+/// The columns of built-in kinds by `plural.group`; `*` applies to every other kind.
 static COLUMNS: LazyLock<HashMap<&str, Vec<Column>>> = LazyLock::new(|| {
     let blocks = include_str!("table/columns.txt").split("\n\n").filter(|block| !block.starts_with('#'));
     let kinds = blocks.flat_map(|block| {
@@ -87,8 +87,8 @@ fn columns(resource: &ResourceType, scale: bool) -> &'static [Column] {
     COLUMNS.get(&*kind).unwrap_or_else(|| &COLUMNS["*"])
 }
 
-/// A `meta.k8s.io/v1 Table` of these objects (whole, with `apiVersion` and `kind`). `list_metadata` is the metadata of
-/// the list; `now` (seconds since 1970) decides how ages are printed.
+/// Returns a `meta.k8s.io/v1 Table` of these whole objects with `apiVersion` and `kind`. `list_metadata` is the
+/// metadata of the list; `now` (seconds since 1970) is the reference for ages.
 pub(crate) fn table(
     resource: &ResourceType,
     objects: &[Value],

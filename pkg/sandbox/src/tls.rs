@@ -1,11 +1,11 @@
-//! The client's side of TLS, for webhooks and for running sandboxes.
+//! TLS client, for webhooks and for running sandboxes.
 
 use std::sync::Arc;
 
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use tokio_rustls::TlsConnector;
 
-/// Connects to servers whose certificates one of these authorities has signed.
+/// Creates a connector that trusts servers with certificates of these authorities.
 pub(crate) fn connector(roots: RootCertStore) -> Result<TlsConnector, rustls::Error> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?

@@ -1,4 +1,4 @@
-//! What the server does with resources: a file a verb.
+//! The verbs of resources, one per file.
 //!
 //! ```text
 //! HTTP ─► request ─┐                  ┌► read: get, list      continue_token
@@ -9,9 +9,8 @@
 //!                                     └► delete, collection; scale, pods, reviews, tokens
 //! ```
 //!
-//! A write goes the way it goes in the real server: decode, defaults, managed fields, mutating admission, what the
-//! server decides itself, checks, validating admission, commit. A write that lost a race begins again from what is
-//! stored by then.
+//! A write follows the order of the real server: decoding, defaults, managed fields, mutating admission, server-set
+//! fields, validation, validating admission, commit. After a conflict, the write restarts from the stored object.
 
 pub(crate) mod admission;
 pub(crate) mod answer;

@@ -1,4 +1,4 @@
-//! Faults as the command line writes them.
+//! Parser of the command line syntax of faults.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ const CODES: [u16; 7] = [403, 409, 410, 429, 500, 503, 504];
 const CODE_WORDS: &str = "403, 409, 410, 429, 500, 503, 504";
 const VERBS: [&str; 9] =
     ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "write"];
-/// The groups of built-in kinds that have no dot in their name.
+/// Built-in groups whose names contain no dot.
 const GROUPS: [&str; 5] = ["apps", "autoscaling", "batch", "policy", "*"];
 
 /// See [`Fault::parse`].
@@ -79,7 +79,7 @@ fn answer(code: u16, value: Option<&str>) -> Result<Effect, String> {
         return Err(format!("the status code `{code}` cannot be given on demand; it may be {CODE_WORDS}"));
     }
     let Some(value) = value else {
-        // What the real server sends with the one code that means `later`.
+        // The real server's default for 429.
         let retry_after_seconds = (code == 429).then_some(1);
         return Ok(Effect::Answer { code, retry_after_seconds });
     };
@@ -116,7 +116,7 @@ fn verb(text: &str) -> Result<String, String> {
     Err(format!("`{text}` is no verb; verbs are {}", VERBS.join(", ")))
 }
 
-/// The group, and the plural with its subresource.
+/// Returns the group, and the plural with its subresource.
 fn resource(text: &str) -> Result<(String, String), String> {
     let wrong = || {
         format!(

@@ -1,11 +1,11 @@
-//! Faults in the form they are read from.
+//! Faults in command line syntax.
 
 use std::fmt;
 
 use super::{Effect, Fault, RequestFilter};
 
 impl fmt::Display for Fault {
-    /// As [`Fault::parse`] reads it.
+    /// Writes the syntax that [`Fault::parse`] reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.effect, self.requests)?;
         if self.skip > 0 {

@@ -1,4 +1,4 @@
-//! What differs between two objects, by path.
+//! Differences between two objects, by path.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use super::{
     typed::item_element,
 };
 
-/// What differs between two objects of one shape.
+/// The difference between two objects of one shape.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
-    /// Only the first object has it.
+    /// Fields of the first object only.
     pub(super) removed: FieldSet,
-    /// Both have it, with different values.
+    /// Fields of both objects with different values.
     pub(super) modified: FieldSet,
-    /// Only the second object has it.
+    /// Fields of the second object only.
     pub(super) added: FieldSet,
 }
 
 impl Comparison {
-    /// The difference without these fields and what stands below them.
+    /// Returns the difference without these fields and their descendants.
     pub(super) fn without(self, fields: &FieldSet) -> Self {
         Self {
             removed: self.removed.recursive_difference(fields),
@@ -32,7 +32,7 @@ impl Comparison {
         }
     }
 
-    /// What the second object says that the first did not.
+    /// Returns the fields that the second object adds or changes.
     pub(super) fn changed(&self) -> FieldSet {
         self.modified.union(&self.added)
     }
@@ -57,7 +57,7 @@ impl Walk {
             (_, None) => self.kind(old, new, shape.kind(old_choice)),
             (None, Some(_)) => self.kind(old, new, shape.kind(new_choice)),
             (Some(_), Some(_)) => {
-                // A value that changed its class is walked as both: what it had goes, what it has comes.
+                // A value of another class is walked twice: its old fields are removed, its new fields are added.
                 if old_choice != new_choice {
                     self.kind(old, new, shape.kind(old_choice));
                 }
@@ -73,7 +73,7 @@ impl Walk {
         }
     }
 
-    /// Walks both as one class, and says whether they were taken as a whole.
+    /// Walks both values as one class. Returns true if they were compared as a whole.
     fn kind(&mut self, old: Option<&Value>, new: Option<&Value>, kind: Kind<'_>) -> bool {
         let hollow_map =
             |value: Option<&Value>| value.and_then(Value::as_object).is_none_or(serde_json::Map::is_empty);
@@ -150,7 +150,7 @@ impl Walk {
         }
     }
 
-    /// Items that share their keys are compared as one whole.
+    /// Compares list items. Items with equal keys are compared as a whole.
     fn items(&mut self, element: Element, old: &[&Value], new: &[&Value], shape: Shape<'_>) {
         match (old, new) {
             ([] | [_], [] | [_]) => self.below(element, old.first().copied(), new.first().copied(), shape),

@@ -1,4 +1,4 @@
-//! The answer to an apply that would take fields from others.
+//! The response to an apply that conflicts with other managers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use crate::{
     status::{Cause, Details, Status},
 };
 
-/// 409 with a cause for each field, and a message that lists them by owner.
+/// Returns status 409 with a cause for each field and a message that lists the fields by owner.
 pub(super) fn status(conflicts: &Conflicts) -> Status {
     let causes = conflicts
         .iter()

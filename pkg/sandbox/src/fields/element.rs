@@ -11,22 +11,21 @@ use crate::go;
 pub(super) enum Element {
     /// A field of an object.
     Field(Box<str>),
-    /// The item of a list that has these values in its key fields; by name.
+    /// A list item, identified by the values of its key fields, sorted by name.
     Key(Box<[(Box<str>, Value)]>),
     /// An item of a set.
     Value(Value),
-    /// An item of a list by number. The server writes none, but clients may.
+    /// A list item by index. The server never writes indexes, but clients may.
     Index(i64),
 }
 
 impl Element {
-    /// A field of an object.
     pub(super) fn field(name: &str) -> Self {
         Self::Field(name.into())
     }
 
-    /// Reads the form of FieldsV1: `f:name`, `k:{"name":"x"}`, `v:"x"`, `i:0`. Steps of a sort that is not known are
-    /// `None`: the server skips them.
+    /// Parses a step in FieldsV1 syntax: `f:name`, `k:{"name":"x"}`, `v:"x"`, `i:0`. `None` for an unknown kind of
+    /// step, as on the server.
     pub(super) fn parse(text: &str) -> Result<Option<Self>, String> {
         let Some((sort, content)) = text.split_at_checked(2) else {
             return Err("key must be 2 characters long:".to_owned());
@@ -46,13 +45,13 @@ impl Element {
         }
     }
 
-    /// The item of a list that has these values in its key fields.
+    /// Returns the step to the list item with these key values.
     pub(super) fn key(mut fields: Vec<(Box<str>, Value)>) -> Self {
         fields.sort_by(|a, b| a.0.cmp(&b.0));
         Self::Key(fields.into())
     }
 
-    /// The form of FieldsV1.
+    /// Returns the step in FieldsV1 syntax.
     pub(super) fn to_text(&self) -> String {
         match self {
             Self::Field(name) => format!("f:{name}"),
@@ -84,7 +83,7 @@ impl Element {
     }
 }
 
-/// The form of messages: `.name`, `[name="x"]`, `[="x"]`, `[0]`.
+/// Writes the syntax of messages: `.name`, `[name="x"]`, `[="x"]`, `[0]`.
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -113,7 +112,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The order in which sets are written: fields, keys, values, numbers.
+/// The order of the steps in a written set: fields, keys, values, indexes.
 impl Ord for Element {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
@@ -147,7 +146,7 @@ impl PartialEq for Element {
 
 impl Eq for Element {}
 
-/// A total order of values, whatever they are; `1` and `1.0` are equal.
+/// A total order of all values; `1` and `1.0` are equal.
 pub(super) fn compare(a: &Value, b: &Value) -> Ordering {
     let rank = |value: &Value| match value {
         Value::Number(_) => 0,
@@ -190,7 +189,7 @@ fn compare_numbers(a: &Number, b: &Number) -> Ordering {
     }
 }
 
-/// Whether two values say the same; `1` and `1.0` do.
+/// True if two values are equal; `1` equals `1.0`.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => compare_numbers(a, b).is_eq(),

@@ -1,17 +1,18 @@
-//! Objects nobody wrote to.
+//! Objects without written fields.
 
 use serde_json::{Map, Value};
 
 use crate::schema::{Schema, Type};
 
-/// A schema that contains itself through required fields has no empty object; no built-in kind is that deep.
+/// The maximum depth of an empty object, for schemas that contain themselves through required fields. No built-in kind
+/// is that deep.
 const MAX_DEPTH: usize = 16;
 
-/// An object of a built-in kind that nobody wrote to: the fields that its Go type writes even when they are empty.
-/// Who creates an object does not own these fields as such, but what is below them.
+/// Returns an object of a built-in kind without written fields. It contains the fields that the Go type always writes,
+/// even if empty. The creator of an object owns the descendants of these fields, but not the fields themselves.
 ///
-/// Source: OpenAPI of kube-apiserver 1.36: fields of struct type have the default `{}`, other fields that are never left
-/// out are required.
+/// Source: OpenAPI of kube-apiserver 1.36. Fields of struct type have the default `{}`; other fields that Go never
+/// omits are required.
 pub(crate) fn empty(schema: Schema<'_>) -> Value {
     empty_at(schema, MAX_DEPTH)
 }

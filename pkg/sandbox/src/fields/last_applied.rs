@@ -1,5 +1,4 @@
-//! Client-side apply and server-side apply by `kubectl` side by side: the annotation kubectl keeps its last
-//! configuration in.
+//! Client-side and server-side apply by `kubectl` on one object: the annotation with kubectl's last configuration.
 //!
 //! Source: kube-apiserver 1.36 `lastAppliedManager` and `lastAppliedUpdater`.
 
@@ -10,7 +9,7 @@ use crate::{go, meta};
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// All annotations of an object together hold no more than this.
+/// The maximum total size of the annotations of an object.
 const MAX_ANNOTATIONS_BYTES: usize = 256 * 1024;
 
 fn annotation(object: &Value) -> Option<&str> {
@@ -18,7 +17,8 @@ fn annotation(object: &Value) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The fields that a client-side apply set and nobody changed since: `kubectl` may take them over without conflict.
+/// Returns the fields of a client-side apply that did not change since. `kubectl` may take them over without a
+/// conflict.
 pub(super) fn fields(live: &Value, versions: Versions<'_>, api_version: &str) -> Option<FieldSet> {
     let applied: Value = serde_json::from_str(annotation(live)?).ok()?;
     if applied.get("apiVersion")?.as_str()? != api_version {
@@ -36,7 +36,7 @@ pub(super) fn fields(live: &Value, versions: Versions<'_>, api_version: &str) ->
     )
 }
 
-/// Brings the annotation up to date after an apply, if the object has one. It goes when it gets too long.
+/// Updates an existing annotation after an apply. Removes the annotation if it gets too long.
 pub(super) fn update(object: &mut Value, configuration: &Value) {
     if annotation(object).is_none() {
         return;

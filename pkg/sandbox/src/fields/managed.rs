@@ -1,4 +1,4 @@
-//! `metadata.managedFields`: read, kept by manager, written.
+//! Reader and writer of `metadata.managedFields`.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -13,38 +13,37 @@ pub(super) enum Operation {
     Update,
 }
 
-/// Who owns: one entry of `managedFields`.
+/// The identity of a manager: one entry of `managedFields`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ManagerId {
-    /// The name of the manager.
     pub(super) name: Box<str>,
     pub(super) operation: Operation,
-    /// The version it wrote in; empty for appliers, who have one entry whatever the version.
+    /// The version of the manager's writes. Empty for appliers: each has one entry for all versions.
     pub(super) api_version: Box<str>,
-    /// The subresource it wrote through, or empty.
+    /// The subresource of its writes, or empty.
     pub(super) subresource: Box<str>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Owned {
     pub(super) fields: FieldSet,
-    /// The version the fields are of.
+    /// The version of the fields.
     pub(super) api_version: Box<str>,
-    /// When the entry changed last, as it is printed; an entry that an apply made without changing the object has none.
+    /// The last change of the entry, in its printed form. `None` for an apply that did not change the object.
     pub(super) time: Option<Box<str>>,
 }
 
-/// Everybody who owns something.
+/// All managers of an object.
 pub(super) type Managers = BTreeMap<ManagerId, Owned>;
 
-/// So many entries of updaters are kept apart.
+/// The maximum number of separate entries of updaters.
 const MAX_UPDATERS: usize = 10;
 
-/// The manager of what older updaters did.
+/// The manager that takes over the fields of older updaters.
 const OLD_UPDATERS: &str = "ancient-changes";
 
 impl ManagerId {
-    /// The entry of one who writes now. Without a name, it is `unknown`.
+    /// Creates the identity of a writer. An empty name becomes `unknown`.
     pub(super) fn new(name: &str, operation: Operation, api_version: &str, subresource: &str) -> Self {
         Self {
             name: if name.is_empty() { "unknown" } else { name }.into(),
@@ -55,8 +54,8 @@ impl ManagerId {
     }
 }
 
-/// The order in which the real server lists managers, that of their entries as JSON: one without a subresource comes
-/// last of its name.
+/// The order in which the real server lists managers, equal to the order of their entries as JSON. Among managers of
+/// one name, the entry without a subresource comes last.
 impl Ord for ManagerId {
     fn cmp(&self, other: &Self) -> Ordering {
         self.name
@@ -74,12 +73,12 @@ impl PartialOrd for ManagerId {
     }
 }
 
-/// The list of entries of an object, if it has one.
+/// Returns the entries of an object. `None` without entries.
 pub(super) fn entries(object: &Value) -> Option<&Vec<Value>> {
     object.get("metadata")?.get("managedFields")?.as_array()
 }
 
-/// Whether these entries ask for ownership to start anew.
+/// True if these entries request a reset of ownership.
 pub(super) fn is_reset(entries: &[Value]) -> bool {
     match entries {
         [] => true,
@@ -88,7 +87,7 @@ pub(super) fn is_reset(entries: &[Value]) -> bool {
     }
 }
 
-/// Reads `managedFields`.
+/// Parses the entries of `managedFields`.
 pub(super) fn decode(entries: &[Value]) -> Result<Managers, String> {
     let mut managers = Managers::new();
     for (index, entry) in entries.iter().enumerate() {
@@ -121,7 +120,7 @@ pub(super) fn decode(entries: &[Value]) -> Result<Managers, String> {
     Ok(managers)
 }
 
-/// The time in UTC and whole seconds, as it is printed.
+/// Returns the time in UTC with whole seconds, in its printed form.
 fn whole_seconds(time: &str) -> Box<str> {
     match time.parse::<Timestamp>().map(|time| Timestamp::from_second(time.as_second())) {
         Ok(Ok(time)) => time.to_string().into(),
@@ -133,7 +132,8 @@ fn seconds(time: Option<&str>) -> i64 {
     time.and_then(|time| time.parse::<Timestamp>().ok()).map_or(0, Timestamp::as_second)
 }
 
-/// Writes `managedFields`: appliers first, then by time, name, version and subresource. Nobody leaves no list.
+/// Writes `managedFields`: appliers first, then by time, name, version and subresource. Without managers, the list is
+/// removed.
 pub(super) fn encode(object: &mut Value, managers: &Managers) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
     let mut sorted: Vec<(&ManagerId, &Owned)> = managers.iter().collect();
@@ -177,7 +177,7 @@ pub(super) fn clear(object: &mut Value) {
     }
 }
 
-/// Puts the oldest updaters of a version together, until no more than ten updaters are left.
+/// Combines the oldest updaters of each version until at most ten updaters remain.
 ///
 /// Source: kube-apiserver 1.36 `capManagersManager`.
 pub(super) fn cap_updaters(managers: &mut Managers) {

@@ -1,4 +1,4 @@
-//! An applied configuration laid over a live object.
+//! The merge of an applied configuration into a live object.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,10 +10,10 @@ use super::{
     typed::item_element,
 };
 
-/// Lays a configuration over a live object: what it says holds, the rest stays.
+/// Merges a configuration into a live object. Fields of the configuration win; other fields keep their values.
 ///
-/// Shape: both fit the shape, and the configuration has no two items of the same keys. Items of lists come in the order
-/// of the configuration, with the live object's other items where they stood between them.
+/// Shape: both objects fit the shape, and the configuration has no two items with equal keys. List items follow the
+/// order of the configuration. Other items of the live object keep their positions between them.
 pub(super) fn merge(live: &Value, configuration: &Value, shape: Shape<'_>) -> Value {
     match shape.kind(shape.choice(Some(configuration))) {
         Kind::Scalar(_) => configuration.clone(),
@@ -51,7 +51,7 @@ fn merge_maps(
     Value::Object(out)
 }
 
-/// Weaves two lists into one. Where both have an item it is merged; live items that share their keys are replaced.
+/// Merges two lists. Items of both lists are merged; live items with equal keys are replaced.
 fn merge_lists(live: &[Value], configuration: &[Value], list: List<'_>) -> Vec<Value> {
     let (left, right) = (indexed(live, list), indexed(configuration, list));
     let mut weave = Weave {
@@ -77,7 +77,7 @@ fn merge_lists(live: &[Value], configuration: &[Value], list: List<'_>) -> Vec<V
                 next_shared = weave.shared.pop_front();
                 continue;
             }
-            // Both lists have it, but it is not its turn.
+            // Both lists contain the item, but other shared items come first.
             if weave.wanted.contains_key(from_left) && next_shared.is_some_and(|next| next != from_left) {
                 l += 1;
                 continue;
@@ -105,10 +105,10 @@ fn merge_lists(live: &[Value], configuration: &[Value], list: List<'_>) -> Vec<V
 }
 
 struct Weave<'a> {
-    /// Live items by their keys; `None` for those that share theirs.
+    /// Live items by key. `None` for items with equal keys.
     live: BTreeMap<&'a Element, Option<&'a Value>>,
     wanted: BTreeMap<&'a Element, &'a Value>,
-    /// The items of both lists that are still to come, in the configuration's order.
+    /// The remaining items of both lists, in the configuration's order.
     shared: VecDeque<&'a Element>,
     merged: BTreeSet<&'a Element>,
     out: Vec<Value>,
@@ -116,7 +116,7 @@ struct Weave<'a> {
 }
 
 impl<'a> Weave<'a> {
-    /// Takes an item of the configuration, merged with the live one if there is one.
+    /// Appends an item of the configuration, merged with the live item if one exists.
     fn take(&mut self, element: &'a Element) {
         self.merged.insert(element);
         let Some(wanted) = self.wanted.get(element) else { return };

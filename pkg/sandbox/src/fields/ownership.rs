@@ -1,4 +1,4 @@
-//! How writes move ownership.
+//! Ownership changes by writes.
 //!
 //! Source: structured-merge-diff v6 `merge.Updater` as kube-apiserver 1.36 uses it.
 
@@ -17,7 +17,7 @@ use super::{
     typed,
 };
 
-/// Fields somebody else owns and an apply would change, by owner.
+/// Fields that an apply would change but other managers own, by manager.
 pub(super) type Conflicts = Vec<(ManagerId, Vec<Element>)>;
 
 /// The shapes of a resource, by API version.
@@ -28,17 +28,17 @@ pub(super) struct Versions<'a> {
 }
 
 impl<'a> Versions<'a> {
-    /// `api_version` is the one of the request.
+    /// `api_version` is the version of the request.
     pub(super) fn new(target: Target<'a>, api_version: &'a str) -> Self {
         Self { target, api_version }
     }
 
-    /// The shape in the version of the request.
+    /// Returns the shape in the request's version.
     pub(super) fn current(self) -> Shape<'a> {
         Shape::of_object(self.target.schema)
     }
 
-    /// The shape in a version, if that is served.
+    /// Returns the shape in a version. `None` if the version is not served.
     fn get(self, api_version: &str) -> Option<Shape<'a>> {
         if api_version == self.api_version {
             return Some(self.current());
@@ -50,7 +50,7 @@ impl<'a> Versions<'a> {
         self.target.others.iter().find(|version| version.api_version == api_version)
     }
 
-    /// What differs between two objects in a version, without what cannot be written through this address.
+    /// Compares two objects in a version. Ignores fields that cannot be written through this endpoint.
     fn compare(self, live: &Value, new: &Value, api_version: &str) -> Option<Comparison> {
         let reset =
             if api_version == self.api_version { self.target.reset } else { self.other(api_version)?.reset };
@@ -58,7 +58,7 @@ impl<'a> Versions<'a> {
     }
 }
 
-/// Takes from all managers what a write changed, and returns what it wrote itself.
+/// Removes changed fields from all managers. Returns the fields that the write set.
 pub(super) fn update(live: &Value, new: &Value, managers: &mut Managers, versions: Versions<'_>) -> FieldSet {
     follow_schemas(managers, versions);
     take(losses(live, new, managers, versions, None), managers);
@@ -66,7 +66,7 @@ pub(super) fn update(live: &Value, new: &Value, managers: &mut Managers, version
     comparison.map(|comparison| comparison.changed()).unwrap_or_default()
 }
 
-/// Lays a configuration over the live object and makes its fields the applier's.
+/// Merges a configuration into the live object and assigns its fields to the applier.
 pub(super) fn apply(
     live: &Value,
     configuration: &Value,
@@ -97,14 +97,14 @@ pub(super) fn apply(
     Ok(new)
 }
 
-/// Removes what the applier applied before, applies no longer, and nobody else owns.
+/// Removes fields of the previous configuration that the new one omits and no other manager owns.
 fn prune(merged: Value, managers: &Managers, before: &Owned, versions: Versions<'_>) -> Value {
     let Some(shape) = versions.get(&before.api_version) else { return merged };
     let named = |set: &FieldSet, shape: Shape<'_>| typed::with_named_parents(set, Some(shape));
     let had = named(&before.fields, shape);
     let mut pruned = typed::remove(&merged, &had, shape);
 
-    // Back comes what others own, or the applier still applies; first in the version that was pruned.
+    // Restores fields that other managers own or the applier still applies, first in the pruned version.
     let mut owned: BTreeMap<&str, FieldSet> = BTreeMap::new();
     for manager in managers.values() {
         owned.entry(&manager.api_version).or_default().extend(&manager.fields);
@@ -118,7 +118,7 @@ fn prune(merged: Value, managers: &Managers, before: &Owned, versions: Versions<
         pruned = typed::remove(&merged, &drop, shape);
     }
 
-    // And what stood below those fields without being the applier's.
+    // Restores descendants of removed fields that never belonged to the applier.
     let all = named(&typed::fields_of(&merged, shape), shape);
     let kept = named(&typed::fields_of(&pruned, shape), shape);
     typed::remove(&merged, &all.difference(&kept).intersection(&had), shape)
@@ -132,15 +132,15 @@ fn conflicts(losses: Vec<Loss>) -> Conflicts {
     losses.into_iter().flat_map(paths).collect()
 }
 
-/// What a write takes from one manager.
+/// The loss of one manager through a write.
 struct Loss {
     id: ManagerId,
-    /// What it owns and now has another value.
+    /// Owned fields with another value now.
     changed: FieldSet,
     kept: FieldSet,
 }
 
-/// What the difference between two objects takes from all managers but one.
+/// Returns the losses of all managers but one through a change.
 fn losses(
     live: &Value,
     new: &Value,
@@ -162,7 +162,7 @@ fn losses(
     out
 }
 
-/// Takes it. Managers left with nothing go.
+/// Applies the losses. Removes managers without fields.
 fn take(losses: Vec<Loss>, managers: &mut Managers) {
     for loss in losses {
         if let Some(owned) = managers.get_mut(&loss.id) {
@@ -172,7 +172,7 @@ fn take(losses: Vec<Loss>, managers: &mut Managers) {
     managers.retain(|_, owned| !owned.fields.is_empty());
 }
 
-/// Forgets entries of versions that are no longer served, and follows changes of the schema in the others.
+/// Drops entries of versions that are no longer served, and adapts the others to schema changes.
 fn follow_schemas(managers: &mut Managers, versions: Versions<'_>) {
     managers.retain(|_, owned| {
         let Some(shape) = versions.get(&owned.api_version) else { return false };

@@ -8,17 +8,17 @@ use super::element::Element;
 
 /// A set of paths.
 ///
-/// Shape: a tree. A path is in the set when the entry at its end is a member; that says nothing about the fields above
-/// or below it. No entry is empty.
+/// Shape: a tree. The set contains a path if the entry at its end is a member. That implies nothing about the fields
+/// above or below it. No entry is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldSet {
     entries: BTreeMap<Element, Entry>,
 }
 
-/// What a set holds at and below one step.
+/// The content of a set at and below one step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// The path that ends here is in the set.
+    /// True if the set contains the path to this entry.
     pub(super) member: bool,
     pub(super) below: FieldSet,
 }
@@ -30,7 +30,7 @@ impl Entry {
 }
 
 impl FieldSet {
-    /// The set of these paths of fields.
+    /// Creates a set of these field paths.
     pub(super) fn of_fields(paths: &[&[&str]]) -> Self {
         let mut set = Self::default();
         for path in paths {
@@ -40,29 +40,28 @@ impl FieldSet {
         set
     }
 
-    /// Whether nothing is in it.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The entries of the first level, in order.
+    /// Returns the entries of the first level, in order.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&Element, &Entry)> {
         self.entries.iter()
     }
 
-    /// What is held at and below one step.
+    /// Returns the entry at one step.
     pub(super) fn get(&self, element: &Element) -> Option<&Entry> {
         self.entries.get(element)
     }
 
-    /// Puts in what is held at and below one step; an empty entry is left out.
+    /// Sets the entry at one step. Ignores an empty entry.
     pub(super) fn set(&mut self, element: Element, entry: Entry) {
         if !entry.is_empty() {
             self.entries.insert(element, entry);
         }
     }
 
-    /// Adds one path. The empty path, the whole object, belongs to nobody and is left out.
+    /// Adds one path. Ignores the empty path: no manager owns the whole object.
     pub(super) fn insert(&mut self, path: &[Element]) {
         let Some((first, rest)) = path.split_first() else { return };
         if !self.entries.contains_key(first) {
@@ -76,7 +75,7 @@ impl FieldSet {
         }
     }
 
-    /// Whether the path is in the set.
+    /// True if the set contains the path.
     pub(super) fn contains(&self, path: &[Element]) -> bool {
         let Some((first, rest)) = path.split_first() else { return false };
         self.entries
@@ -90,7 +89,7 @@ impl FieldSet {
         out
     }
 
-    /// Adds all of another set.
+    /// Adds all paths of another set.
     pub(super) fn extend(&mut self, other: &Self) {
         for (element, entry) in &other.entries {
             if let Some(mine) = self.entries.get_mut(element) {
@@ -116,12 +115,12 @@ impl FieldSet {
         out
     }
 
-    /// What is in this set alone; what is below a path of the other set stays.
+    /// Returns the paths of this set that are not in the other set. Descendants of those paths stay.
     pub(super) fn difference(&self, other: &Self) -> Self {
         self.without(other, false)
     }
 
-    /// What is neither in the other set nor below one of its paths.
+    /// Returns the paths that are neither in the other set nor below one of its paths.
     pub(super) fn recursive_difference(&self, other: &Self) -> Self {
         self.without(other, true)
     }
@@ -142,7 +141,7 @@ impl FieldSet {
         out
     }
 
-    /// All paths; on each level first those that end there, then those that go on, as the real server lists conflicts.
+    /// Returns all paths in the real server's order of conflicts: on each level, first the paths that end there.
     pub(super) fn paths(&self) -> Vec<Vec<Element>> {
         let mut out = Vec::new();
         self.collect_paths(&mut Vec::new(), &mut out);
@@ -162,7 +161,7 @@ impl FieldSet {
         }
     }
 
-    /// Writes the form of FieldsV1.
+    /// Returns the set in FieldsV1 syntax.
     pub(super) fn to_json(&self) -> Value {
         self.write(false)
     }
@@ -178,7 +177,7 @@ impl FieldSet {
         Value::Object(out)
     }
 
-    /// Reads the form of FieldsV1.
+    /// Parses FieldsV1 syntax.
     pub(super) fn from_json(fields: &Value) -> Result<Self, String> {
         Ok(Entry::from_json(fields)?.below)
     }
@@ -200,7 +199,7 @@ impl Entry {
             }
             _ => return Err("expect { or n".to_owned()),
         }
-        // A step with nothing known below it stands for itself.
+        // A step without known children stands for itself.
         out.member |= out.below.is_empty();
         Ok(out)
     }

@@ -1,4 +1,4 @@
-//! What ownership needs to know of a schema: what is merged by field or item, and what as a whole.
+//! The merge rules of a schema: values that merge by field or item, and values that are replaced as a whole.
 //!
 //! Source: kube-openapi `schemaconv` as kube-apiserver 1.36 uses it for built-in kinds and custom resources.
 
@@ -11,21 +11,21 @@ use crate::schema::{Additional, ListType, Node, NodeId, Schema, Schemas, Type};
 /// The shape of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape<'a> {
-    /// As a schema describes it.
+    /// A value with a schema.
     Described {
         schema: Schema<'a>,
-        /// A node around it keeps unknown fields; that goes on as long as nodes are described in place.
+        /// True if an enclosing node keeps unknown fields. Nodes that are described in place inherit the flag.
         preserve: bool,
-        /// It is a whole object: its `metadata` has the shape all objects share.
+        /// True for a whole object: its `metadata` has the shape that all objects share.
         resource: bool,
     },
-    /// Nobody described it: objects are merged by field, all else is a whole.
+    /// No description: objects merge by field, other values are replaced as a whole.
     Deduced,
-    /// Nobody described it, and it is a whole.
+    /// No description; replaced as a whole.
     Untyped,
 }
 
-/// The class of values a shape is walked as.
+/// The class of a value, which selects the way to walk the value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind<'a> {
     Scalar(Scalar),
@@ -33,10 +33,10 @@ pub(super) enum Kind<'a> {
     Map(Map<'a>),
 }
 
-/// Which of the classes a shape allows a value picked. Two values of a place are alike when they picked the same.
+/// The class that a value picked from those its shape allows. Two values are alike if they picked the same class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// There was nothing to pick, or the value (null, say) does not tell.
+    /// The shape offers no choice, or the value (null, for example) does not decide.
     Any,
     Scalar,
     List,
@@ -51,25 +51,25 @@ pub(super) enum Scalar {
     Any,
 }
 
-/// How a list is merged.
+/// The merge rule of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List<'a> {
     pub(super) relation: Relation<'a>,
     pub(super) items: Shape<'a>,
 }
 
-/// What the items of a list are to each other.
+/// The relation between the items of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Relation<'a> {
-    /// Parts of a whole.
+    /// Replaced as a whole.
     Atomic,
-    /// Members of a set.
+    /// A set of values.
     Set,
-    /// Told apart by these fields.
+    /// Identified by these fields.
     Keys(&'a [Arc<str>]),
 }
 
-/// How an object is merged.
+/// The merge rule of an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map<'a> {
     pub(super) atomic: bool,
@@ -80,7 +80,7 @@ pub(super) struct Map<'a> {
     others: Option<Others>,
 }
 
-/// The shape of fields without a description of their own.
+/// The shape of fields without their own description.
 #[derive(Clone, Copy, Debug)]
 enum Others {
     Described,
@@ -89,14 +89,14 @@ enum Others {
 }
 
 impl<'a> Shape<'a> {
-    /// The shape of whole objects.
+    /// Returns the shape of whole objects.
     pub(super) fn of_object(schema: Schema<'a>) -> Self {
         Self::Described { schema, preserve: schema.node().preserve_unknown_fields, resource: true }
     }
 
     fn child(schema: Schema<'a>, preserve: bool) -> Self {
         let node = schema.node();
-        // A definition is described elsewhere: what holds around its use does not hold inside.
+        // A definition is described elsewhere, so it does not inherit the flags around its use.
         let preserve = (preserve && node.definition.is_none()) || node.preserve_unknown_fields;
         match node.definition.as_deref() {
             Some("io.k8s.apimachinery.pkg.runtime.RawExtension") => Self::Untyped,
@@ -104,7 +104,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// What a value picks of what the shape allows.
+    /// Returns the class that a value picks.
     pub(super) fn choice(self, value: Option<&Value>) -> Choice {
         if let Self::Described { schema, .. } = self
             && schema.node().kind != Type::Any
@@ -119,7 +119,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The class of values to walk as.
+    /// Returns the class that selects the way to walk a value.
     pub(super) fn kind(self, choice: Choice) -> Kind<'a> {
         let open = match self {
             Self::Described { schema, .. } => schema.node().kind == Type::Any,
@@ -146,7 +146,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// How objects of this shape are merged, if it allows objects.
+    /// Returns the merge rule of objects. `None` if the shape allows no objects.
     pub(super) fn as_map(self) -> Option<Map<'a>> {
         match self.kind(Choice::Map) {
             Kind::Map(map) => Some(map),
@@ -154,7 +154,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// How lists of this shape are merged, if it allows lists.
+    /// Returns the merge rule of lists. `None` if the shape allows no lists.
     pub(super) fn as_list(self) -> Option<List<'a>> {
         match self.kind(Choice::List) {
             Kind::List(list) => Some(list),
@@ -209,7 +209,7 @@ impl<'a> Shape<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// The shape of a field; `None` when the schema does not know it.
+    /// Returns the shape of a field. `None` if the schema does not contain the field.
     pub(super) fn field(&self, name: &str) -> Option<Shape<'a>> {
         if self.resource && name == "metadata" && !self.describes_metadata() {
             return Some(Shape::child(METADATA.schema(), false));
@@ -227,18 +227,18 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Whether the schema names this field, as opposed to describing all fields it does not name.
+    /// True if the schema names this field explicitly.
     pub(super) fn names(&self, name: &str) -> bool {
         self.node.is_some_and(|node| node.properties.contains_key(name))
             || (self.resource && matches!(name, "apiVersion" | "kind" | "metadata"))
     }
 
-    /// What stands in for a missing field.
+    /// Returns the default of a field.
     pub(super) fn default(&self, name: &str) -> Option<&'a Value> {
         self.schema?.field(name).filter(|_| self.names(name))?.node().default.as_ref()
     }
 
-    /// Whether nothing is known of its fields: then ownership recorded earlier stays as it is when schemas change.
+    /// True if no field is described. Recorded ownership then survives schema changes unchanged.
     pub(super) fn is_deduced(&self) -> bool {
         matches!(self.others, Some(Others::Deduced | Others::Untyped))
             && self.node.is_none_or(|node| node.properties.is_empty())
@@ -251,14 +251,14 @@ impl<'a> Map<'a> {
     }
 }
 
-/// Quantities and formatted text may come as numbers.
+/// Returns the scalar class of a string. Quantities and formatted strings may also be numbers.
 fn string_kind(node: &Node) -> Scalar {
     let quantity = "io.k8s.apimachinery.pkg.api.resource.Quantity";
     let free = !matches!(node.format.as_deref(), None | Some("" | "byte"));
     if free || node.definition.as_deref() == Some(quantity) { Scalar::Any } else { Scalar::String }
 }
 
-/// The metadata of objects whose schema leaves it to the server: custom resources and embedded resources.
+/// The schema of metadata for objects whose schema omits metadata: custom resources and embedded resources.
 static METADATA: LazyLock<SchemaOfMetadata> = LazyLock::new(SchemaOfMetadata::new);
 
 struct SchemaOfMetadata {

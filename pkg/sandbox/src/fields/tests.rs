@@ -1,4 +1,4 @@
-//! What requests do to ownership. All expectations were measured on kube-apiserver 1.36.
+//! Tests of ownership changes. All expectations were measured on kube-apiserver 1.36.
 
 mod laws;
 pub(crate) mod reader;
@@ -10,7 +10,7 @@ use crate::schema::SchemaRoot;
 
 const TIME: &str = "2026-01-01T00:00:00Z";
 
-/// A schema with every sort of list and map.
+/// A schema with every kind of list and map.
 pub(super) fn schema() -> SchemaRoot {
     let text = json!({"type": "string"});
     let item = json!({
@@ -40,7 +40,7 @@ pub(super) fn schema() -> SchemaRoot {
     reader::read(&json!({"type": "object", "properties": {"spec": spec, "status": status}}), &Value::Null)
 }
 
-/// A server of one kind.
+/// A server with one kind.
 pub(super) struct Server {
     schema: SchemaRoot,
     empty: Value,
@@ -73,7 +73,7 @@ impl Server {
         Ok(())
     }
 
-    /// Puts what `change` makes of the live object, or of an empty one.
+    /// Applies `change` to the live object, or to an empty one, and stores the result.
     fn update(&mut self, name: &str, subresource: &str, change: impl FnOnce(&mut Value)) {
         let mut new = self.live.clone().unwrap_or_else(|| thing(json!({})));
         change(&mut new);
@@ -87,7 +87,7 @@ impl Server {
         self.live.as_ref().unwrap()["spec"].clone()
     }
 
-    /// Who owns what: `name operation fields` for each entry, in order.
+    /// Returns the owners as `name operation fields`, one per entry, in order.
     pub(super) fn owners(&self) -> Vec<String> {
         let entries = managed::entries(self.live.as_ref().unwrap()).cloned().unwrap_or_default();
         let text = |entry: &Value, name: &str| entry[name].as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Objects against their shape: whether they fit, which fields they have, and what was removed from them.
+//! Objects and their shapes: validation, field lists and removal of fields.
 
 use serde_json::Value;
 
@@ -9,15 +9,15 @@ use super::{
 };
 use crate::go;
 
-/// Where an object does not fit its shape.
+/// A mismatch between an object and its shape.
 #[derive(Debug)]
 pub(super) struct Misfit {
     path: String,
     problem: String,
 }
 
-/// Checks that an object fits, and names each place where it does not, in the words of the real server.
-/// `duplicates` says whether items of a list may have the same keys.
+/// Checks that an object fits its shape. Reports every mismatch in the real server's words. `duplicates` allows list
+/// items with equal keys.
 pub(super) fn check(object: &Value, shape: Shape<'_>, duplicates: bool) -> Result<(), String> {
     let mut checker = Checker { path: String::new(), duplicates, misfits: Vec::new() };
     checker.value(object, shape);
@@ -122,7 +122,7 @@ impl Checker {
     }
 }
 
-/// What tells an item of a list from the others; `None` when the list is a whole.
+/// Returns the identity of a list item. `None` if the list is atomic.
 pub(super) fn item_element(item: &Value, list: List<'_>) -> Option<Result<Element, String>> {
     match list.relation {
         Relation::Atomic => None,
@@ -165,8 +165,8 @@ fn keyed_element(item: &Value, list: List<'_>, keys: &[std::sync::Arc<str>]) -> 
     Ok(Element::key(found))
 }
 
-/// The fields an object has: its leaves, the items of its lists, and the fields no schema names.
-/// The object fits its shape.
+/// Returns the fields of an object: leaves, list items, and fields outside the schema.
+/// Shape: the object fits its shape.
 pub(super) fn fields_of(object: &Value, shape: Shape<'_>) -> FieldSet {
     fields_at(object, shape).below
 }
@@ -191,7 +191,7 @@ fn fields_at(value: &Value, shape: Shape<'_>) -> Entry {
     }
 }
 
-/// Items that share their keys are owned as one, without their fields.
+/// Items with equal keys have one owner, without their fields.
 fn fields_of_items(value: &Value, list: List<'_>) -> FieldSet {
     let mut out = FieldSet::default();
     for item in value.as_array().into_iter().flatten() {
@@ -205,8 +205,8 @@ fn fields_of_items(value: &Value, list: List<'_>) -> FieldSet {
     out
 }
 
-/// The object without these fields and items, and without what stands below them.
-/// A part that loses all it had becomes null, as on the real server.
+/// Returns the object without these fields and items and their descendants. A value that loses all its content becomes
+/// null, as on the real server.
 pub(super) fn remove(value: &Value, fields: &FieldSet, shape: Shape<'_>) -> Value {
     match (shape.kind(shape.choice(Some(value))), value) {
         (Kind::Scalar(_), _) => value.clone(),
@@ -246,7 +246,7 @@ pub(super) fn remove(value: &Value, fields: &FieldSet, shape: Shape<'_>) -> Valu
     }
 }
 
-/// The set with the named fields that lead to its members: whoever owns `spec.replicas` also holds `spec`.
+/// Adds the named fields on the way to each member: the owner of `spec.replicas` also holds `spec`.
 pub(super) fn with_named_parents(set: &FieldSet, shape: Option<Shape<'_>>) -> FieldSet {
     let map = shape.and_then(Shape::as_map);
     let list = shape.and_then(Shape::as_list);
@@ -265,7 +265,7 @@ pub(super) fn with_named_parents(set: &FieldSet, shape: Option<Shape<'_>>) -> Fi
     out
 }
 
-/// The set after the schema changed: what became a whole since is owned as a whole.
+/// Adapts the set to a schema change: a value that became atomic is owned as a whole.
 pub(super) fn follow_schema(set: &FieldSet, shape: Shape<'_>) -> FieldSet {
     let mut out = FieldSet::default();
     for (element, entry) in set.entries() {

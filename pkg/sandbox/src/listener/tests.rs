@@ -41,7 +41,7 @@ async fn a_client_that_sends_no_headers_is_cut() {
         let mut stream = connect(listener.address(), &identity).await;
         stream.write_all(start.as_bytes()).await.unwrap();
         stream.flush().await.unwrap();
-        // Without the limit the answer never ends. The cut may come with an answer, or without a goodbye.
+        // Without the limit, the response never ends. The cut may come with a response or without a shutdown message.
         let _ = stream.read_to_end(&mut Vec::new()).await;
     }
 }

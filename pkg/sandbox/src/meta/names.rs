@@ -1,7 +1,7 @@
-//! The forms that namespaces, label keys and label values may have.
+//! Syntax checks for namespaces, label keys and label values.
 //!
-//! Source: apimachinery 1.36 `pkg/api/validate/content` and `pkg/util/validation`. The checks are written out instead of
-//! run as regular expressions; the expressions stand in the messages alone.
+//! Source: apimachinery 1.36 `pkg/api/validate/content` and `pkg/util/validation`. The checks are plain code; the
+//! regular expressions appear only in the messages.
 
 const LABEL_REGEX: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN_REGEX: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
@@ -9,7 +9,8 @@ const KEY_REGEX: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const KEY_WORDS: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
                          alphanumeric character";
 
-/// Keys and values of labels are measured in bytes, all other names in characters; what is meant is the same.
+/// Returns the message for a long name. Messages about labels count bytes, other messages count characters; the check
+/// is the same.
 fn too_long(limit: usize, unit: &str) -> String {
     format!("must be no more than {limit} {unit}")
 }
@@ -23,7 +24,7 @@ fn is_dns_subdomain(text: &str) -> bool {
     text.split('.').all(is_dns_label)
 }
 
-/// What is wrong with a DNS label; nothing when it is one.
+/// Returns the problems of a DNS label; empty if the label is valid.
 pub(crate) fn dns_label_problems(text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if text.len() > 63 {
@@ -43,7 +44,7 @@ pub(crate) fn dns_label_problems(text: &str) -> Vec<String> {
     problems
 }
 
-/// What is wrong with a DNS subdomain; nothing when it is one.
+/// Returns the problems of a DNS subdomain; empty if the subdomain is valid.
 pub(crate) fn dns_subdomain_problems(text: &str) -> Vec<String> {
     subdomain_problems(text, "characters")
 }
@@ -69,7 +70,7 @@ fn is_key_name(text: &str) -> bool {
     text.bytes().all(inner) && edge(text.bytes().next()) && edge(text.bytes().last())
 }
 
-/// What is wrong with a label key, finalizer or annotation key; nothing when it is one.
+/// Returns the problems of a label key, finalizer or annotation key; empty if the key is valid.
 pub(crate) fn label_key_problems(key: &str) -> Vec<String> {
     let regex =
         format!("(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{KEY_REGEX}')");
@@ -102,7 +103,7 @@ pub(crate) fn label_key_problems(key: &str) -> Vec<String> {
     problems
 }
 
-/// What is wrong with the value of a label; nothing when it is one.
+/// Returns the problems of a label value; empty if the value is valid.
 pub(crate) fn label_value_problems(value: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if value.len() > 63 {

@@ -1,6 +1,7 @@
-//! What metadata may not say, in the order and the words of the real server.
+//! Validation of metadata, in the order and the words of the real server.
 //!
-//! Source: apimachinery 1.36 `pkg/api/validation/objectmeta.go`. Where Go walks a map in no order, names are sorted here.
+//! Source: apimachinery 1.36 `pkg/api/validation/objectmeta.go`. Differs: names are sorted where Go walks a map in
+//! random order.
 
 use serde_json::{Map, Value};
 
@@ -14,12 +15,12 @@ use crate::{
     status::{FieldError, FieldErrorKind},
 };
 
-/// The keys and values of all annotations together, in bytes.
+/// The maximum total size of annotation keys and values, in bytes.
 const ANNOTATIONS_LIMIT_BYTES: usize = 256 * 1024;
-/// What a field manager may be called, in bytes.
+/// The maximum length of a field manager's name, in bytes.
 const MANAGER_LIMIT_BYTES: usize = 128;
 
-/// Everything that is wrong with the metadata of a new object.
+/// Returns all errors in the metadata of a new object.
 pub(crate) fn validate(object: &Value, rule: NameRule, namespaced: bool) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let generate = text(object, "generateName");
@@ -50,7 +51,7 @@ pub(crate) fn validate(object: &Value, rule: NameRule, namespaced: bool) -> Vec<
     errors
 }
 
-/// Everything that is wrong with the metadata of a changed object, beside what [`validate`] finds.
+/// Returns the errors of an update that [`validate`] does not find.
 pub(crate) fn validate_update(object: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if is_deleting(old) {
@@ -130,10 +131,10 @@ fn annotation_errors(object: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// Finalizers that need no domain in front of them.
+/// Finalizers that need no domain prefix.
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", ORPHAN, FOREGROUND];
 
-/// Owner references as Go prints them, their fields in the order of its type.
+/// Formats owner references as Go prints them, with fields in the order of the Go type.
 fn printed_owners(owners: &Value) -> String {
     const FIELDS: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
     let print = |owner: &Value| {
@@ -203,7 +204,7 @@ fn finalizer_errors(object: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What the kinds of the core groups ask of finalizers on top.
+/// Returns the additional finalizer errors of kinds in the core groups.
 /// Source: kubernetes 1.36 `validateKubeFinalizerName`.
 pub(crate) fn short_finalizer_errors(object: &Value) -> Vec<FieldError> {
     finalizers(object)
@@ -216,7 +217,7 @@ pub(crate) fn short_finalizer_errors(object: &Value) -> Vec<FieldError> {
         .collect()
 }
 
-/// What the server warns of in finalizers that a custom resource did not have before.
+/// Returns warnings about new finalizers of a custom resource.
 /// Source: apiextensions-apiserver 1.36 `validateKubeFinalizerName`.
 pub(crate) fn finalizer_warnings(object: &Value, old: Option<&Value>) -> Vec<String> {
     let known: Vec<&str> = old.into_iter().flat_map(finalizers).collect();
@@ -270,7 +271,7 @@ fn managed_field_errors(object: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What is wrong with the name of a field manager.
+/// Returns the errors in the name of a field manager.
 pub(crate) fn manager_errors(manager: &str, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if manager.len() > MANAGER_LIMIT_BYTES {

@@ -1,4 +1,4 @@
-//! Definitions of custom kinds: the schema of the definition, with what every object has.
+//! Definitions of custom kinds: the CRD's schema with the fields that every object has.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::kinds::ResourceType;
 
-/// The definition of a custom kind.
+/// Returns the definition of a custom kind.
 pub(super) fn definition(resource: &ResourceType) -> Value {
     let source = resource.schema.source();
     let mut value = source.as_ref().map_or_else(|| json!({"type": "object"}), schema);
@@ -17,7 +17,7 @@ pub(super) fn definition(resource: &ResourceType) -> Value {
     value
 }
 
-/// Puts in the fields every object has, whatever the schema says of them.
+/// Sets the fields of every object, regardless of the schema.
 fn add_identity(value: &mut Value) {
     let properties = &mut value["properties"];
     if !properties.is_object() {
@@ -32,7 +32,8 @@ fn is(schema: &Value, name: &str) -> bool {
     schema.get(name) == Some(&Value::Bool(true))
 }
 
-/// The schema as it is told. Shape: the schema was accepted, so it is structural and of bounded depth.
+/// Returns the published form of a schema. Shape: the schema was accepted, and is therefore structural and of bounded
+/// depth.
 fn schema(source: &Value) -> Value {
     let int_or_string = is(source, "x-kubernetes-int-or-string");
     let embedded = is(source, "x-kubernetes-embedded-resource");

@@ -11,19 +11,19 @@ use crate::{
 };
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
-/// What operations take and return beside the kinds.
+/// Parameters and results of operations besides the kinds.
 const COMMON: [&str; 4] = ["DeleteOptions", "ListMeta", "Patch", "Status"];
 
 /// The definitions of a document.
 pub(super) struct Definitions {
     values: Map<String, Value>,
     seen: HashSet<ShapeId>,
-    /// The versions that have been added: each has delete options of its own.
+    /// The added versions. Each has its own delete options.
     versions: Vec<(Arc<str>, Arc<str>)>,
 }
 
 impl Definitions {
-    /// Those every document has.
+    /// Creates the definitions that every document contains.
     pub(super) fn new() -> Self {
         let mut definitions = Self { values: Map::new(), seen: HashSet::new(), versions: Vec::new() };
         for id in COMMON.iter().filter_map(|name| builtin::shapes().find(META, name)) {
@@ -32,7 +32,7 @@ impl Definitions {
         definitions
     }
 
-    /// Adds what a resource, its list and its subresources are.
+    /// Adds the definitions of a resource, its list and its subresources.
     pub(super) fn add(&mut self, resource: &ResourceType) {
         let version = (Arc::clone(&resource.group), Arc::clone(&resource.version));
         if !self.versions.contains(&version) {
@@ -69,7 +69,7 @@ impl Definitions {
         Value::Object(self.values)
     }
 
-    /// Adds a definition and everything it refers to.
+    /// Adds a definition and all referenced definitions.
     fn add_shape(&mut self, id: ShapeId) {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
@@ -128,7 +128,7 @@ fn field_value(field: &Field, open: &mut Vec<ShapeId>) -> Value {
         Default::Zero => value["default"] = field.value.zero(),
         Default::Value(default) => value["default"] = default.clone(),
     }
-    // Bytes are a list in Go.
+    // Go represents bytes as a list.
     let is_list = matches!(field.value, ValueType::List(_) | ValueType::Bytes);
     match &field.keys {
         Keys::Set => value["x-kubernetes-list-type"] = "set".into(),
@@ -189,7 +189,7 @@ fn inner_value(value: &ValueType, zero: bool, allowed: &[String], open: &mut Vec
     inner
 }
 
-/// A list is the same for every kind.
+/// Returns the list definition, which has the same form for every kind.
 fn list(resource: &ResourceType, name: &str) -> Value {
     let mut item = reference(name);
     let mut metadata = json!({"allOf": [reference(&format!("{META}.ListMeta"))]});
@@ -210,15 +210,15 @@ fn list(resource: &ResourceType, name: &str) -> Value {
     })
 }
 
-/// The extension that says what a definition or an operation is about.
+/// The extension that names the kind of a definition or an operation.
 pub(super) const GVK: &str = "x-kubernetes-group-version-kind";
 
-/// A group, version and kind as documents have it.
+/// Returns a group, version and kind in the form of the documents.
 pub(super) fn gvk(group: &str, version: &str, kind: &str) -> Value {
     json!({"group": group, "version": version, "kind": kind})
 }
 
-/// The name of a resource's definition; for a custom one its group backwards, version and kind.
+/// Returns the name of a resource's definition. For a custom resource: the reversed group, version and kind.
 pub(super) fn name_of(resource: &ResourceType) -> String {
     if let Some(definition) =
         resource.schema.schema().node().definition.as_ref().filter(|_| resource.custom.is_none())

@@ -1,4 +1,4 @@
-//! Paths: which operation there is on which address, and what it takes.
+//! Paths: the operations at each URL and their parameters.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use crate::{
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
-/// A parameter: its name and type.
+/// A parameter: name and type.
 type Parameter = (&'static str, &'static str);
 
 const WRITE: &[Parameter] =
@@ -40,12 +40,12 @@ const LIST: &[Parameter] = &[
     ("watch", "boolean"),
 ];
 
-/// One verb on an address: the verb in discovery, the method, `x-kubernetes-action`, the first word of its id, its
-/// parameters, the body of the request and that of the answer.
+/// One operation: the verb in discovery, the HTTP method, `x-kubernetes-action`, the first word of its id, its
+/// parameters, and the bodies of request and response.
 struct Operation(&'static str, &'static str, &'static str, &'static str, &'static [Parameter], Body, Body);
 
 impl Operation {
-    /// `deleteAppsV1CollectionNamespacedDeployment`.
+    /// Returns the operation id, such as `deleteAppsV1CollectionNamespacedDeployment`.
     fn id(&self, target: &Target<'_>) -> String {
         let collection = if self.0 == "deletecollection" { "Collection" } else { "" };
         format!("{}{}{collection}{}", self.3, id_of_version(target.resource), target.id)
@@ -83,24 +83,24 @@ const ITEM: [Operation; 4] = [
     Operation("patch", "patch", "patch", "patch", PATCH, Body::Patch, Body::Object),
 ];
 
-/// What an address is about.
+/// The resource or subresource at a URL.
 struct Target<'a> {
     resource: &'a ResourceType,
-    /// The name of the definition that travels.
+    /// The name of the definition in request and response bodies.
     definition: String,
     gvk: Value,
-    /// The last words of the ids of its operations.
+    /// The last words of the operation ids.
     id: String,
-    /// A strategic merge patch is understood.
+    /// True if a strategic merge patch is supported.
     strategic: bool,
 }
 
-/// The paths of a document by address.
+/// The paths of a document by URL.
 #[derive(Default)]
 pub(super) struct Paths(pub(super) Map<String, Value>);
 
 impl Paths {
-    /// Adds the addresses of a resource.
+    /// Adds the paths of a resource.
     pub(super) fn add(&mut self, resource: &ResourceType) {
         let prefix = if resource.group.is_empty() { "api" } else { "apis" };
         let base = format!("/{prefix}/{}", resource.api_version());
@@ -143,7 +143,7 @@ impl Paths {
         } else {
             return; // options of a connection, which is no operation on objects
         };
-        // The operations of custom kinds are all about the custom kind.
+        // All operations of a custom resource name the custom kind.
         let gvk = if resource.custom.is_some() {
             owner.gvk.clone()
         } else {
@@ -156,7 +156,7 @@ impl Paths {
         self.put(path, &target, &ITEM, &part.verbs, places);
     }
 
-    /// Adds those of the operations that there are verbs for.
+    /// Adds the operations whose verbs are supported.
     fn put(
         &mut self,
         path: String,
@@ -212,7 +212,7 @@ fn described(operation: &Operation, target: &Target<'_>) -> Value {
     value
 }
 
-/// The forms of a patch; the last is understood for built-in kinds alone.
+/// The media types of patches. Only built-in kinds support the last one.
 const PATCHES: [&str; 4] = [
     "application/apply-patch+yaml",
     "application/json-patch+json",
@@ -228,7 +228,7 @@ fn parameter(name: &str, kind: &str, place: &str) -> Value {
     value
 }
 
-/// `AppsV1`, `RbacAuthorizationV1`, `ShopExampleComV1`.
+/// Returns the version part of an operation id: `AppsV1`, `RbacAuthorizationV1`, `ShopExampleComV1`.
 fn id_of_version(resource: &ResourceType) -> String {
     let group = match &*resource.group {
         "" => "core",

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{builtin, discovery, kinds::CustomResource, schema::SchemaRoot};
 
-/// The built-in kinds and Widgets of this schema.
+/// Returns the built-in kinds and Widgets with this schema.
 fn kinds(schema: &Value) -> Kinds {
     let like = builtin::resources().iter().find(|resource| &*resource.plural == "deployments").unwrap();
     let widgets = ResourceType {
@@ -30,7 +30,7 @@ fn widgets() -> Kinds {
     }))
 }
 
-/// All references in a document that lead nowhere.
+/// Returns all dangling references of a document.
 fn dangling(document: &Value, value: &Value) -> Vec<String> {
     match value {
         Value::Object(fields) => fields

@@ -1,7 +1,7 @@
-//! JSON patch, with the habits of the library the real server uses.
+//! JSON patch, compatible with the library of the real server.
 //!
-//! Source: kube-apiserver 1.36 with evanphx/json-patch v4.13. The `json-patch` crate keeps to RFC 6902 and refuses what
-//! that library allows.
+//! Source: kube-apiserver 1.36 with evanphx/json-patch v4.13. The `json-patch` crate follows RFC 6902 and rejects some
+//! patches that the library accepts.
 
 use serde_json::{Map, Value};
 
@@ -9,10 +9,10 @@ use super::{bad_request, unprocessable};
 use crate::{depth, go, status::Status};
 
 const MAX_OPERATIONS: usize = 10_000;
-/// What all copies of a patch together may come to: each may double what the one before it made.
+/// The maximum total size of all copies of a patch. Each copy may double the previous one.
 const MAX_COPIED_BYTES: usize = 3 << 20;
 
-/// The operation does not fit the object. The real server does not tell more.
+/// An operation that does not fit the object. The real server gives no details.
 struct Unfit;
 
 pub(super) fn apply(object: &Value, patch: &Value) -> Result<Value, Status> {
@@ -43,7 +43,7 @@ pub(super) fn apply(object: &Value, patch: &Value) -> Result<Value, Status> {
     Ok(object)
 }
 
-/// Whether an operation can be read at all.
+/// Fails if an operation is malformed.
 fn check(operation: &Value) -> Result<(), Status> {
     match operation {
         Value::Null => Ok(()),
@@ -96,13 +96,13 @@ fn step(object: &mut Value, operation: &Value, copied_bytes: &mut usize) -> Resu
     }
 }
 
-/// The object or list that holds the last step of a path, and that step.
+/// The object or list that holds the last step of a path, with that step.
 enum Holder<'a> {
     Object(&'a mut Map<String, Value>, String),
     List(&'a mut Vec<Value>, String),
 }
 
-/// Splits a path. What stands before the first slash does not count.
+/// Splits a path into steps. Text before the first slash is ignored.
 fn steps(path: &str) -> Option<(Vec<String>, String)> {
     let (_, rest) = path.split_once('/')?;
     let mut steps: Vec<String> = rest.split('/').map(manifest::pointer::name).collect();
@@ -110,7 +110,7 @@ fn steps(path: &str) -> Option<(Vec<String>, String)> {
     Some((steps, last))
 }
 
-/// Whether a value may stand at a path: nothing gets deeper than what can be read again.
+/// Fails if a value at this path exceeds the maximum depth of readable objects.
 fn check_depth(path: &str, value: &Value) -> Result<(), Unfit> {
     let levels = depth::MOST.checked_sub(path.matches('/').count()).ok_or(Unfit)?;
     if depth::fits(value, levels) { Ok(()) } else { Err(Unfit) }
@@ -136,7 +136,7 @@ fn holder<'a>(object: &'a mut Value, path: &str) -> Result<Holder<'a>, Unfit> {
     }
 }
 
-/// A place among `length`; below zero it counts from the end.
+/// Parses an index into a list of `length` items. Negative indexes count from the end.
 fn index(step: &str, length: usize) -> Result<usize, Unfit> {
     let number: i64 = step.parse().map_err(|_| Unfit)?;
     let length = i64::try_from(length).map_err(|_| Unfit)?;

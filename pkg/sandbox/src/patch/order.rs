@@ -1,4 +1,4 @@
-//! The order of merged lists: as the patch says, with what the patch does not name where it stood.
+//! The order of merged lists: the order of the patch, with other items in their old positions.
 
 use std::{collections::HashMap, mem::discriminant};
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 use super::{internal, unprocessable};
 use crate::{go, status::Status};
 
-/// What the items of a list are.
+/// The type of list items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Items {
     Maps,
     Scalars,
 }
 
-/// What the items of all these lists are.
-/// Fails with 422 for lists of lists; 500 when the items differ in type, or there are none.
+/// Returns the common type of the items of these lists.
+/// Errors: 422 for lists of lists; 500 if the items differ in type or there are no items.
 pub(super) fn items_of(lists: [&[Value]; 2]) -> Result<Items, Status> {
     let mut all = lists.into_iter().flatten();
     let Some(first) = all.next() else {
@@ -35,7 +35,7 @@ pub(super) fn items_of(lists: [&[Value]; 2]) -> Result<Items, Status> {
     Ok(if first.is_object() { Items::Maps } else { Items::Scalars })
 }
 
-/// What tells items apart: the value of their merge key, or the item itself when there is none.
+/// Returns the identity of an item: the value of its merge key, or the item itself without a merge key.
 fn identity<'a>(item: &'a Value, merge_key: Option<&str>) -> Option<&'a Value> {
     match merge_key {
         Some(key) => item.get(key),
@@ -43,7 +43,7 @@ fn identity<'a>(item: &'a Value, merge_key: Option<&str>) -> Option<&'a Value> {
     }
 }
 
-/// Where the items of a list stand, by what tells them apart; of equal ones the first.
+/// The positions of list items by identity. Of equal items, the first counts.
 struct Places<'a> {
     of: HashMap<Option<&'a Value>, usize>,
     merge_key: Option<&'a str>,
@@ -63,9 +63,9 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Puts a merged list in order: items that `order` names in that order, the others in the order of `live`, and both
-/// woven together as they stood in `live`.
-/// Fails with 500 when an item lacks the merge key.
+/// Orders a merged list. Items that `order` names follow `order`; other items follow `live`. The two groups are
+/// interleaved by their positions in `live`.
+/// Errors: 500 if an item lacks the merge key.
 pub(super) fn arrange(
     merged: Vec<Value>,
     order: &[Value],
@@ -97,8 +97,8 @@ pub(super) fn arrange(
     Ok(out)
 }
 
-/// Sorts items as they stand in a list, each with its place there. Those that do not stand there come first, the last
-/// one in front: the real server sorts by insertion and takes the unknown for smaller than all.
+/// Sorts items by their positions in a list and returns the positions. Unknown items come first, in reverse order. The
+/// real server uses insertion sort and treats unknown items as smaller than all others.
 fn sorted(items: Vec<Value>, list: &Places<'_>) -> Vec<(Option<usize>, Value)> {
     let mut items: Vec<_> = items.into_iter().map(|item| (list.get(&item), item)).collect();
     if items.iter().all(|(place, _)| place.is_some()) {
@@ -116,8 +116,8 @@ fn sorted(items: Vec<Value>, list: &Places<'_>) -> Vec<(Option<usize>, Value)> {
     items
 }
 
-/// The value of an item's merge key.
-/// Fails with 500 when it is no object or has no such field.
+/// Returns the value of an item's merge key.
+/// Errors: 500 if the item is not an object or lacks the field.
 pub(super) fn key_of<'a>(item: &'a Value, key: &str) -> Result<&'a Value, Status> {
     if !item.is_object() {
         return Err(bad_type("map[string]interface {}", item));

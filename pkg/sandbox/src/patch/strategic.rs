@@ -49,7 +49,7 @@ fn unknown_directive(directive: &Value, patch: &Value) -> Status {
     internal(format!("unknown patch type: {} in map: {}", go::plain(directive), go::plain(patch)))
 }
 
-/// The field a directive such as `$setElementOrder/finalizers` is about.
+/// Returns the field that a directive such as `$setElementOrder/finalizers` names.
 fn directed<'a>(key: &'a str, prefix: &str, problem: &str) -> Result<&'a str, Status> {
     key.strip_prefix(prefix)
         .and_then(|rest| rest.strip_prefix('/'))
@@ -76,7 +76,7 @@ fn merge_field(live: &mut Fields, name: String, patch: Value, schema: Schema<'_>
     Ok(())
 }
 
-/// The schema of a field that both have. Only structs have patch rules for what is below their fields.
+/// Returns the schema of a field of both objects. Only structs have patch rules below their fields.
 fn described_field<'a>(schema: Schema<'a>, name: &str) -> Result<Schema<'a>, Status> {
     let known = schema.node().properties.contains_key(name);
     schema.field(name).filter(|_| known).ok_or_else(|| {
@@ -84,7 +84,7 @@ fn described_field<'a>(schema: Schema<'a>, name: &str) -> Result<Schema<'a>, Sta
     })
 }
 
-/// Removes what `$retainKeys` does not list.
+/// Removes all fields that `$retainKeys` does not list.
 fn retain_keys(live: &mut Fields, patch: &mut Fields) -> Result<(), Status> {
     let Some(keys) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
     let wrong = || bad_request("invalid patch format of retainKeys".to_owned());
@@ -116,7 +116,7 @@ fn delete_from_list(live: &mut Fields, name: &str, values: &Value) {
     }
 }
 
-/// Merges the lists that `$setElementOrder/…` gives an order for, and takes them out of the patch.
+/// Merges the lists with a `$setElementOrder/…` directive, and removes the directives and the lists from the patch.
 fn merge_ordered_lists(live: &mut Fields, patch: &mut Fields, schema: Schema<'_>) -> Result<(), Status> {
     let directives: Vec<String> =
         patch.keys().filter(|key| key.starts_with(ELEMENT_ORDER)).cloned().collect();
@@ -163,8 +163,8 @@ fn merge_ordered(
     arrange(merged, order, &live_order, merge_key)
 }
 
-/// The live list that items are ordered by once the patch was merged. The real server works in the same memory: what
-/// it deletes makes room, the items behind move up, and new items take the places left.
+/// Returns the live list that determines the order after the merge. The real server works in place: deletions move
+/// later items up, and new items fill the free positions at the end.
 fn order_after(mut live: Vec<Value>, patch: &[Value], key: &str) -> Vec<Value> {
     let mut length = live.len();
     let known = |live: &[Value], item: &Value| live.iter().position(|other| other.get(key) == item.get(key));
@@ -188,8 +188,8 @@ fn order_after(mut live: Vec<Value>, patch: &[Value], key: &str) -> Vec<Value> {
     live
 }
 
-/// Checks that the items of a patch come in the order that the patch gives for them. Items that delete do not count;
-/// other directives do once the order is used up, as on the real server.
+/// Fails if the items of a patch contradict their given order. Deletions are ignored. Other directives count once the
+/// order is used up, as on the real server.
 fn check_order(patch: &[Value], order: &[Value], merge_key: Option<&str>) -> Result<(), Status> {
     if patch.is_empty() || order.is_empty() {
         return Ok(());
@@ -271,7 +271,7 @@ fn merge_items(
     arrange(merged, &patch, &live, Some(key))
 }
 
-/// Removes the items that the patch deletes, or all; what is left of both is to be merged.
+/// Removes the items that the patch deletes, or all items for a replacement. Returns the remaining items of both lists.
 fn obey_directives(
     mut live: Vec<Value>,
     patch: Vec<Value>,
@@ -295,7 +295,7 @@ fn obey_directives(
     Ok(if replace { (rest, Vec::new()) } else { (live, rest) })
 }
 
-/// What is left of a new value once everything that carries a directive is gone.
+/// Removes all values with a directive from a new value. `None` if nothing remains.
 fn without_directives(value: Value) -> Option<Value> {
     match value {
         Value::Object(fields) if fields.contains_key(DIRECTIVE) => None,

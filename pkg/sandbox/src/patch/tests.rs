@@ -1,4 +1,4 @@
-//! Patches against what kube-apiserver 1.36 makes of them.
+//! Tests of patches; expectations were measured on kube-apiserver 1.36.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{fields::tests::reader, schema::SchemaRoot};
 
-/// A Deployment in small, with the patch rules of the real one.
+/// A minimal Deployment with the patch rules of the real one.
 fn schema() -> SchemaRoot {
     let text = json!({"type": "string"});
     let named = |more: Value| {
@@ -214,7 +214,7 @@ fn a_json_patch_goes_as_deep_as_what_is_stored_and_no_deeper() {
         |levels, path: &str| json(&json!({}), &json!([{"op": "add", "path": path, "value": nest(levels)}]));
     assert!(put(126, "/a").is_ok());
     assert_eq!(put(127, "/a").unwrap_err().code, 422);
-    // Each copy goes twice as deep as the one before.
+    // Each copy is twice as deep as the previous one.
     let deepest = |levels: usize| "/a".repeat(levels);
     let copies = (0..12).map(|n| json!({"op": "copy", "from": "/a", "path": deepest((1 << n) + 1)}));
     assert_eq!(json(&json!({"a": {}}), &copies.collect()).unwrap_err().code, 422);
@@ -265,7 +265,7 @@ fn object() -> impl Strategy<Value = Value> {
     prop::collection::btree_map("[a-d]", value(), 0..4).prop_map(|map| map.into_iter().collect())
 }
 
-/// The merge patch that makes one object of another.
+/// Returns the merge patch from one object to another.
 fn difference(from: &Value, to: &Value) -> Value {
     let (Value::Object(old), Value::Object(new)) = (from, to) else { return to.clone() };
     let gone = old.keys().filter(|name| !new.contains_key(*name)).map(|name| (name.clone(), Value::Null));
@@ -282,7 +282,7 @@ proptest! {
     }
 }
 
-/// With a walk through the list for each item, this would take minutes.
+/// This test takes minutes if each item causes a scan of the list.
 #[test]
 fn long_lists_are_merged_by_key_in_the_order_of_the_patch() {
     const LENGTH: usize = 20_000;

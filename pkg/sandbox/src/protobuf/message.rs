@@ -1,27 +1,22 @@
-//! The wire format of protobuf: numbered fields, of which the four forms in use are read.
+//! The wire format of protobuf: numbered fields in the four encodings in use.
 
 use std::fmt;
 
-/// Why a body is no object.
+/// A decoding error.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It does not begin as it must.
+    /// The prefix is missing.
     NoPrefix,
-    /// It ends within a field, or a field has a form nobody writes.
+    /// A field is truncated or has an unknown encoding.
     Malformed,
-    /// A text is not UTF-8.
+    /// A string is not UTF-8.
     NotText,
-    /// It is nested too deep.
+    /// The nesting is too deep.
     TooDeep,
-    /// JSON within it cannot be read.
+    /// Embedded JSON is invalid.
     Json(String),
-    /// There is no built-in kind of this name.
-    UnknownKind {
-        /// The version it asks for.
-        api_version: String,
-        /// The kind it asks for.
-        kind: String,
-    },
+    /// No built-in kind has this name.
+    UnknownKind { api_version: String, kind: String },
 }
 
 impl fmt::Display for Fault {
@@ -43,11 +38,11 @@ impl fmt::Display for Fault {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content<'a> {
-    /// A whole number of variable length.
+    /// A variable-length integer.
     Varint(u64),
     /// Eight bytes.
     Fixed(u64),
-    /// A text, bytes, or a message.
+    /// A string, bytes, or a message.
     Bytes(&'a [u8]),
 }
 
@@ -78,13 +73,12 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Reads the fields of a message, in the order they stand there.
+/// Reads the fields of a message in their order.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    /// Over these bytes.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
@@ -138,7 +132,7 @@ impl<'a> Iterator for Reader<'a> {
     }
 }
 
-/// The numbers of a packed list.
+/// Decodes the numbers of a packed list.
 pub(super) fn packed(bytes: &[u8]) -> Result<Vec<i64>, Fault> {
     let mut reader = Reader::new(bytes);
     let mut numbers = Vec::new();

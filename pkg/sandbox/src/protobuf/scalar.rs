@@ -1,4 +1,4 @@
-//! Messages that are one value in JSON.
+//! Messages that are a single value in JSON.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use jiff::Timestamp;
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::message::{Fault, Reader};
 
-/// Bytes as JSON has them.
+/// Encodes bytes in their JSON form.
 pub(super) fn base64(bytes: &[u8]) -> Value {
     BASE64_STANDARD.encode(bytes).into()
 }
 
-/// `Time` and `MicroTime`, `{seconds, nanos}`; nothing when neither is there. A `Time` has whole seconds.
+/// Decodes `Time` and `MicroTime`, `{seconds, nanos}`. `None` if the message is empty. A `Time` has whole seconds.
 pub(super) fn time(bytes: &[u8], micro: bool) -> Result<Option<Value>, Fault> {
     if bytes.is_empty() {
         return Ok(None);
@@ -30,7 +30,7 @@ pub(super) fn time(bytes: &[u8], micro: bool) -> Result<Option<Value>, Fault> {
     Ok(Some(text.into()))
 }
 
-/// `Quantity`, `{string}`.
+/// Decodes a `Quantity`, `{string}`.
 pub(super) fn quantity(bytes: &[u8]) -> Result<Value, Fault> {
     let mut text = String::new();
     for part in Reader::new(bytes) {
@@ -41,7 +41,7 @@ pub(super) fn quantity(bytes: &[u8]) -> Result<Value, Fault> {
     Ok(text.into())
 }
 
-/// `IntOrString`, `{type, intVal, strVal}`; type 1 is the text.
+/// Decodes an `IntOrString`, `{type, intVal, strVal}`; type 1 is the string.
 pub(super) fn int_or_string(bytes: &[u8]) -> Result<Value, Fault> {
     let (mut is_text, mut number, mut text) = (false, 0, String::new());
     for part in Reader::new(bytes) {

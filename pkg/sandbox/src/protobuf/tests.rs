@@ -122,7 +122,7 @@ fn a_body_that_ends_too_early_or_is_changed_never_panics() {
 
 #[test]
 fn a_body_that_is_nested_too_deep_is_refused() {
-    // A schema whose `not` (field 28) is a schema, 200 times, in a version of a definition.
+    // Nests 200 schemas through `not` (field 28) in a version of a definition.
     let wrap = |number: u64, inner: &[u8]| {
         let varint = |mut value: u64| {
             let mut bytes = Vec::new();

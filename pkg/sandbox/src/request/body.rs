@@ -1,4 +1,4 @@
-//! Bodies of requests: read, decoded, and what is odd about them.
+//! Request bodies: reading, decoding and detection of irregularities.
 
 mod go_words;
 mod tracked;
@@ -13,20 +13,20 @@ use serde_json::Value;
 
 use crate::{protobuf, status::Status};
 
-/// The longest body that is read, in bytes. Source: kube-apiserver 1.36 `MaxRequestBodyBytes`.
+/// The maximum body size, in bytes. Source: kube-apiserver 1.36 `MaxRequestBodyBytes`.
 const LIMIT_BYTES: usize = 3 * 1024 * 1024;
-/// How deep the values of a body may be nested; what serde_json's own reader allows.
+/// The maximum nesting depth of a body, equal to the limit of serde_json.
 const DEPTH: usize = 128;
 
 #[derive(Debug)]
 pub(crate) struct Decoded {
-    /// What it says; of a key that is there twice, the last.
+    /// The decoded value. Of duplicate keys, the last one counts.
     pub(crate) value: Value,
-    /// What strict readers refuse: `duplicate field "data.a"`.
+    /// Problems that strict readers reject: `duplicate field "data.a"`.
     pub(crate) oddities: Vec<String>,
 }
 
-/// The forms in which objects travel.
+/// The encodings of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// `application/json`.
@@ -38,8 +38,8 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The form a content type names; none at all is JSON.
-    /// Fails with 415 for other content types.
+    /// Returns the format of a content type. An empty content type means JSON.
+    /// Errors: 415 for other content types.
     pub(crate) fn of(content_type: &str) -> Result<Self, Status> {
         match media_type(content_type) {
             "" | "application/json" => Ok(Self::Json),
@@ -54,12 +54,12 @@ impl Format {
     }
 }
 
-/// A content type without its parameters.
+/// Returns a content type without its parameters.
 pub(crate) fn media_type(content_type: &str) -> &str {
     content_type.split(';').next().unwrap_or_default().trim()
 }
 
-/// 415 with what is taken instead.
+/// Returns status 415 with the accepted media types.
 pub(crate) fn unsupported(accepted: &[&str]) -> Status {
     let message = format!(
         "the body of the request was in an unknown format - accepted media types include: {}",
@@ -69,7 +69,7 @@ pub(crate) fn unsupported(accepted: &[&str]) -> Status {
 }
 
 /// Reads a whole body.
-/// Fails with 413 when it is too long, 400 when it ends early.
+/// Errors: 413 if the body is too long, 400 if the body ends early.
 pub(crate) async fn read<B>(body: B) -> Result<Bytes, Status>
 where
     B: Body<Data = Bytes>,
@@ -98,7 +98,7 @@ where
 }
 
 /// Decodes the object of a request for a kind.
-/// Fails with 400 in the words of the real server when it cannot be read.
+/// Errors: 400 with the real server's message if the object is unreadable.
 pub(crate) fn object(content: &[u8], format: Format, kind: &str) -> Result<Decoded, Status> {
     let unreadable = |why: &str| {
         let summary = summary(content);
@@ -134,7 +134,7 @@ fn of_protobuf(content: &[u8], kind: &str) -> Result<Decoded, Status> {
 }
 
 /// Decodes the options of a deletion.
-/// Fails with 400 when they cannot be read or are something else.
+/// Errors: 400 if the options are unreadable or of another kind.
 pub(crate) fn delete_options(content: &[u8], content_type: &str) -> Result<Value, Status> {
     let value = match Format::of(content_type)? {
         Format::Json => {
@@ -164,8 +164,8 @@ pub(crate) fn json(content: &[u8]) -> Result<Decoded, String> {
     }
 }
 
-/// Decodes an applied configuration, which is YAML, or JSON as a part of it.
-/// Fails with 400 when it cannot be read.
+/// Decodes an applied configuration in YAML or JSON.
+/// Errors: 400 if the configuration is unreadable.
 pub(crate) fn configuration(content: &[u8]) -> Result<Decoded, Status> {
     if let Ok(tracked) = serde_json::from_slice::<tracked::Tracked>(content) {
         let decoded = Decoded::from(tracked);
@@ -189,7 +189,7 @@ fn yaml_text(content: &[u8]) -> Result<Decoded, String> {
     Ok(Decoded { value, oddities: oddities.into_iter().collect() })
 }
 
-/// The start of a body, as messages show it.
+/// Returns the start of a body for messages.
 /// Source: kube-apiserver 1.36 `summarizeData`.
 fn summary(content: &[u8]) -> String {
     const SHOWN: usize = 30;

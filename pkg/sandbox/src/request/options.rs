@@ -1,7 +1,7 @@
-//! What verbs read of the query, checked in the words of the real server.
+//! Query options of verbs, validated in the words of the real server.
 //!
-//! Source: apimachinery 1.36 `ListOptions` and its kin, their conversion from a query, and their validation. Each verb
-//! reads what it knows; what it does not know is left unread.
+//! Source: apimachinery 1.36 `ListOptions` and similar types, their conversion from a query, and their validation. Each
+//! verb ignores unknown options.
 
 use serde_json::Value;
 
@@ -18,12 +18,12 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Reads a query as it stands in an address, without its question mark.
+    /// Parses a query without its question mark.
     pub(crate) fn parse(query: &str) -> Self {
         Self { pairs: form_urlencoded::parse(query.as_bytes()).into_owned().collect() }
     }
 
-    /// The first value of a name; empty when it is not given.
+    /// Returns the first value of a parameter; empty if the parameter is missing.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
@@ -32,7 +32,7 @@ impl Query {
         self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a flag is set: given, and neither `false` nor `0`.
+    /// True if a flag is present and neither `false` nor `0`.
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.switch(name).unwrap_or_default()
     }
@@ -54,30 +54,30 @@ impl Query {
     }
 }
 
-/// What a list and a watch are asked for.
+/// The options of lists and watches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListOptions {
-    /// The most objects in one answer; 0 is all.
+    /// The maximum number of objects per response; 0 means no limit.
     pub(crate) limit: usize,
-    /// Where the page before ended.
+    /// The token of the previous page.
     pub(crate) continue_token: String,
     pub(crate) label_selector: String,
     pub(crate) field_selector: String,
-    /// As of which revision; empty is the newest.
+    /// The requested revision; empty means the newest.
     pub(crate) resource_version: String,
-    /// `Exact`, `NotOlderThan` or nothing.
+    /// `Exact`, `NotOlderThan` or empty.
     pub(crate) resource_version_match: String,
-    /// The watch tells now and then how far it is.
+    /// Sends bookmarks with the current revision from time to time.
     pub(crate) allow_watch_bookmarks: bool,
-    /// The watch begins with all that is there.
+    /// Starts the watch with all existing objects.
     pub(crate) send_initial_events: Option<bool>,
-    /// The watch ends after this time, in seconds.
+    /// The duration of the watch, in seconds.
     pub(crate) timeout_seconds: Option<u64>,
 }
 
 impl ListOptions {
-    /// Reads and checks them.
-    /// Fails with 400 when a number is none, 422 when they contradict each other.
+    /// Parses and validates the options.
+    /// Errors: 400 for an invalid number, 422 for contradictory options.
     pub(crate) fn read(query: &Query, watch: bool) -> Result<Self, Status> {
         let options = Self {
             limit: query.integer("limit")?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or_default(),
@@ -151,45 +151,44 @@ impl ListOptions {
     }
 }
 
-/// What becomes of fields nobody knows and of fields that are there twice.
+/// The handling of unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FieldValidation {
-    /// Nothing is said.
+    /// Ignores such fields.
     Ignore,
-    /// They are warned of.
+    /// Warns about such fields.
     #[default]
     Warn,
-    /// The request is refused.
+    /// Rejects the request.
     Strict,
 }
 
-/// What writes are asked for.
+/// The options of writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteOptions {
-    /// Everything happens but the write.
+    /// Does everything except the write.
     pub(crate) dry_run: bool,
-    /// See [`FieldValidation`].
     pub(crate) field_validation: FieldValidation,
-    /// An apply takes over what others own.
+    /// Lets an apply take over fields of other managers.
     pub(crate) force: bool,
 }
 
-/// The sorts of writes: each has options of a name of its own.
+/// The kinds of writes. Each has a separate options type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteKind {
     /// `CreateOptions`.
     Create,
     /// `UpdateOptions`.
     Update,
-    /// `PatchOptions` of a patch that is no apply.
+    /// `PatchOptions` of a patch other than an apply.
     Patch,
     /// `PatchOptions` of an apply.
     Apply,
 }
 
 impl WriteOptions {
-    /// Reads and checks them.
-    /// Fails with 422 when one has a value that it may not have.
+    /// Parses and validates the options.
+    /// Errors: 422 if an option has an invalid value.
     pub(crate) fn read(query: &Query, kind: WriteKind) -> Result<Self, Status> {
         let mut errors = Vec::new();
         if kind == WriteKind::Apply && query.text("fieldManager").is_empty() {
@@ -228,35 +227,35 @@ fn dry_run_error(dry_run: &[String]) -> Option<FieldError> {
     (!fits).then(|| FieldError::not_supported("dryRun", dry_run.to_vec(), &["All"]))
 }
 
-/// How dependents are treated, as a deletion says it.
+/// The propagation policy of a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dependents {
-    /// They are collected afterwards.
+    /// Deletes dependents afterwards.
     Background,
-    /// They go first.
+    /// Deletes dependents first.
     Foreground,
-    /// They stay and lose their owner.
+    /// Keeps dependents and removes their owner reference.
     Orphan,
 }
 
-/// What a deletion is asked for.
+/// The options of a deletion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeleteOptions {
-    /// Everything happens but the write.
+    /// Does everything except the write.
     pub(crate) dry_run: bool,
-    /// How long the object has to end, in seconds.
+    /// The grace period of the object, in seconds.
     pub(crate) grace_period_seconds: Option<i64>,
-    /// What becomes of dependents; `None` leaves it to the finalizers that are there, and to the default of the kind.
+    /// The propagation policy. `None` leaves the decision to existing finalizers and the default of the kind.
     pub(crate) dependents: Option<Dependents>,
-    /// The object must have this uid.
+    /// The required uid of the object.
     pub(crate) uid: Option<String>,
-    /// The object must be of this revision.
+    /// The required revision of the object.
     pub(crate) resource_version: Option<String>,
 }
 
 impl DeleteOptions {
-    /// Reads and checks them: from the body, or from the query when there is no body.
-    /// Fails with 400 when the body is none, 422 when an option has a value that it may not have.
+    /// Parses and validates the options from the body, or from the query without a body.
+    /// Errors: 400 for an invalid body, 422 if an option has an invalid value.
     pub(crate) fn read(query: &Query, content: &[u8], content_type: &str) -> Result<Self, Status> {
         let body =
             if content.is_empty() { of_query(query)? } else { body::delete_options(content, content_type)? };

@@ -1,28 +1,27 @@
-//! Addresses of resources: `/api/v1/namespaces/a/pods/b/status`.
+//! Paths of resources: `/api/v1/namespaces/a/pods/b/status`.
 
 use percent_encoding::percent_decode_str;
 
-/// An address below `/api/{version}/` or `/apis/{group}/{version}/`.
+/// A path below `/api/{version}/` or `/apis/{group}/{version}/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResourcePath {
     /// The API group; empty for core.
     pub(crate) group: String,
     pub(crate) version: String,
-    /// The namespace; empty for objects of the cluster and for all namespaces.
+    /// The namespace; empty for cluster-scoped objects and for all namespaces.
     pub(crate) namespace: String,
-    /// The plural of the resource.
     pub(crate) plural: String,
     /// The object's name; empty for a collection.
     pub(crate) name: String,
-    /// Such as `status`; empty for the object itself.
+    /// The subresource, such as `status`; empty for the object itself.
     pub(crate) subresource: String,
     pub(crate) rest: Vec<String>,
-    /// The old form of a watch, with `watch/` before the resource.
+    /// True for the old form of a watch, with `watch/` before the resource.
     pub(crate) legacy_watch: bool,
 }
 
 impl ResourcePath {
-    /// Reads a path; nothing when it is not the address of a resource (`/version`, `/apis/apps/v1`).
+    /// Parses a path. `None` if the path names no resource (`/version`, `/apis/apps/v1`).
     pub(crate) fn parse(path: &str) -> Option<Self> {
         let mut parts = path
             .split('/')
@@ -40,7 +39,7 @@ impl ResourcePath {
             found.legacy_watch = true;
             parts.remove(0);
         }
-        // A namespace is itself a resource: `namespaces/a` and `namespaces/a/status` are about it, the rest is in it.
+        // A namespace is a resource too: `namespaces/a` and `namespaces/a/status` name it. Other paths are inside it.
         let in_namespace = parts.len() > 2
             && parts[0] == "namespaces"
             && !matches!(parts[2].as_str(), "status" | "finalize");

@@ -1,4 +1,4 @@
-//! From an address to a served resource, or to the way the real server says that there is none.
+//! Routing from a path to a served resource, with the real server's errors for unknown paths.
 
 use std::sync::Arc;
 
@@ -8,18 +8,17 @@ use crate::{
     status::Status,
 };
 
-/// There is nothing that answers.
+/// A path without a resource.
 #[derive(Debug)]
 pub(crate) enum Unroutable {
-    /// `404 page not found`, as plain text: what the real server says where nobody took the request.
+    /// `404 page not found` in plain text: the real server's response if no handler took the request.
     Page,
-    /// A `Status`.
     Status(Status),
 }
 
-/// Finds what answers at an address.
-/// Source: kube-apiserver 1.36, measured: built-in groups know their addresses and methods beforehand and answer with a
-/// `Status`; custom resources are looked up on the way, and what they do not take falls through to the plain page.
+/// Finds the resource at a path.
+/// Source: kube-apiserver 1.36, measured. Built-in groups know their paths and methods in advance and answer with a
+/// `Status`. Custom resources are looked up per request; paths they reject end at the plain page.
 pub(crate) fn route(
     kinds: &Kinds,
     path: &ResourcePath,
@@ -41,7 +40,7 @@ fn built_in(resource: &ResourceType, path: &ResourcePath, verb: Option<Verb>) ->
     let missing = || Unroutable::Status(Status::no_such_resource());
     let across = resource.namespaced && path.namespace.is_empty();
     let wrong_scope = !resource.namespaced && !path.namespace.is_empty();
-    // `proxy` alone takes a path of its own, and there is nothing to be reached through the sandbox.
+    // Only `proxy` has further path segments, and the sandbox has nothing to connect to.
     if wrong_scope || (across && !path.name.is_empty()) || !path.rest.is_empty() {
         return Err(missing());
     }
@@ -60,6 +59,7 @@ fn built_in(resource: &ResourceType, path: &ResourcePath, verb: Option<Verb>) ->
     if allowed { Ok(()) } else { Err(Unroutable::Status(Status::method_not_allowed())) }
 }
 
+/// Checks the path and verb of a request for a custom resource.
 /// Source: apiextensions-apiserver 1.36 `crdHandler.ServeHTTP`.
 fn custom(resource: &ResourceType, path: &ResourcePath, verb: Option<Verb>) -> Result<(), Unroutable> {
     let across = resource.namespaced && path.namespace.is_empty();

@@ -1,42 +1,41 @@
-//! What a client accepts.
+//! Content negotiation.
 //!
-//! Source: apiserver 1.36 `endpoints/handlers/negotiation`. Answers are never protobuf: who accepts that accepts the JSON
-//! it gets, as its content type says what it is.
+//! Source: apiserver 1.36 `endpoints/handlers/negotiation`. Differs: responses are never protobuf. Clients that accept
+//! protobuf receive JSON, and the content type says so.
 
 use manifest::yaml;
 use serde_json::Value;
 
 use crate::status::{Details, Status};
 
-/// What a whole object or list becomes.
+/// The form of an object or list in a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Form {
     #[default]
     Whole,
     /// A `Table` of this version of `meta.k8s.io`.
     Table(&'static str),
-    /// Its metadata, in this version of `meta.k8s.io`.
+    /// The metadata of an object, in this version of `meta.k8s.io`.
     Partial(&'static str),
-    /// The metadata of the items of a list.
+    /// The metadata of the items of a list, in this version of `meta.k8s.io`.
     PartialList(&'static str),
 }
 
-/// The format and the form of an answer.
+/// The format and the form of a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Accepted {
-    /// YAML instead of JSON.
+    /// True for YAML, false for JSON.
     pub(crate) yaml: bool,
-    /// JSON with line breaks.
+    /// True for JSON with line breaks.
     pub(crate) pretty: bool,
-    /// See [`Form`].
     pub(crate) form: Form,
-    /// The aggregated form of discovery.
+    /// True for aggregated discovery.
     pub(crate) aggregated_discovery: bool,
 }
 
 impl Accepted {
-    /// Reads an `Accept` header and `pretty` of the query. `watch` restricts it to what can be streamed.
-    /// Fails with 406 when nothing of it can be given.
+    /// Parses an `Accept` header and the `pretty` parameter. `watch` allows only formats that support streaming.
+    /// Errors: 406 if no accepted media type is supported.
     pub(crate) fn read(header: &str, pretty: bool, watch: bool) -> Result<Self, Status> {
         let plain = Self { pretty, ..Self::default() };
         if header.trim().is_empty() {
@@ -47,12 +46,12 @@ impl Accepted {
         clauses.iter().find_map(|clause| clause.offer(plain, watch)).ok_or_else(|| not_acceptable(watch))
     }
 
-    /// The same for the whole object: what failures and special kinds are sent as.
+    /// Returns the same format for the whole object, for failures and special kinds.
     pub(crate) fn whole(self) -> Self {
         Self { form: Form::Whole, ..self }
     }
 
-    /// A value as text, with its content type.
+    /// Formats a value and returns its content type.
     pub(crate) fn print(&self, value: &Value) -> (&'static str, String) {
         if self.yaml {
             return ("application/yaml", yaml::write(value));
@@ -72,8 +71,8 @@ fn not_acceptable(watch: bool) -> Status {
     Status::new(406, "NotAcceptable", format!("only the following media types are accepted: {accepted}"))
 }
 
-/// 406 for a built-in resource when no media type of a header is one that anything is sent as: there, the real server
-/// answers before it looks at the forms.
+/// Returns status 406 if no media type of a header is known. For built-in resources, the real server makes this check
+/// before it considers forms.
 pub(crate) fn unknown_media_types(header: &str) -> Option<Status> {
     let known = |clause: Clause<'_>| {
         matches!(
@@ -94,7 +93,7 @@ pub(crate) fn unknown_media_types(header: &str) -> Option<Status> {
     Some(Status::new(406, "NotAcceptable", words).about(Details::default()))
 }
 
-/// One of the media types of an `Accept` header.
+/// One media type of an `Accept` header.
 struct Clause<'a> {
     media_type: &'a str,
     parameters: Vec<(&'a str, &'a str)>,

@@ -1,4 +1,4 @@
-//! The body of an answer.
+//! Response bodies.
 
 use std::{
     collections::VecDeque,
@@ -14,14 +14,14 @@ use futures::{
 };
 use http_body::{Frame, SizeHint};
 
-/// Pieces are put together until they are this long: small frames cost more than a copy.
+/// The size up to which pieces are combined, in bytes: small frames cost more than a copy.
 const FRAME_BYTES: usize = 64 * 1024;
 
-/// The connection is to be cut without an answer.
+/// Closes the connection without a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut;
 
-/// The body of an answer: one text, the pieces of a long list, or a watch that goes on.
+/// A response body: one text, the pieces of a long list, or the stream of a watch.
 pub struct Body(Content);
 
 enum Content {
@@ -31,17 +31,17 @@ enum Content {
 }
 
 impl Body {
-    /// A body of many pieces. They are shared with the store, and put together a frame at a time.
+    /// Creates a body of many pieces, shared with the store and combined into frames on demand.
     pub(crate) fn pieces(pieces: VecDeque<Bytes>) -> Self {
         Self(Content::Pieces(pieces))
     }
 
-    /// A body that goes on.
+    /// Creates a streaming body.
     pub(crate) fn stream(stream: BoxStream<'static, Result<Bytes, Cut>>) -> Self {
         Self(Content::Stream(stream))
     }
 
-    /// The same body, but one that goes on breaks off after its first line.
+    /// Ends a streaming body with an error after its first line. Other bodies stay unchanged.
     pub(crate) fn broken_off(self) -> Self {
         match self.0 {
             Content::Stream(lines) => {

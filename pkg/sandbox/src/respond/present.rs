@@ -1,4 +1,4 @@
-//! Objects and lists in the form a client asked for.
+//! Objects and lists in the requested form.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -18,20 +18,20 @@ use crate::{
     verbs::object,
 };
 
-/// Turns objects of one resource into answers of one form.
+/// Formats objects of one resource in one form.
 #[derive(Clone, Debug)]
 pub(crate) struct Presenter {
     resource: Arc<ResourceType>,
     accepted: Accepted,
     include: IncludeObject,
-    /// In seconds since 1970, for ages.
+    /// The current time for ages, in seconds since 1970.
     now: i64,
     opening: Bytes,
 }
 
 impl Presenter {
-    /// Answers about this resource in this form; `include` is what `includeObject` says.
-    /// Fails with 400 when that is none of the words it may say.
+    /// Creates a presenter of this resource; `include` is the `includeObject` parameter.
+    /// Errors: 400 if `include` is invalid.
     pub(crate) fn new(
         resource: Arc<ResourceType>,
         accepted: Accepted,
@@ -53,8 +53,9 @@ impl Presenter {
         Ok(Self { resource, accepted, include, now, opening })
     }
 
-    /// One stored object. The text of the store is sent as it is where that is what was asked for.
-    /// Fails with 406 when a list was asked for.
+    /// Returns a response with one stored object. The stored text is sent unchanged if the client requested exactly
+    /// that form.
+    /// Errors: 406 if the client requested a list.
     pub(crate) fn stored(&self, code: u16, stored: &Stored) -> Result<Response<Body>, Status> {
         let plain = self.accepted.form == Form::Whole && !self.accepted.yaml && !self.accepted.pretty;
         if plain && object::is_current(&self.resource, stored) {
@@ -65,21 +66,21 @@ impl Presenter {
         self.object(code, object::read(&self.resource, stored))
     }
 
-    /// One whole object of the resource.
-    /// Fails with 406 when a list was asked for.
+    /// Returns a response with one whole object of the resource.
+    /// Errors: 406 if the client requested a list.
     pub(crate) fn object(&self, code: u16, object: Value) -> Result<Response<Body>, Status> {
         Ok(value(&self.accepted, code, &self.shaped(object)?))
     }
 
-    /// A page of a list.
-    /// Fails with 406 when a single object was asked for.
+    /// Returns a response with one page of a list.
+    /// Errors: 406 if the client requested a single object.
     pub(crate) fn list(
         &self,
         items: &[Arc<Stored>],
         mut metadata: BTreeMap<&'static str, Value>,
     ) -> Result<Response<Body>, Status> {
         if self.resource.custom.is_some() && self.accepted.form == Form::Whole {
-            // Such a list has no type that would leave out what is empty.
+            // A list of custom resources has no type that omits empty fields.
             metadata.entry("continue").or_insert_with(|| "".into());
         }
         let objects =
@@ -91,7 +92,7 @@ impl Presenter {
             Form::Whole => {
                 let mut objects = objects();
                 if self.resource.custom.is_none() {
-                    // The type of a built-in list says what its items are.
+                    // The type of a built-in list determines the type of its items.
                     objects.iter_mut().filter_map(Value::as_object_mut).for_each(untyped);
                 }
                 let list = json!({
@@ -127,8 +128,8 @@ impl Presenter {
         }
     }
 
-    /// An object of the resource in the form asked for.
-    /// Fails with 406 when a list was asked for.
+    /// Returns an object of the resource in the requested form.
+    /// Errors: 406 if the client requested a list.
     pub(crate) fn shaped(&self, object: Value) -> Result<Value, Status> {
         match self.accepted.form {
             Form::Whole => Ok(object),
@@ -151,7 +152,7 @@ impl Presenter {
         }
     }
 
-    /// The text of one stored object, as events of a watch carry it.
+    /// Appends one stored object in the form of a watch event.
     pub(crate) fn append(&self, out: &mut Vec<u8>, stored: &Stored) -> Result<(), Status> {
         if self.accepted.form == Form::Whole && object::is_current(&self.resource, stored) {
             out.extend_from_slice(&self.opening);
@@ -162,12 +163,12 @@ impl Presenter {
         Ok(())
     }
 
-    /// Ages count up to this time from now on.
+    /// Sets the current time for ages.
     pub(crate) fn set_now(&mut self, now: i64) {
         self.now = now;
     }
 
-    /// Whether the form is a table.
+    /// True if the form is a table.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.accepted.form, Form::Table(_))
     }
@@ -180,7 +181,7 @@ impl Presenter {
         table
     }
 
-    /// How Go prints the type, which messages show.
+    /// Returns the Go type of the resource for messages.
     fn go_type(&self, kind: &str) -> String {
         match self.resource.group.split('.').next() {
             _ if self.resource.custom.is_some() => "*unstructured.Unstructured".to_owned(),

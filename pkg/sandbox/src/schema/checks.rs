@@ -1,41 +1,33 @@
-//! What a schema says about values beyond their type: bounds, patterns, alternatives, rules.
+//! Conditions of a schema on values beyond their type: bounds, patterns, alternatives, rules.
 
 use serde_json::{Map, Value};
 
 use super::{NodeId, Pattern, Rule};
 
-/// Everything a value must fulfil besides its type. Numbers are those of JSON; lengths count characters.
+/// All conditions on a value besides its type. Numbers are JSON numbers; lengths count characters.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
-    /// `enum`: the values there are.
+    /// `enum`: the allowed values.
     pub allowed: Vec<Value>,
-    /// `minimum`.
     pub minimum: Option<Bound>,
-    /// `maximum`.
     pub maximum: Option<Bound>,
-    /// `multipleOf`.
     pub multiple_of: Option<f64>,
     /// `minLength`, in characters.
     pub min_length: Option<i64>,
     /// `maxLength`, in characters.
     pub max_length: Option<i64>,
-    /// `pattern`.
     pub pattern: Option<Pattern>,
-    /// `minItems`.
     pub min_items: Option<i64>,
-    /// `maxItems`.
     pub max_items: Option<i64>,
-    /// `minProperties`.
     pub min_properties: Option<i64>,
-    /// `maxProperties`.
     pub max_properties: Option<i64>,
-    /// `allOf`: all of them hold.
+    /// `allOf`: all schemas must match.
     pub all_of: Vec<NodeId>,
-    /// `anyOf`: at least one of them holds.
+    /// `anyOf`: at least one schema must match.
     pub any_of: Vec<NodeId>,
-    /// `oneOf`: exactly one of them holds.
+    /// `oneOf`: exactly one schema must match.
     pub one_of: Vec<NodeId>,
-    /// `not`: it does not hold.
+    /// `not`: the schema must not match.
     pub not: Option<NodeId>,
     /// `x-kubernetes-validations`.
     pub rules: Vec<Rule>,
@@ -44,14 +36,13 @@ pub(crate) struct Checks {
 /// One end of a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bound {
-    /// The number.
     pub value: f64,
-    /// The number itself is outside.
+    /// True if the number itself is outside the range.
     pub exclusive: bool,
 }
 
 impl Checks {
-    /// Reads what one schema says by itself; the schemas it is made of (`allOf`…) are put in by the caller.
+    /// Reads the conditions of one schema. The caller adds its subschemas (`allOf`…).
     pub(super) fn read(source: &Map<String, Value>) -> Self {
         let number = |name: &str| source.get(name).and_then(Value::as_f64);
         let count = |name: &str| source.get(name).and_then(Value::as_i64);

@@ -1,4 +1,4 @@
-//! Reads the schema of a custom resource (`openAPIV3Schema`).
+//! Parser of the schema of a custom resource (`openAPIV3Schema`).
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -9,13 +9,14 @@ use serde_json::{Map, Value};
 
 use super::{Additional, Checks, ListType, Node, NodeId, Rule, Schemas, Type, object_meta};
 
-/// How deep schemas may nest. What is deeper is taken as anything; definitions with it are refused before.
+/// The maximum nesting depth of schemas. Deeper nodes allow any value; definitions with such nodes are rejected
+/// earlier.
 const MAX_DEPTH: usize = 128;
 
-/// Reads an `openAPIV3Schema`.
-/// Shape: `apiVersion`, `kind` and `metadata` of the root and of embedded resources have the shapes every object has,
-/// whatever the schema says, but for what it says about names. Descriptions are left out. Every reading succeeds:
-/// what makes no sense was refused when the definition came.
+/// Parses an `openAPIV3Schema`.
+/// Shape: `apiVersion`, `kind` and `metadata` of the root and of embedded resources always have the shapes that all
+/// objects share. Only the schema's rules for names apply in addition. Descriptions are omitted. Parsing always
+/// succeeds, because invalid definitions were rejected on creation.
 pub(crate) fn parse(source: &Value) -> (Arc<Schemas>, NodeId) {
     let mut parser = Parser::default();
     let root = parser.node(source, MAX_DEPTH);
@@ -32,7 +33,7 @@ struct Parser {
 }
 
 impl Parser {
-    /// One copy of each text: schemas repeat the same few names.
+    /// Returns a shared copy of a text, because schemas repeat the same few names.
     fn word(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.words.get(text) {
             return Arc::clone(known);
@@ -126,7 +127,7 @@ impl Parser {
             || alternatives.any(|id| self.schemas.schema(id).node().rules_below)
     }
 
-    /// Gives a node the fields every object has.
+    /// Adds the fields of every object to a node.
     fn make_resource(&mut self, id: NodeId, source: &Value) {
         let metadata = self.metadata(source);
         if self.schemas.schema(metadata).node().rules_below {
@@ -144,7 +145,7 @@ impl Parser {
         }
     }
 
-    /// The shape of metadata: one for all, but where the schema of the root says something about names.
+    /// Returns the schema of metadata: a shared one, unless the root's schema has rules for names.
     fn metadata(&mut self, source: &Value) -> NodeId {
         let shared = match self.object_meta {
             Some(id) => id,
@@ -184,7 +185,7 @@ fn kind(source: &Map<String, Value>) -> Type {
     }
 }
 
-/// Whether values of this type are checked against this format; others are as if not written.
+/// True if values of this type are checked against this format. Other formats are ignored.
 /// Source: apiextensions-apiserver 1.36 `supportedVersionedFormats`.
 fn is_checked(kind: Type, format: &str) -> bool {
     const OF_TEXT: [&str; 26] = [
@@ -225,7 +226,7 @@ fn is_checked(kind: Type, format: &str) -> bool {
     }
 }
 
-/// Collects the formats in a schema that values are not checked against.
+/// Collects the formats of a schema that values are not checked against.
 pub(crate) fn unknown_formats(source: &Value, found: &mut Vec<String>) {
     let Some(source) = source.as_object() else { return };
     let format = source.get("format").and_then(Value::as_str).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The shape of `metadata`, which every object has and no definition describes.
+//! The schema of `metadata`, which every object has and no definition describes.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -6,7 +6,7 @@ use super::{Additional, ListType, Node, NodeId, PatchStrategy, Schemas, Type};
 
 const PREFIX: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
-/// Adds the shape of `ObjectMeta` and what it is made of, and returns its number.
+/// Adds the schema of `ObjectMeta` and its parts. Returns its number.
 /// Source: `io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta` in the OpenAPI document of kube-apiserver 1.36.
 pub(crate) fn object_meta(schemas: &mut Schemas) -> NodeId {
     let text = schemas.add(Node { kind: Type::String, ..Node::default() });

@@ -1,7 +1,7 @@
 //! Regular expressions of schemas, compiled at first use.
 //!
-//! The real server runs Go's RE2 syntax, which is translated. A pattern that cannot be read all the same, though Go
-//! could, is taken as matched by everything.
+//! The real server uses Go's RE2 syntax, which is translated. A pattern that is valid in Go but still unreadable here
+//! matches every text.
 
 mod go;
 
@@ -9,10 +9,10 @@ use std::{ops::Range, sync::OnceLock};
 
 use regex::{Regex, RegexBuilder};
 
-/// What a compiled pattern may use, in bytes: patterns come from clients.
+/// The memory limit of a compiled pattern, in bytes: patterns come from clients.
 const SIZE_LIMIT_BYTES: usize = 4 << 20;
 
-/// A pattern with its text.
+/// A pattern with its source text.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     text: Box<str>,
@@ -20,7 +20,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Keeps the text; nothing is compiled yet.
+    /// Stores the text without compiling the pattern.
     pub(crate) fn new(text: &str) -> Self {
         Self { text: text.into(), compiled: OnceLock::new() }
     }
@@ -29,13 +29,13 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether some part of the text matches.
+    /// True if some part of the text matches.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         let compiled = self.compiled.get_or_init(|| build(&go::translate(&self.text).ok()?).ok());
         compiled.as_ref().is_none_or(|regex| regex.is_match(text))
     }
 
-    /// What Go says about a pattern that it cannot read; `None` when it is fine or nothing reliable is known.
+    /// Returns Go's error for an invalid pattern. `None` if the pattern is valid or no reliable message is known.
     /// Source: Go `regexp/syntax`.
     pub(crate) fn fault(text: &str) -> Option<String> {
         if text.is_empty() {
@@ -62,7 +62,7 @@ impl Pattern {
         let shown = match (*words, marked(&report)) {
             (_, None) | ("missing closing )" | "unexpected )", _) => text,
             ("missing closing ]", Some((marked, rest))) => &report[marked.start..rest],
-            // Of a repetition by number the brace alone is marked.
+            // For a counted repetition, the report marks only the brace.
             (_, Some((marked, rest))) if report[marked.clone()] == *"{" => {
                 report[marked.start..rest].split_inclusive('}').next().unwrap_or_default()
             }
@@ -72,7 +72,7 @@ impl Pattern {
     }
 }
 
-/// The part of a pattern of one line that a report marks with `^`, and where that line ends in the report.
+/// Returns the part of a one-line pattern that a report marks with `^`, and the end of that line.
 fn marked(report: &str) -> Option<(Range<usize>, usize)> {
     let mut start = 0;
     let mut lines = report.split('\n').map(|line| {
@@ -95,7 +95,7 @@ fn build(text: &str) -> Result<Regex, regex::Error> {
 mod tests {
     use super::*;
 
-    /// What Go 1.26 says.
+    /// The expectations come from Go 1.26.
     #[test]
     fn a_pattern_means_what_it_means_in_go() {
         for (pattern, text, expected) in [

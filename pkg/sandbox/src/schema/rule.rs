@@ -1,4 +1,4 @@
-//! Rules in the Common Expression Language (`x-kubernetes-validations`), compiled at first use and kept.
+//! Rules in the Common Expression Language (`x-kubernetes-validations`), compiled at first use and cached.
 
 use std::sync::OnceLock;
 
@@ -7,25 +7,23 @@ use serde_json::Value;
 
 use crate::cel;
 
-/// One rule, as a schema has it.
+/// One rule of a schema.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// The expression.
     pub expression: Box<str>,
-    /// What is said when it does not hold; empty when nothing was given.
+    /// The message of a failed rule; empty without a message.
     pub message: Box<str>,
-    /// An expression for the message; empty when there is none.
+    /// The expression for the message; empty without an expression.
     pub message_expression: Box<str>,
-    /// The sort of fault.
     pub reason: RuleReason,
-    /// The field the fault is about, below the value, such as `.a['b']`; empty for the value itself.
+    /// The field of the error, relative to the value, such as `.a['b']`; empty for the value itself.
     pub field_path: Box<str>,
-    /// `oldSelf` is an optional, and the rule is run when there is none too.
+    /// True if `oldSelf` is an optional and the rule also runs without an old value.
     pub optional_old_self: bool,
     compiled: OnceLock<Result<Compiled, String>>,
 }
 
-/// The sorts of faults a rule may report.
+/// The reason of a rule's error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum RuleReason {
     /// `FieldValueInvalid`.
@@ -39,19 +37,18 @@ pub(crate) enum RuleReason {
     Duplicate,
 }
 
-/// A rule that can be run.
+/// A compiled rule.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    /// The rule.
     pub program: Program,
-    /// Its message, if that is an expression.
+    /// The compiled message expression. `None` without an expression.
     pub message: Option<Program>,
-    /// It compares with the value before.
+    /// True if the rule uses the old value.
     pub uses_old_self: bool,
 }
 
 impl Rule {
-    /// Reads an item of `x-kubernetes-validations`.
+    /// Parses an item of `x-kubernetes-validations`.
     pub(super) fn read(source: &Value) -> Self {
         let text = |name: &str| source.get(name).and_then(Value::as_str).unwrap_or_default();
         let reason = match text("reason") {
@@ -71,12 +68,12 @@ impl Rule {
         }
     }
 
-    /// The rule, ready to run.
+    /// Returns the compiled rule.
     pub(crate) fn compiled(&self) -> Result<&Compiled, &str> {
         self.compiled.get_or_init(|| self.compile()).as_ref().map_err(String::as_str)
     }
 
-    /// Whether one of its expressions is to be run with room.
+    /// True if one of the expressions needs extra stack.
     pub(super) fn is_deep(&self) -> bool {
         cel::is_deep(&self.expression) || cel::is_deep(&self.message_expression)
     }

@@ -1,7 +1,7 @@
 //! Field selectors: `metadata.name=a,status.phase!=Running`.
 //!
-//! Every kind offers its name, most their namespace, some a few fields more. What a kind offers is a fact of the real
-//! server, listed in [`KINDS`]; custom resources offer what their definition says (`selectableFields`).
+//! Every kind supports its name, most kinds their namespace, and some kinds a few more fields. [`KINDS`] lists the
+//! fields of the real server. The definition of a custom resource lists its fields (`selectableFields`).
 
 use serde_json::Value;
 
@@ -20,23 +20,24 @@ struct Term {
     value: String,
 }
 
-/// Where the value of a field is read.
+/// The source of a field's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Field {
     Name,
     Namespace,
-    /// A JSON pointer, and the text a missing value counts as.
+    /// A JSON pointer, and the text that stands for a missing value.
     BuiltIn(&'static str, &'static str),
     /// A path in a custom resource.
     Custom(JsonPath),
 }
 
-/// Fields with the place of their value and the text a missing value counts as.
+/// Fields, each with the path of its value and the text that stands for a missing value.
 type Fields = &'static [(&'static str, &'static str, &'static str)];
 
-/// Kinds with a list of their own, as `kind.group`: the field, the place of its value (an empty one is always empty), and
-/// the text a missing value counts as. Source: `AddFieldLabelConversionFunc` in kubernetes 1.36 `pkg/apis/*/v1`, and the
-/// selectable fields of the strategies in `pkg/registry`; Events offer what they share with `events.k8s.io`.
+/// Kinds with their own list, as `kind.group`: the field, the path of its value (an empty path yields an empty value),
+/// and the text for a missing value.
+/// Source: `AddFieldLabelConversionFunc` in kubernetes 1.36 `pkg/apis/*/v1`, and the selectable fields of the
+/// strategies in `pkg/registry`. Events support the fields they share with `events.k8s.io`.
 const KINDS: &[(&str, Fields)] = &[
     (
         "pods",
@@ -71,9 +72,9 @@ const EVENT: Fields = &[
 ];
 
 impl FieldSelector {
-    /// Reads `metadata.name=a,status.phase!=Running` for this resource. A backslash before `,`, `=` or a backslash makes
-    /// it part of the value.
-    /// Fails with 400 for a field that the resource does not offer, with the real server's words.
+    /// Parses a selector such as `metadata.name=a,status.phase!=Running` for this resource. A backslash escapes `,`,
+    /// `=` and the backslash in values.
+    /// Errors: 400 with the real server's message for an unsupported field.
     pub(crate) fn parse(text: &str, resource: &ResourceType) -> Result<Self, Status> {
         let parts = split(text);
         let mut read = Vec::with_capacity(parts.len());
@@ -82,13 +83,13 @@ impl FieldSelector {
         }
         let mut terms = Vec::with_capacity(read.len());
         for (name, negated, value) in read {
-            // The real server drops a term that says nothing before it looks at the name.
+            // The real server drops an empty term before it checks the name.
             if !name.is_empty() || !value.is_empty() {
                 let field = field(resource, name).map_err(Status::bad_request)?;
                 terms.push(Term { field, negated, value });
             }
         }
-        // Cheap ones first: they decide without reading the body.
+        // Cheap terms first: they may decide without reading the body.
         terms.sort_by_key(|term| !matches!(term.field, Field::Name | Field::Namespace));
         Ok(Self { terms })
     }
@@ -97,7 +98,7 @@ impl FieldSelector {
         self.terms.is_empty()
     }
 
-    /// Whether the object matches. Its body is read only when more than name and namespace is asked for.
+    /// True if the object matches. Reads the body only if a term needs more than name and namespace.
     pub(crate) fn matches(&self, object: &Stored) -> bool {
         let mut body = None;
         self.terms.iter().all(|term| {
@@ -141,7 +142,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// The terms between commas, sorted: the real server finds the first error in that order.
+/// Returns the terms between commas, sorted: the real server reports the first error in that order.
 fn split(text: &str) -> Vec<&str> {
     let mut terms = Vec::new();
     let (mut start, mut escaped) = (0, false);
@@ -162,7 +163,7 @@ fn split(text: &str) -> Vec<&str> {
     terms
 }
 
-/// The name, whether it must differ, and the value.
+/// Returns the field name, true for a negated term, and the value.
 fn term<'a>(selector: &str, term: &'a str) -> Result<(&'a str, bool, String), String> {
     let found = term.char_indices().find_map(|(index, _)| {
         let rest = &term[index..];
@@ -188,7 +189,7 @@ fn unescape(text: &str) -> Result<String, String> {
                     return Err(format!("invalid field selector: invalid escape sequence: {sequence}"));
                 }
             },
-            // The real server prints the number of the character.
+            // The real server prints the code of the character.
             ',' | '=' => {
                 return Err(format!(
                     "invalid field selector: unescaped character in value: {}",

@@ -1,4 +1,4 @@
-//! Label selectors: `a=b,c in (d,e),!f`, and the form specs have (`matchLabels`, `matchExpressions`).
+//! Label selectors: `a=b,c in (d,e),!f`, and the form in specs (`matchLabels`, `matchExpressions`).
 
 use std::{collections::BTreeSet, fmt};
 
@@ -9,14 +9,14 @@ use crate::{
     status::{FieldError, Status},
 };
 
-/// The operators the parser names when it finds none, in its order; `gt` and `lt` are written `>` and `<`.
+/// The operators in the parser's error message, in its order; `gt` and `lt` are written `>` and `<`.
 const OPERATORS: &str = "in, notin, =, ==, !=, gt, lt";
 
-/// A parsed `labelSelector`. Requirements are sorted by key, as the real server prints them.
+/// A parsed `labelSelector`. Requirements are sorted by key, in the real server's print order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LabelSelector {
     requirements: Vec<Requirement>,
-    /// Takes no object at all: what a selector that is not there means in a spec.
+    /// True if the selector matches no object, like a missing selector in a spec.
     nothing: bool,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct LabelSelector {
 struct Requirement {
     key: String,
     operator: Operator,
-    /// Sorted, each once.
+    /// Sorted and without duplicates.
     values: Vec<String>,
 }
 
@@ -42,17 +42,16 @@ enum Operator {
 }
 
 impl LabelSelector {
-    /// Reads `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2`.
-    /// Fails with 400 with the real server's words.
+    /// Parses a selector such as `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2`.
+    /// Errors: 400 with the real server's message.
     pub(crate) fn parse(text: &str) -> Result<Self, Status> {
         let mut requirements = Parser::new(text).requirements().map_err(Status::bad_request)?;
         requirements.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(Self { requirements, nothing: false })
     }
 
-    /// Reads a `metav1.LabelSelector` (`matchLabels`, `matchExpressions`), as specs have it. Without one (null) nothing
-    /// matches, with an empty one everything. An expression with an unknown operator, which no server stores, makes it
-    /// match nothing.
+    /// Parses a `metav1.LabelSelector` (`matchLabels`, `matchExpressions`) of a spec. A missing selector (null) matches
+    /// nothing, an empty one everything. An unknown operator, which no server stores, makes the selector match nothing.
     pub(crate) fn of_object(selector: &Value) -> Self {
         if selector.is_null() {
             return Self { requirements: Vec::new(), nothing: true };
@@ -68,7 +67,7 @@ impl LabelSelector {
         Self { requirements, nothing: false }
     }
 
-    /// Reads a plain map of labels, as Services and ReplicationControllers select by.
+    /// Parses a plain map of labels, the selector of Services and ReplicationControllers.
     pub(crate) fn of_map(labels: &Value) -> Self {
         Self { requirements: equalities(labels), nothing: false }
     }
@@ -81,7 +80,7 @@ impl LabelSelector {
         self.matches_with(|key| labels.iter().find(|(name, _)| **name == *key).map(|(_, value)| &**value))
     }
 
-    /// Whether the labels in the metadata of this object match.
+    /// True if the labels of this object match.
     pub(crate) fn matches_object(&self, object: &Value) -> bool {
         self.matches_with(|key| object["metadata"]["labels"].get(key)?.as_str())
     }
@@ -92,8 +91,7 @@ impl LabelSelector {
     }
 }
 
-/// Prints it as the real server does in tables: the text it is parsed from, sorted; empty when everything or nothing
-/// matches.
+/// Prints the selector as in the real server's tables: parsable and sorted; empty if everything or nothing matches.
 impl fmt::Display for LabelSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, requirement) in self.requirements.iter().enumerate() {
@@ -133,7 +131,7 @@ fn of_expression(expression: &Value) -> Option<Requirement> {
 }
 
 impl Requirement {
-    /// A requirement whose values have the right form; the key was checked when it was read.
+    /// Creates a requirement and validates its values. The parser already validated the key.
     fn checked(key: String, operator: Operator, values: BTreeSet<String>) -> Result<Self, String> {
         let values: Vec<_> = values.into_iter().collect();
         let mut errors = Vec::new();
@@ -198,7 +196,7 @@ impl fmt::Display for Requirement {
     }
 }
 
-/// Walks the text token by token. Tokens are pieces of it: `(`, `==`, or a word; the end is the empty piece.
+/// Parser over tokens. A token is a piece of the text: `(`, `==`, or a word. The empty token marks the end.
 struct Parser<'a> {
     rest: &'a str,
 }
@@ -272,7 +270,7 @@ impl<'a> Parser<'a> {
         }
         let problems = label_key_problems(key);
         if !problems.is_empty() {
-            // The real server prints the path it does not have.
+            // The real server prints `<nil>` for the missing path.
             return Err(FieldError::invalid("<nil>", key, problems.join("; ")).to_string());
         }
         let key = key.to_owned();
@@ -309,7 +307,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A list in brackets. Nothing between two commas is the empty value.
+    /// Parses a list in brackets. An empty item between two commas is the empty value.
     fn values(&mut self) -> Result<BTreeSet<String>, String> {
         let open = self.next();
         if open != "(" {

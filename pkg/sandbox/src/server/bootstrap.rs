@@ -1,4 +1,4 @@
-//! What every cluster has from the start.
+//! Initial objects of every cluster.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::{client::Client, controllers::ObjectRef, discovery, meta, status::Sta
 
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/// Makes what is not there yet: namespaces, the Service of the server, roles, priority classes.
+/// Creates missing initial objects: namespaces, the Service of the server, roles, priority classes.
 pub(super) async fn bootstrap(client: &Client) -> Result<(), Status> {
     for object in objects() {
         let text = |name: &str| object[name].as_str().unwrap_or_default().to_owned();
@@ -61,8 +61,8 @@ fn objects() -> Vec<Value> {
     objects
 }
 
-/// What every namespace has from the start: the account of its pods, and what they trust the server by (there is nothing
-/// for them to verify here).
+/// Returns the initial objects of a namespace: the service account of its pods, and their CA bundle. The bundle is
+/// empty: pods have nothing to verify.
 pub(crate) fn namespace_content(namespace: &str) -> [Value; 2] {
     [
         json!({
@@ -88,7 +88,7 @@ fn priority_class(name: &str, value: i64, description: &str) -> Value {
     })
 }
 
-/// The roles people are given; what the aggregated ones of them hold is nobody's business here.
+/// Returns the default roles for users. The rules of aggregated roles are set elsewhere.
 fn roles() -> Vec<Value> {
     let metadata = |name: &str| {
         json!({
@@ -123,12 +123,12 @@ fn roles() -> Vec<Value> {
     ]
 }
 
-/// The groups and versions this server serves itself.
+/// Returns APIServices for the groups and versions that this server serves itself.
 fn api_services() -> Vec<Value> {
     let mut services: Vec<Value> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     for resource in discovery::in_order(Vec::new()) {
-        // Who serves this group does not aggregate itself.
+        // A server of this group does not aggregate itself.
         if &*resource.group == "apiregistration.k8s.io" {
             continue;
         }
@@ -142,8 +142,8 @@ fn api_services() -> Vec<Value> {
     services
 }
 
-/// The entry of a group and version that this server serves itself; `managed` tells when it is made: `onstart`, or
-/// `true` for custom resources.
+/// Returns the APIService of a group and version that this server serves itself. `managed` is `onstart`, or `true` for
+/// custom resources.
 pub(crate) fn api_service(group: &str, version: &str, managed: &str) -> Value {
     let mut spec = json!({"version": version, "groupPriorityMinimum": 17_800, "versionPriority": 15});
     if managed == "true" {

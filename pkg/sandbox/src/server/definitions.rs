@@ -1,4 +1,4 @@
-//! The definitions of custom resources that are served.
+//! Served custom resource definitions.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,24 +9,24 @@ use serde_json::Value;
 
 use crate::kinds::ResourceType;
 
-/// Holds a definition until its objects are gone.
+/// The finalizer that keeps a definition until its objects are deleted.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// What is known of the definitions that are served.
+/// The state of all served definitions.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
-    /// Held while a definition settles. Nothing waits under it: whoever wrote a definition sees it settled, or is gone
-    /// before it began.
+    /// Held while a definition is processed. No code waits while holding the lock. The writer of a definition therefore
+    /// sees the complete result, unless the writer left before processing began.
     pub(crate) settling: Mutex<()>,
-    /// By the names of definitions.
+    /// Served definitions by name.
     pub(crate) served: Mutex<BTreeMap<String, Served>>,
-    /// Those that wait for their objects to go.
+    /// Definitions that wait for the deletion of their objects.
     going: Mutex<BTreeSet<String>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Served {
-    /// What that was made from.
+    /// The inputs of `resources`.
     pub(crate) origin: Origin,
     pub(crate) resources: Vec<Arc<ResourceType>>,
 }
@@ -41,17 +41,17 @@ impl Definitions {
         }
     }
 
-    /// Whether a definition waits for its objects to go.
+    /// True if a definition waits for the deletion of its objects.
     pub(crate) fn is_going(&self, name: &str) -> bool {
         self.going.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
     }
 }
 
-/// What of a definition decides what it serves.
+/// The parts of a definition that determine its resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) uid: String,
     pub(crate) generation: i64,
-    /// Accepted names can be another than those the spec asks for.
+    /// The accepted names, which may differ from the names in the spec.
     pub(crate) accepted: Value,
 }

@@ -1,4 +1,4 @@
-//! What is told about the server itself: version, health, what is served and in which shapes.
+//! Documents about the server itself: version, health, discovery and schemas.
 
 use http::{Method, Response, StatusCode, header, request::Parts};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::{
     status::Status,
 };
 
-/// Answers at an address that is no resource.
+/// Answers a request for a path that is not a resource.
 pub(super) fn answer(server: &Server, parts: &Parts, query: &Query) -> Response<Body> {
     let header =
         |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -30,13 +30,14 @@ pub(super) fn answer(server: &Server, parts: &Parts, query: &Query) -> Response<
         ["metrics"] => respond::text(200, metrics(server)),
         _ => match Accepted::read(accept, query.flag("pretty"), false) {
             Ok(accepted) => document(server, &segments, &accepted, parts),
-            // What is no resource is JSON for everybody.
+            // Paths without a resource always support JSON.
             Err(_) => document(server, &segments, &Accepted::default(), parts),
         },
     }
 }
 
-/// Source: kube-apiserver 1.36, measured: all other addresses answer to whatever method as to a GET.
+/// True if the path supports only GET.
+/// Source: kube-apiserver 1.36, measured: all other paths treat every method as a GET.
 fn takes_get_alone(server: &Server, segments: &[&str]) -> bool {
     let (group, version) = match segments {
         ["version" | "api"] => return true,
@@ -95,7 +96,7 @@ fn aggregated(document: &Value) -> Response<Body> {
     response
 }
 
-/// Where the client reached the server.
+/// Returns the address under which the client reached the server.
 fn address(parts: &Parts) -> String {
     let host = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
     host.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str)).unwrap_or("localhost").to_owned()
@@ -105,7 +106,7 @@ fn is_built_in(server: &Server, group: &str) -> bool {
     server.kinds().resources().iter().any(|resource| &*resource.group == group && resource.custom.is_none())
 }
 
-/// The release whose behaviour this server has.
+/// Returns the release that this server imitates.
 fn version() -> Value {
     let (version, minor, build_date) = builtin::RELEASE;
     json!({

@@ -1,4 +1,4 @@
-//! Where trouble comes in: before a request takes effect, and after.
+//! Faults applied before and after a request takes effect.
 
 use super::Server;
 use crate::{
@@ -9,31 +9,31 @@ use crate::{
     status::{Details, Status, qualified},
 };
 
-/// What is to become of a request that a fault may have struck.
+/// The decision about a request after all faults.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    /// It takes effect, and this follows.
+    /// The request takes effect, followed by this ending.
     Proceed(Ending),
-    /// It takes no effect, and this is its answer.
+    /// The request has no effect and receives this response.
     Refuse(Status),
-    /// It takes no effect and gets no answer.
+    /// The request has no effect and receives no response.
     Cut,
 }
 
-/// What follows a request that took effect.
+/// The ending of a request that took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     Answer,
-    /// A watch breaks off after its first event; everything else is answered.
+    /// Ends a watch after its first event; answers every other request.
     BreakOff,
-    /// No answer.
+    /// Sends no response.
     Cut,
-    /// The end of the server.
+    /// Ends the server.
     Kill,
 }
 
 impl Server {
-    /// Asked before a request takes effect. A slow one waits here.
+    /// Decides about a request before it takes effect. Waits for the latency of a fault.
     pub(super) async fn strike(&self, request: &Request) -> Verdict {
         if self.is_killed() {
             return Verdict::Cut;
@@ -55,19 +55,19 @@ impl Server {
         }
     }
 
-    /// Whether a fault has killed it.
+    /// True if a fault killed the server.
     pub(super) fn is_killed(&self) -> bool {
         *self.killed.borrow()
     }
 
-    /// Nothing is answered from now on, nothing watched and nothing written; the data directory is there for the next.
+    /// Stops all responses, watches and writes, and releases the data directory.
     pub(super) fn kill(&self) {
         self.killed.send_replace(true);
         self.store.leave();
     }
 }
 
-/// What a server in that sort of trouble answers.
+/// Returns the response of a fault.
 fn refusal(request: &Request, code: u16, retry_after_seconds: Option<u32>) -> Status {
     let plural = request.resource.split('/').next().unwrap_or_default();
     let (group, name) = (&*request.group, &*request.name);
@@ -90,7 +90,7 @@ fn refusal(request: &Request, code: u16, retry_after_seconds: Option<u32>) -> St
     status
 }
 
-/// What somebody without the right is told. Source: apiserver 1.36 `responsewriters.ForbiddenStatusError`.
+/// Returns the response to a request without permission. Source: apiserver 1.36 `responsewriters.ForbiddenStatusError`.
 pub(crate) fn forbidden(request: &Request, user: &str) -> Status {
     let Request { group, resource, namespace, name, verb, .. } = request;
     if resource.is_empty() {

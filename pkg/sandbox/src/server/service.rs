@@ -1,4 +1,4 @@
-//! The door: from an HTTP request to its answer.
+//! The entry point: from an HTTP request to its response.
 
 use std::{
     fmt::Display,
@@ -66,7 +66,7 @@ where
             (Some(response), ending)
         }
     };
-    // One that was under way when another killed the server gets no answer either.
+    // A request that was running when another one killed the server gets no response either.
     if matches!(ending, Ending::Cut | Ending::Kill) || server.is_killed() {
         response = None;
     }
@@ -85,7 +85,7 @@ where
     Ok(if ending == Ending::BreakOff { response.map(Body::broken_off) } else { response })
 }
 
-/// A request as the audit log has it, before it is answered.
+/// Returns the audit entry of a request before its response.
 pub(crate) fn logged(parts: &Parts) -> audit::Request {
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     let path = ResourcePath::parse(parts.uri.path());
@@ -194,7 +194,7 @@ where
     }
 }
 
-/// Browsers and command lines get line breaks. Source: apiserver 1.36 `isPrettyPrint`.
+/// True for clients such as browsers and curl, which receive line breaks. Source: apiserver 1.36 `isPrettyPrint`.
 fn is_pretty(query: &Query, agent: &str, accept: &str) -> bool {
     if !query.text("pretty").is_empty() {
         return query.flag("pretty");

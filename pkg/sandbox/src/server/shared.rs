@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 
 use std::{
     fmt,
@@ -27,11 +27,11 @@ pub(crate) struct Server {
     pub(crate) addresses: tokio::sync::Mutex<()>,
     pub(crate) definitions: Definitions,
     pub(crate) webhooks: RwLock<Arc<Webhooks>>,
-    /// What becomes of webhooks behind Services.
+    /// The handling of webhooks behind Services.
     pub(crate) service_webhooks: ServiceWebhooks,
-    /// Set once a fault killed it: nothing is answered any more.
+    /// True once a fault killed the server, which then stops answering.
     pub(super) killed: watch::Sender<bool>,
-    /// Watches of custom resources end when it changes what they are about.
+    /// The served resources. Watches of custom resources end when their resource changes.
     kinds: watch::Sender<Arc<Kinds>>,
 }
 
@@ -57,22 +57,22 @@ impl Server {
         }
     }
 
-    /// The webhooks as they were when a configuration was written last.
+    /// Returns the webhooks as of the last written configuration.
     pub(crate) fn webhooks(&self) -> Arc<Webhooks> {
         Arc::clone(&self.webhooks.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What is served at this moment.
+    /// Returns the currently served resources.
     pub(crate) fn kinds(&self) -> Arc<Kinds> {
         Arc::clone(&self.kinds.borrow())
     }
 
-    /// The same, with word of each change.
+    /// Returns the served resources with notifications about changes.
     pub(crate) fn follow_kinds(&self) -> watch::Receiver<Arc<Kinds>> {
         self.kinds.subscribe()
     }
 
-    /// Serves these custom resources from now on, beside the built-in ones.
+    /// Serves these custom resources from now on, in addition to the built-in ones.
     pub(crate) fn serve(&self, custom: Vec<Arc<ResourceType>>) {
         let resources = discovery::in_order(custom);
         self.kinds.send_modify(|kinds| *kinds = Arc::new(Kinds::new(resources, kinds.counter() + 1)));

@@ -1,4 +1,4 @@
-//! Starting a server and its controllers, and ending them.
+//! Start and stop of a server and its controllers.
 
 use std::sync::Arc;
 
@@ -17,24 +17,23 @@ use crate::{
     verbs::{definitions, webhooks},
 };
 
-/// Why a sandbox did not start.
+/// A failure to start a sandbox.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Its data directory cannot be used.
     #[error("cannot use the data directory")]
     Open(#[from] OpenError),
-    /// What every cluster has from the start could not be made, such as on a full disk.
+    /// A failure to create the initial objects, for example on a full disk.
     #[error("cannot make what a new cluster has: {0}")]
     Bootstrap(String),
-    /// There is no Tokio runtime for its controllers.
     #[error("cannot run controllers")]
     Runtime(#[from] TryCurrentError),
 }
 
-/// A Kubernetes API server in memory, with the controllers a cluster cannot do without. Clones are the same server; it
-/// ends with the last of them, and its data directory is free for the next one.
+/// A Kubernetes API server in memory, with the essential controllers of a cluster. Clones share one server. Dropping
+/// the last clone ends the server and releases its data directory.
 ///
-/// It is a `tower` service: `kube::Client::new(sandbox, "default")` talks to it without a wire.
+/// The sandbox is a `tower` service: `kube::Client::new(sandbox, "default")` connects without a network.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     pub(super) server: Arc<Server>,
@@ -42,23 +41,23 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// The log of requests.
+    /// Returns the log of requests.
     pub fn audit(&self) -> &Audit {
         &self.server.audit
     }
 
-    /// The trouble there is; it may be changed at any time.
+    /// Returns the active faults, which may change at any time.
     pub fn faults(&self) -> &Faults {
         &self.server.faults
     }
 
     #[cfg(test)]
-    /// A client without a wire that writes under this name.
+    /// Returns an in-process client that writes with this manager.
     pub(crate) fn client(&self, manager: &str) -> Client {
         Client::new(Arc::clone(&self.server), manager)
     }
 
-    /// What is stored, for tests that look at how it came to be.
+    /// Returns the store, for tests of stored objects.
     #[cfg(test)]
     pub(crate) fn store(&self) -> &Store {
         &self.server.store
@@ -66,19 +65,19 @@ impl Sandbox {
 }
 
 impl Sandbox {
-    /// Starts a server with its controllers, which run on the Tokio runtime this is called in. What every cluster has
-    /// from the start is there when it returns.
+    /// Starts a server with its controllers on the current Tokio runtime. The initial objects of a cluster exist when
+    /// this method returns.
     ///
     /// # Errors
-    /// When the data directory cannot be used or takes no writes. What was in it is as it was.
+    /// Fails if the data directory is unusable or read-only. The content of the directory is then unchanged.
     pub async fn start(options: Options) -> Result<Self, StartError> {
         Self::start_at(options, Clock::default()).await
     }
 
-    /// The same, with a clock of its own.
+    /// Starts a server with its own clock.
     ///
     /// # Errors
-    /// As [`Sandbox::start`].
+    /// Fails like [`Sandbox::start`].
     pub async fn start_at(options: Options, clock: Clock) -> Result<Self, StartError> {
         Handle::try_current()?;
         let store = match &options.data_dir {
@@ -98,8 +97,8 @@ impl Sandbox {
         Ok(Self { server, controllers: Arc::new(running) })
     }
 
-    /// Waits until the controllers have nothing left to do. One that cannot do its work, and tries again and again,
-    /// keeps this from ending; [`Sandbox::failing`] names it.
+    /// Waits until the controllers have no pending work. A controller that fails and retries forever prevents this;
+    /// [`Sandbox::failing`] names such controllers.
     pub async fn settle(&self) {
         loop {
             let revision = self.server.store.revision();
@@ -110,45 +109,45 @@ impl Sandbox {
         }
     }
 
-    /// What the controllers failed at last time and try again: a sentence each, with controller and object, sorted.
+    /// Returns the controllers' failures that are being retried, sorted: one sentence each, with controller and object.
     pub fn failing(&self) -> Vec<String> {
         self.controllers.failing()
     }
 
-    /// The number of the newest change.
+    /// Returns the revision of the newest change.
     pub fn revision(&self) -> u64 {
         self.server.store.revision().0
     }
 
-    /// Forgets how things were before a revision, as a compaction of etcd does: a list or a watch from before it is
+    /// Drops the history before a revision, like a compaction of etcd. Lists and watches from earlier revisions are
     /// answered with 410.
     pub fn compact(&self, before: u64) {
         self.server.store.compact(Revision(before));
     }
 
-    /// Ends the controllers and all watches. What is asked afterwards is still answered.
+    /// Stops the controllers and all watches. The server still answers requests.
     pub async fn stop(&self) {
         self.controllers.stop().await;
         self.server.store.close();
     }
 
-    /// Ends when a fault has killed it.
+    /// Waits until a fault kills the server.
     pub async fn killed(&self) {
-        // The sender lives as long as the server, so the wait ends with a value.
+        // The sender lives as long as the server, so the wait always returns a value.
         let _ = self.server.killed.subscribe().wait_for(|killed| *killed).await;
     }
 
-    /// What there is to tell about the data directory, if there is one.
+    /// Returns the report about the data directory. `None` without a data directory.
     pub fn journal_report(&self) -> Option<JournalReport> {
         self.server.store.journal_report()
     }
 }
 
-/// Takes up what is stored, and makes what every cluster has when it is not there.
+/// Loads the stored state and creates missing initial objects.
 async fn begin(server: &Arc<Server>) -> Result<(), Status> {
     definitions::load(server)?;
     bootstrap::bootstrap(&Client::new(Arc::clone(server), "apiserver")).await?;
-    // A webhook that does not answer must not keep the server from starting.
+    // Webhooks load last: a webhook that does not answer must not prevent the start.
     webhooks::load(server);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The server through its front door: requests in, answers out, without a wire.
+//! Tests of the server through in-process requests.
 
 mod controllers;
 mod custom;
@@ -48,7 +48,7 @@ async fn send(
     sandbox.clone().call(request.body(Full::new(body.into())).unwrap()).await
 }
 
-/// The status code and the body.
+/// Sends a request. Returns the status code and the body.
 async fn ask(sandbox: &Sandbox, method: &str, path: &str, body: &Value) -> (u16, Value) {
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let response = send(sandbox, method, path, body).await.unwrap();
@@ -89,7 +89,7 @@ fn widget(name: &str, spec: &Value) -> Value {
 
 const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 
-/// An open watch, read event by event.
+/// An open watch, read by event.
 struct Watch {
     body: Body,
     read: Vec<u8>,
@@ -102,7 +102,7 @@ impl Watch {
         Self { body: response.into_body(), read: Vec::new() }
     }
 
-    /// The next event; `None` at an end without trouble.
+    /// Returns the next event. `None` after a regular end.
     async fn next(&mut self) -> Option<Result<Value, Cut>> {
         loop {
             if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {

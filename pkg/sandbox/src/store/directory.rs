@@ -1,4 +1,4 @@
-//! The data directory: which files it has, and who may use it.
+//! The data directory: its files and its lock.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -6,70 +6,60 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A history that lets clients miss some minutes of a busy server.
+/// The default length of the history: some minutes of changes on a busy server.
 pub(crate) const DEFAULT_HISTORY: usize = 10_000;
 
-/// How a data directory is used.
+/// The options of a data directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DirectoryOptions {
-    /// How many changes are kept in memory, see [`Store::in_memory`](super::Store::in_memory).
+    /// The number of changes kept in memory, see [`Store::in_memory`](super::Store::in_memory).
     pub history: usize,
-    /// The number of this process, told to others that want the directory.
+    /// The id of this process, shown to other processes that want the directory.
     pub owner: Option<u32>,
 }
 
-/// Why a data directory cannot be opened. The state in it is as it was.
+/// A failure to open a data directory. The stored state is unchanged.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another process has it.
+    /// Another process uses the directory.
     #[error("`{}` is in use{}", directory.display(), by(*owner))]
     InUse {
-        /// The data directory.
         directory: PathBuf,
-        /// The number of that process, if it left it.
+        /// The id of that process, if known.
         owner: Option<u32>,
     },
-    /// The journal was made by something else.
+    /// The journal belongs to another program.
     #[error("`{}` is not a journal of capstan; name another directory, or move the file away", file.display())]
-    Foreign {
-        /// The journal.
-        file: PathBuf,
-    },
-    /// The journal was made by another version.
+    Foreign { file: PathBuf },
+    /// The journal was written by another version.
     #[error("`{}` has a format this version does not know; use the version of capstan that wrote it", file.display())]
-    UnknownFormat {
-        /// The journal.
-        file: PathBuf,
-    },
-    /// The journal was changed by something else, or the disk failed.
+    UnknownFormat { file: PathBuf },
+    /// The journal was changed externally, or the disk failed.
     #[error("`{}` is damaged at byte {offset}: {reason}; {}", file.display(), advice(file, *offset, *has_state))]
     Damaged {
-        /// The journal.
         file: PathBuf,
-        /// Where the first record begins that is not sound.
+        /// The start of the first invalid record.
         offset: u64,
-        /// What is wrong with it.
         reason: &'static str,
-        /// What stands before it is a state to go on with.
+        /// True if the records before the offset contain a usable state.
         has_state: bool,
     },
-    /// The system refused.
+    /// An error of the operating system.
     #[error("cannot {action} `{}`", path.display())]
     Io {
-        /// `create`, `lock`, `read`…
+        /// The failed action: `create`, `lock`, `read`…
         action: &'static str,
-        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
 }
 
-/// A data directory that belongs to this process until it is dropped.
+/// A data directory that belongs to this process until the value is dropped.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
-    /// Locked by the system: the lock goes with the process, whatever becomes of the file.
+    /// Locked by the operating system: the lock ends with the process, even if the file is deleted.
     _lock: File,
 }
 
@@ -80,14 +70,14 @@ impl Default for DirectoryOptions {
 }
 
 impl OpenError {
-    /// For `map_err`: what was tried, and on what.
+    /// Returns a closure for `map_err` that adds the action and the path.
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { action, path: path.to_owned(), source }
     }
 }
 
 impl Directory {
-    /// Makes the directory if need be, and takes it.
+    /// Locks the directory. Creates a missing directory.
     pub(super) fn take(path: &Path, owner: Option<u32>) -> Result<Self, OpenError> {
         create_private_directory(path).map_err(OpenError::io("create", path))?;
         let lock_path = path.join("lock");
@@ -101,21 +91,21 @@ impl Directory {
             }
             Err(TryLockError::Error(source)) => return Err(OpenError::io("lock", &lock_path)(source)),
         }
-        // For people alone: the directory is as well locked on a disk that has no room for the number.
+        // The process id is information for users only. The lock also holds on a full disk without it.
         drop(write_owner(&mut lock, owner));
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
-    /// Where the journal is.
+    /// Returns the path of the journal.
     pub(super) fn journal(&self) -> PathBuf {
         self.path.join("journal")
     }
 
-    /// Replaces the journal as a whole: after a stop at any moment, either the old one or the new one is there. Returns
-    /// the new one, open for more.
+    /// Replaces the whole journal atomically: after an interruption, either the old or the new journal exists. Returns
+    /// the new journal, open for writes.
     ///
     /// # Errors
-    /// When the system refuses; the old journal is then as it was.
+    /// Fails if the operating system refuses; the old journal is then unchanged.
     pub(super) fn replace_journal(
         &self,
         write: impl FnOnce(&mut File) -> io::Result<()>,
@@ -130,13 +120,13 @@ impl Directory {
             },
         );
         if result.is_err() {
-            // The next replacement begins with an empty file anyway.
+            // The next replacement starts with an empty file anyway.
             drop(fs::remove_file(&new));
         }
         result
     }
 
-    /// Takes away what a stopped replacement left behind.
+    /// Removes the remains of an interrupted replacement.
     pub(super) fn clean(&self) -> Result<(), OpenError> {
         let new = self.new_journal();
         match fs::remove_file(&new) {
@@ -173,12 +163,12 @@ fn write_owner(lock: &mut File, owner: Option<u32>) -> io::Result<()> {
 
 fn read_owner(lock: &mut File) -> Option<u32> {
     let mut text = String::new();
-    // A number has no more digits; the file may be anything by now.
+    // A process id has no more digits; the file may contain anything.
     lock.take(16).read_to_string(&mut text).ok()?;
     text.trim().parse().ok()
 }
 
-/// For the eyes of this user: the store holds secrets.
+/// Restricts the file to this user: the store contains secrets.
 #[cfg(unix)]
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)

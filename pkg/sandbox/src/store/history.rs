@@ -4,11 +4,11 @@ use std::collections::{VecDeque, vec_deque};
 
 use super::{Change, Revision};
 
-/// Kept changes are given up past this many bytes of bodies, however few they are: a hundred versions of a large
-/// custom resource definition weigh more than all the rest.
+/// The maximum total size of kept bodies, in bytes: a hundred versions of a large custom resource definition outweigh
+/// everything else.
 const MOST_BYTES: usize = 32 << 20;
 
-/// A bounded run of changes without a gap.
+/// A bounded sequence of consecutive changes.
 #[derive(Debug)]
 pub(super) struct History {
     changes: VecDeque<Change>,
@@ -26,20 +26,20 @@ impl History {
         self.changes.push_back(change);
     }
 
-    /// Takes out the oldest change while there are too many.
+    /// Removes and returns the oldest change if the history is too long.
     pub(super) fn pop_excess(&mut self) -> Option<Change> {
         let is_heavy = self.bytes > MOST_BYTES && self.changes.len() > 1;
         let is_excess = is_heavy || self.changes.len() > self.most_changes;
         if is_excess { self.pop() } else { None }
     }
 
-    /// Takes out the oldest change while it is not later than this.
+    /// Removes and returns the oldest change if it is not later than this revision.
     pub(super) fn pop_until(&mut self, revision: Revision) -> Option<Change> {
         let is_old = self.changes.front().is_some_and(|change| change.revision <= revision);
         if is_old { self.pop() } else { None }
     }
 
-    /// The changes after a revision, as far as they are kept.
+    /// Returns the kept changes after a revision.
     pub(super) fn after(&self, revision: Revision) -> vec_deque::Iter<'_, Change> {
         let first = self.changes.front().map_or(0, |change| change.revision.0);
         let known = revision.next().0.saturating_sub(first);

@@ -1,15 +1,15 @@
-//! The journal: what makes the state survive the process.
+//! The journal, which preserves the state beyond the process.
 //!
 //! ```text
 //! DIRECTORY/lock         held while a process uses the directory
-//! DIRECTORY/journal      a state, then every change since; the form is told in `record`
-//! DIRECTORY/journal.new  the next journal while it is written; renamed when it is complete
+//! DIRECTORY/journal      a state, then every change since; the format is described in `record`
+//! DIRECTORY/journal.new  the next journal during its creation; renamed once complete
 //! ```
 //!
-//! A change is one write at the end of the file, done before anybody can see the change. What was written is safe when
-//! the process is killed; a power cut may take the latest changes. When a write fails, the file is cut back to the last
-//! record. When the journal is much longer than what lives, it is replaced by one that starts from
-//! the state of now; the history before that is known in memory only.
+//! A change is one write at the end of the file, before any reader sees the change. Written changes survive a kill of
+//! the process; a power failure may lose the latest ones. After a failed write, the file is truncated to the last
+//! record. When the journal is much longer than the live objects, a new one starts from the current state. The earlier
+//! history then exists in memory only.
 
 use std::{
     fmt,
@@ -27,11 +27,11 @@ use super::{
     state::State,
 };
 
-/// The journal is replaced when it is longer than so many times the live objects…
+/// A journal is replaced if its length exceeds this multiple of the live records by more than `MOST_BYTES`.
 const MOST_TIMES: u64 = 4;
-/// …and this many bytes.
+/// See `MOST_TIMES`.
 const MOST_BYTES: u64 = 8 << 20;
-/// The buffer of one record is kept for the next when it is not larger.
+/// The maximum size of a record buffer that is reused for the next record.
 const KEPT_BUFFER: usize = 64 << 10;
 
 /// The open journal of a data directory.
@@ -39,42 +39,42 @@ const KEPT_BUFFER: usize = 64 << 10;
 pub(super) struct Journal {
     directory: Directory,
     medium: Box<dyn Medium>,
-    /// Where the last sound record ends.
+    /// The end of the last valid record.
     end: u64,
-    /// Something may stand behind the end: a write failed, and so did the cut.
+    /// True if data may follow the end: both a write and the truncation failed.
     is_ragged: bool,
-    /// The records of the live objects, in bytes.
+    /// The total size of the records of live objects, in bytes.
     live: u64,
-    /// No replacement before the journal is this long: the last one failed.
+    /// The minimum length of the journal before the next replacement, after a failed one.
     not_before: u64,
     buffer: Vec<u8>,
     report: JournalReport,
 }
 
-/// What a caller may want to tell about a data directory.
+/// The state of a data directory, for callers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalReport {
-    /// What was cut off when it was opened.
+    /// The invalid end that was removed on opening.
     pub cut_off: Option<CutOff>,
-    /// Why the journal could not be replaced by a shorter one; the long one is as good.
+    /// The failure to replace the journal by a shorter one. The long journal stays usable.
     pub failed_replacement: Option<String>,
 }
 
-/// The end of a journal that is no whole record: a change whose process was killed while it wrote, which nobody was
-/// told of, or what a power cut left of the last ones.
+/// The incomplete end of a journal. Its cause is a killed process, whose change was never acknowledged, or a power
+/// failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutOff {
     /// The journal.
     pub file: PathBuf,
-    /// Where it was cut off: its size now.
+    /// The offset of the cut: the current size.
     pub offset: u64,
-    /// How many bytes went.
+    /// The number of removed bytes.
     pub bytes: u64,
 }
 
-/// The file under a journal, so that tests can let it fail.
+/// The file of a journal, replaceable so that tests can simulate failures.
 pub(super) trait Medium: fmt::Debug + Send {
-    /// Writes at the end.
+    /// Appends bytes to the end.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
     fn cut(&mut self, size: u64) -> io::Result<()>;
 }
@@ -91,10 +91,10 @@ impl Medium for File {
 }
 
 impl Journal {
-    /// Takes a data directory and reads what is there. A new or empty directory becomes an empty store.
+    /// Locks a data directory and reads its content. A new or empty directory becomes an empty store.
     ///
     /// # Errors
-    /// When the directory is in use, damaged or refused. Nothing has changed then.
+    /// Fails if the directory is in use, damaged or inaccessible. The directory is then unchanged.
     pub(super) fn open(path: &Path, options: &DirectoryOptions) -> Result<(Self, State), OpenError> {
         let directory = Directory::take(path, options.owner)?;
         let journal = directory.journal();
@@ -132,7 +132,7 @@ impl Journal {
     /// Writes a change.
     ///
     /// # Errors
-    /// When the system refuses; the journal is then as it was, or will be before the next change.
+    /// Fails if the operating system refuses. The journal is then unchanged, or is repaired before the next change.
     pub(super) fn append(&mut self, change: &Change) -> io::Result<()> {
         self.buffer.clear();
         record::change(&mut self.buffer, change.deleted, &change.after)?;
@@ -153,13 +153,13 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether it has grown much longer than what lives.
+    /// True if the journal is much longer than the live objects.
     pub(super) fn is_long(&self) -> bool {
         self.end > (self.live * MOST_TIMES + MOST_BYTES).max(self.not_before)
     }
 
-    /// Replaces the journal by one that starts from this state. When that fails, the old one goes on, and the next
-    /// attempt waits until it is twice as long.
+    /// Replaces the journal by one that starts from this state. After a failure, the old journal stays in use, and the
+    /// next attempt waits until its length has doubled.
     pub(super) fn replace(&mut self, revision: Revision, objects: &[Objects]) {
         let mut end = 0;
         let replaced = self.directory.replace_journal(|file| {
@@ -180,7 +180,7 @@ impl Journal {
     }
 }
 
-/// Reads a journal, then cuts off the end that is not whole. Returns the file to append to and its size.
+/// Reads a journal and removes an incomplete end. Returns the file for appends and its size.
 fn reopen(file: File, path: &Path, state: &mut State) -> Result<(File, u64, Option<CutOff>), OpenError> {
     let size = file.metadata().map_err(OpenError::io("read", path))?.len();
     let end = load(BufReader::with_capacity(256 << 10, file), path, size, state)?;
@@ -194,7 +194,7 @@ fn reopen(file: File, path: &Path, state: &mut State) -> Result<(File, u64, Opti
     Ok((file, end, cut_off))
 }
 
-/// Reads a journal into an empty state. Returns where the last sound record ends.
+/// Reads a journal into an empty state. Returns the end of the last valid record.
 fn load(mut input: impl Read, path: &Path, size: u64, state: &mut State) -> Result<u64, OpenError> {
     let mut magic = Vec::new();
     input.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(OpenError::io("read", path))?;
@@ -212,17 +212,17 @@ fn load(mut input: impl Read, path: &Path, size: u64, state: &mut State) -> Resu
         match records.next().map_err(OpenError::io("read", path))? {
             Step::Record(record) => replay.apply(record).map_err(damaged)?,
             Step::Damaged(reason) => return Err(damaged(reason)),
-            // Replacing a journal as a whole leaves none behind that is too short for its state.
+            // Journals are replaced atomically, so an interruption never leaves one that is shorter than its state.
             Step::End | Step::CutOff if !has_state => return Err(damaged("the rest of the file is missing")),
             Step::End | Step::CutOff => return Ok(offset),
         }
     }
 }
 
-/// A state that is made again from records.
+/// A state under reconstruction from records.
 struct Replay<'a> {
     state: &'a mut State,
-    /// How many objects of the start are still to come; `None` before the start.
+    /// The number of remaining objects of the initial state; `None` before the start record.
     missing: Option<u64>,
 }
 
@@ -256,7 +256,7 @@ impl Replay<'_> {
     }
 }
 
-/// Writes the beginning of a journal: all that a state consists of.
+/// Writes the first part of a journal: the whole state.
 fn write_state(file: &mut File, revision: Revision, objects: &[Objects]) -> io::Result<()> {
     let mut output = BufWriter::with_capacity(256 << 10, file);
     let mut buffer = MAGIC.to_vec();

@@ -1,19 +1,19 @@
 //! The objects of one resource, sorted.
 //!
-//! A list of blocks, each a sorted list of objects. Compared with a `BTreeMap` it can tell how many objects stand
-//! between two places without walking there, it keeps no second copy of the keys, and a clone costs a pointer per
-//! block: blocks are shared until one of the two owners writes to one.
+//! A list of blocks, each a sorted list of objects. Unlike a `BTreeMap`, it counts the objects between two positions
+//! without a walk and stores no second copy of the keys. A clone costs one pointer per block: blocks are shared until
+//! one of the owners changes them.
 
 use std::{cmp::Ordering, ops::Range, sync::Arc};
 
 use super::{Key, Stored};
 
-/// A block of this size is split in halves. A write to a shared block copies so many pointers, and a count adds up one
-/// number per block. Tests get by with fewer objects.
+/// The maximum block size; a larger block is split in two. A write to a shared block copies this many pointers, and a
+/// count adds one number per block. Tests use smaller blocks.
 const BLOCK: usize = if cfg!(test) { 16 } else { 512 };
 
-/// Where an object stands among those of its resource: sorted by the bytes of `namespace/name`, as the keys of etcd
-/// are. `-` and `.` come before `/`, so objects of `a-b` come before those of `a`.
+/// The sort key of an object in its resource: the bytes of `namespace/name`, like the keys of etcd. `-` and `.` come
+/// before `/`, so objects of `a-b` come before those of `a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place<'a> {
     pub(super) namespace: &'a str,
@@ -23,12 +23,12 @@ pub(super) struct Place<'a> {
 /// The objects of one resource, sorted by [`Place`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Objects {
-    /// None is empty.
+    /// Contains no empty block.
     blocks: Vec<Arc<Vec<Arc<Stored>>>>,
     len: usize,
 }
 
-/// A position between objects: the block and the object that come after it.
+/// A position between objects, given by the next object and its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     block: usize,
@@ -56,7 +56,7 @@ impl PartialOrd for Place<'_> {
     }
 }
 
-/// Compares as if a `/` stood at the end of both.
+/// Compares namespaces as if both ended with `/`.
 fn compare_namespaces(a: &str, b: &str) -> Ordering {
     a.bytes().chain([b'/']).cmp(b.bytes().chain([b'/']))
 }
@@ -75,7 +75,7 @@ impl Objects {
         Some(&self.blocks[position.block][position.index])
     }
 
-    /// Puts an object in its place and returns what was there.
+    /// Inserts an object. Returns the replaced object.
     pub(super) fn insert(&mut self, object: Arc<Stored>) -> Option<Arc<Stored>> {
         let position = match self.find(Place::from(&object.key)) {
             Ok(Position { block, index }) => {
@@ -84,7 +84,7 @@ impl Objects {
             Err(position) => position,
         };
         self.len += 1;
-        // Behind the last object of a block is better than a new block before the next.
+        // Appends to the previous block rather than creating a block before the next one.
         let (at, index) = match position {
             Position { block: 0, index: 0 } if self.blocks.is_empty() => {
                 self.blocks.push(Arc::default());
@@ -102,7 +102,7 @@ impl Objects {
         None
     }
 
-    /// Takes an object out.
+    /// Removes an object.
     pub(super) fn remove(&mut self, place: Place<'_>) -> Option<Arc<Stored>> {
         let Position { block: at, index } = self.find(place).ok()?;
         self.len -= 1;
@@ -113,14 +113,14 @@ impl Objects {
         } else if let Some(next) = self.blocks.get(at + 1)
             && self.blocks[at].len() + next.len() <= BLOCK / 4
         {
-            // Leftovers are put together, so that a shrunk list does not keep the blocks of its best days.
+            // Merges small neighbours, so that a shrunk list does not keep its old blocks.
             let next = self.blocks.remove(at + 1);
             Arc::make_mut(&mut self.blocks[at]).extend(next.iter().cloned());
         }
         Some(removed)
     }
 
-    /// All of one namespace; all of all without one.
+    /// Returns the range of one namespace, or of all namespaces.
     pub(super) fn range(&self, namespace: Option<&str>) -> Range<Position> {
         let Some(namespace) = namespace else {
             return Position { block: 0, index: 0 }..Position { block: self.blocks.len(), index: 0 };
@@ -131,12 +131,12 @@ impl Objects {
         border(&[Ordering::Less])..border(&[Ordering::Less, Ordering::Equal])
     }
 
-    /// The position behind a place, whether or not an object is there.
+    /// Returns the position after a place, even if no object is there.
     pub(super) fn behind(&self, place: Place<'_>) -> Position {
         self.partition(|object| Place::from(&object.key) <= place)
     }
 
-    /// The objects between two positions, in order, each with the position behind it.
+    /// Returns the objects between two positions, in order, each with the position after it.
     pub(super) fn between(&self, range: Range<Position>) -> impl Iterator<Item = (Position, &Arc<Stored>)> {
         let Range { start, end } = range;
         let blocks = self.blocks.iter().enumerate().take(end.block + 1).skip(start.block);
@@ -148,7 +148,7 @@ impl Objects {
         })
     }
 
-    /// How many objects stand between two positions.
+    /// Returns the number of objects between two positions.
     pub(super) fn count(&self, range: Range<Position>) -> usize {
         let before = |position: Position| {
             self.blocks[..position.block].iter().map(|block| block.len()).sum::<usize>() + position.index
@@ -156,7 +156,8 @@ impl Objects {
         before(range.end).saturating_sub(before(range.start))
     }
 
-    /// Where the object at this place is, or else would be.
+    /// Returns the position of the object at this place. Returns the insertion position as an error if there is no such
+    /// object.
     fn find(&self, place: Place<'_>) -> Result<Position, Position> {
         let position = self.partition(|object| Place::from(&object.key) < place);
         let there = self.blocks.get(position.block).and_then(|block| block.get(position.index));
@@ -167,8 +168,8 @@ impl Objects {
         }
     }
 
-    /// The position before the first object that `is_before` says no to. Its index is that of an object, unless it is
-    /// the end of all.
+    /// Returns the position before the first object for which `is_before` is false. The index names an object, except
+    /// at the end of the list.
     fn partition(&self, is_before: impl Fn(&Stored) -> bool) -> Position {
         let block = self.blocks.partition_point(|block| block.last().is_some_and(|object| is_before(object)));
         let index =

@@ -1,19 +1,19 @@
-//! The records of a journal, as bytes.
+//! Encoding of journal records.
 //!
 //! ```text
 //! file    = "capstan store 1\n" record…
 //! record  = length u32, CRC-32 of the payload u32, CRC-32 of these eight bytes u32, payload
 //! payload = 1 start:  revision u64, number of objects u64
-//!         | 2 object: object        what was there at the start, as many as it says
-//!         | 3 put:    object        a change; each one revision after the one before
+//!         | 2 object: object        an initial object, as many as the start record says
+//!         | 3 put:    object        a change; revisions are consecutive
 //!         | 4 delete: object        a change; the last state
 //! object  = revision u64, schema generation u64, group, plural, namespace, name, version (texts),
 //!           number of labels u32, label (text, text)…, body (the rest)
 //! text    = length u32, UTF-8
 //! ```
 //!
-//! Numbers are little-endian. The length has a checksum of its own: with it, a record that reaches past the end of the
-//! file was cut off while it was written, and is not to be confused with a damaged length.
+//! Numbers are little-endian. The length has its own checksum. A record with a valid length that exceeds the file was
+//! interrupted during its write, and is distinct from one with a damaged length.
 
 use std::{
     io::{self, Read},
@@ -24,13 +24,13 @@ use bytes::Bytes;
 
 use super::{Key, ResourceName, Revision, Stored};
 
-/// What a journal begins with; the number is that of the format.
+/// The first bytes of a journal; the number is the format version.
 pub(super) const MAGIC: &[u8; 16] = b"capstan store 1\n";
 
-/// The part of [`MAGIC`] all formats share.
+/// The part of [`MAGIC`] that all formats share.
 pub(super) const MAGIC_OF_ALL: &[u8; 14] = b"capstan store ";
 
-/// The bytes of a record before its payload.
+/// The size of a record header, in bytes.
 pub(super) const HEAD: usize = 12;
 
 const START: u8 = 1;
@@ -40,23 +40,23 @@ const DELETE: u8 = 4;
 
 #[derive(Debug)]
 pub(super) enum Record {
-    /// The revision and the number of objects the journal starts from.
+    /// The revision and the number of objects of the initial state.
     Start(Revision, u64),
     Object(Stored),
-    /// An object was created or replaced.
+    /// A created or replaced object.
     Put(Stored),
     Delete(Stored),
 }
 
-/// What comes next in a journal.
+/// The next item of a journal.
 #[derive(Debug)]
 pub(super) enum Step {
     Record(Record),
-    /// Nothing: the last record was whole.
+    /// The end of the journal, after a complete record.
     End,
-    /// The last record is not whole: its writer was stopped.
+    /// An incomplete last record: the writer was interrupted.
     CutOff,
-    /// Something that no stopped writer leaves behind.
+    /// Damage that an interrupted writer cannot cause.
     Damaged(&'static str),
 }
 
@@ -64,14 +64,14 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) struct Records<R> {
     input: R,
-    /// Where the next record begins.
+    /// The start of the next record.
     offset: u64,
     /// The size of the file.
     size: u64,
     payload: Vec<u8>,
 }
 
-/// Appends a start to a buffer.
+/// Appends a start record to a buffer.
 pub(super) fn start(buffer: &mut Vec<u8>, revision: Revision, objects: u64) -> io::Result<()> {
     frame(buffer, |payload| {
         payload.push(START);
@@ -81,7 +81,7 @@ pub(super) fn start(buffer: &mut Vec<u8>, revision: Revision, objects: u64) -> i
     })
 }
 
-/// Appends an object of the start to a buffer.
+/// Appends an initial object to a buffer.
 pub(super) fn object(buffer: &mut Vec<u8>, object: &Stored) -> io::Result<()> {
     frame(buffer, |payload| write_object(payload, OBJECT, object))
 }
@@ -89,12 +89,12 @@ pub(super) fn object(buffer: &mut Vec<u8>, object: &Stored) -> io::Result<()> {
 /// Appends a change to a buffer.
 ///
 /// # Errors
-/// When something in it is larger than 4 GiB. The buffer may then hold a part of it.
+/// Fails if a part of the change is larger than 4 GiB. The buffer may then contain a partial record.
 pub(super) fn change(buffer: &mut Vec<u8>, deleted: bool, object: &Stored) -> io::Result<()> {
     frame(buffer, |payload| write_object(payload, if deleted { DELETE } else { PUT }, object))
 }
 
-/// The size of an object's record, in bytes.
+/// Returns the size of an object's record, in bytes.
 pub(super) fn size(object: &Stored) -> u64 {
     let key = &object.key;
     let texts = [&key.resource.group, &key.resource.plural, &key.namespace, &key.name, &object.version];
@@ -146,12 +146,12 @@ fn length(bytes: &[u8]) -> io::Result<u32> {
 }
 
 impl<R: Read> Records<R> {
-    /// Reads on from `offset` in a file of `size` bytes.
+    /// Creates a reader that starts at `offset` in a file of `size` bytes.
     pub(super) fn new(input: R, offset: u64, size: u64) -> Self {
         Self { input, offset, size, payload: Vec::new() }
     }
 
-    /// Where the next record begins: behind the last sound one.
+    /// Returns the start of the next record: the end of the last valid one.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
@@ -169,7 +169,7 @@ impl<R: Read> Records<R> {
         self.input.read_exact(&mut head)?;
         let [length, checksum, checksum_of_head] = numbers(head);
         if crc32fast::hash(&head[..8]) != checksum_of_head {
-            // A file system that was stopped with the machine may have made the file longer and not filled it.
+            // A file system may have extended the file without filling it before a power failure.
             let is_blank = head == [0; HEAD] && self.is_blank()?;
             return Ok(if is_blank {
                 Step::CutOff
@@ -198,7 +198,7 @@ impl<R: Read> Records<R> {
         Ok(Step::Record(record))
     }
 
-    /// Whether nothing but zeros follows.
+    /// True if only zeros follow.
     fn is_blank(&mut self) -> io::Result<bool> {
         let mut chunk = [0; 4096];
         loop {
@@ -215,7 +215,7 @@ fn numbers(head: [u8; HEAD]) -> [u32; 3] {
     [0, 4, 8].map(|at| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]))
 }
 
-/// What is left of a payload.
+/// The rest of a payload.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

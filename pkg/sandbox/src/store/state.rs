@@ -1,4 +1,4 @@
-//! What commits, lists and watches share.
+//! The state that commits, lists and watches share.
 
 use std::{
     collections::BTreeMap,
@@ -20,42 +20,43 @@ use super::{
 /// The revision of an empty store.
 const FIRST: Revision = Revision(1);
 
-/// The state and those who wait for it to change.
+/// The state and the tasks that wait for its changes.
 #[derive(Debug)]
 pub(super) struct Shared {
     state: RwLock<State>,
-    /// Told of every change.
+    /// Notified about every change.
     all: Arc<Notify>,
     is_closed: AtomicBool,
 }
 
-/// All objects as they are now, and how they came to be.
+/// All current objects and their history.
 #[derive(Debug)]
 pub(super) struct State {
     revision: Revision,
     resources: BTreeMap<ResourceName, Resource>,
     history: History,
-    /// Nothing before this can be asked for, whatever the resource.
+    /// The lower limit of available revisions, for all resources.
     floor: Revision,
     /// The newest change that was dropped from the history.
     dropped: Revision,
 }
 
-/// The objects of one resource. Once made it stays, without objects too.
+/// The objects of one resource. The entry stays after the deletion of all objects.
 #[derive(Debug, Default)]
 struct Resource {
     objects: Objects,
-    /// The newest of its changes that was dropped from the history: those who know it have missed nothing.
+    /// The newest change of the resource that was dropped from the history. Readers up to this change have missed
+    /// nothing.
     dropped: Revision,
-    /// Told of its changes. A watch is not woken by what happens to other resources.
+    /// Notified about changes of the resource, so that other resources do not wake its watches.
     changed: Arc<Notify>,
 }
 
-/// The objects of a resource at one revision, apart from what happens to them now.
+/// The objects of a resource at one revision, independent of later changes.
 #[derive(Debug)]
 pub(super) struct View {
     objects: Objects,
-    /// What happened since, to be undone.
+    /// Later changes, to be undone.
     later: Vec<Change>,
     revision: Revision,
 }
@@ -65,7 +66,7 @@ impl Shared {
         Self { state: RwLock::new(state), all: Arc::default(), is_closed: AtomicBool::new(false) }
     }
 
-    // No code that holds the state can panic halfway through a change, so a poisoned lock guards a sound state.
+    // Code under the lock cannot panic halfway through a change, so a poisoned lock still protects a valid state.
     pub(super) fn read(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,14 +75,14 @@ impl Shared {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a change visible and wakes those who wait for it.
+    /// Publishes a change and wakes waiting tasks.
     pub(super) fn apply(&self, change: Change) {
         let changed = self.write().apply(change);
         changed.notify_waiters();
         self.all.notify_waiters();
     }
 
-    /// What is told when a scope changes.
+    /// Returns the notification for changes in a scope.
     pub(super) fn changes_of(&self, scope: Option<&Scope>) -> Arc<Notify> {
         match scope {
             Some(scope) => Arc::clone(&self.write().resource(&scope.resource).changed),
@@ -103,7 +104,7 @@ impl Shared {
 }
 
 impl State {
-    /// Without objects, at the first revision, keeping so many changes.
+    /// Creates a state at the first revision without objects. `history` is the number of kept changes.
     pub(super) fn new(history: usize) -> Self {
         Self {
             revision: FIRST,
@@ -114,18 +115,18 @@ impl State {
         }
     }
 
-    /// Lets an empty state begin at a revision: nothing before it is known.
+    /// Starts an empty state at a revision without earlier history.
     pub(super) fn start_at(&mut self, revision: Revision) {
         (self.revision, self.floor) = (revision, revision);
     }
 
-    /// Puts an object there that was made before the start.
+    /// Inserts an object of the initial state.
     pub(super) fn restore(&mut self, mut object: Stored) {
         object.key = self.own(&object.key);
         self.resource(&object.key.resource.clone()).objects.insert(Arc::new(object));
     }
 
-    /// Everything as it is now, sharing it.
+    /// Returns all current objects, shared with the state.
     pub(super) fn snapshot(&self) -> (Revision, Vec<Objects>) {
         (self.revision, self.resources.values().map(|resource| resource.objects.clone()).collect())
     }
@@ -147,18 +148,18 @@ impl State {
         filled.map(|(name, _)| name.clone()).collect()
     }
 
-    /// The same key, with the names of the resource shared by all its objects.
+    /// Returns an equal key whose resource name is shared by all objects of the resource.
     pub(super) fn own(&self, key: &Key) -> Key {
         let resource = self.resources.get_key_value(&key.resource).map_or(&key.resource, |(name, _)| name);
         Key { resource: resource.clone(), ..key.clone() }
     }
 
-    /// The oldest revision that a list or watch of a scope may begin at.
+    /// Returns the oldest revision at which a list or watch of a scope may start.
     pub(super) fn oldest(&self, scope: Option<&Scope>) -> Revision {
         self.floor.max(self.dropped(scope))
     }
 
-    /// The newest change in a scope that is no longer kept: a watch that has read it has missed nothing.
+    /// Returns the newest dropped change of a scope. A watch that has read this change has missed nothing.
     pub(super) fn dropped(&self, scope: Option<&Scope>) -> Revision {
         match scope {
             Some(scope) => {
@@ -168,12 +169,12 @@ impl State {
         }
     }
 
-    /// The changes after a revision, as far as they are kept.
+    /// Returns the kept changes after a revision.
     pub(super) fn changes(&self, after: Revision) -> impl Iterator<Item = &Change> {
         self.history.after(after)
     }
 
-    /// A scope as it was at a revision, or as it is now.
+    /// Returns a scope at a revision, or at the newest one.
     pub(super) fn view(&self, scope: &Scope, at: Option<Revision>) -> Result<View, Expired> {
         let resource = self.resources.get(&scope.resource);
         let objects = resource.map(|resource| resource.objects.clone()).unwrap_or_default();
@@ -197,7 +198,7 @@ impl State {
         }
     }
 
-    /// Makes a change and returns who is to be told.
+    /// Applies a change. Returns the notification for the change.
     pub(super) fn apply(&mut self, change: Change) -> Arc<Notify> {
         self.revision = change.revision;
         let key = &change.after.key;
@@ -221,7 +222,7 @@ impl State {
     }
 
     fn resource(&mut self, name: &ResourceName) -> &mut Resource {
-        // The name is copied for a new resource only.
+        // Copies the name only for a new resource.
         if !self.resources.contains_key(name) {
             self.resources.insert(name.clone(), Resource::default());
         }
@@ -230,7 +231,7 @@ impl State {
 }
 
 impl View {
-    /// Cuts the wanted page out.
+    /// Returns the requested page.
     pub(super) fn page(mut self, scope: &Scope, options: &ListOptions<'_>) -> Page {
         self.undo();
         let mut range = self.objects.range(scope.namespace.as_deref());

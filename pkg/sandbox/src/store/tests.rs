@@ -1,4 +1,4 @@
-//! The store in memory, rule by rule.
+//! Tests of the store in memory.
 
 mod directory;
 mod model;
@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use super::*;
 
 impl Key {
-    /// The scope of its resource and namespace.
+    /// Returns the scope of the key's resource and namespace.
     fn scope(&self) -> Scope {
         let namespace = (!self.namespace.is_empty()).then(|| Arc::clone(&self.namespace));
         Scope { resource: self.resource.clone(), namespace }
@@ -44,7 +44,7 @@ fn create(store: &Store, key: &Key) -> Revision {
     store.commit_with(key, Expected::Absent, draft("new")).unwrap().revision
 }
 
-/// Replaces whatever is there.
+/// Replaces the current object.
 fn update(store: &Store, key: &Key, text: &str) -> Revision {
     let at = store.get(key).unwrap().revision;
     store.commit_with(key, Expected::At(at), draft(text)).unwrap().revision
@@ -202,7 +202,7 @@ fn a_list_the_history_does_not_reach_back_to_is_expired_unless_nothing_was_lost(
     let expired = store.list(&all("pods"), at(Revision(4))).unwrap_err();
     assert_eq!(expired, Expired { oldest: Revision(5) });
     assert_eq!(texts(&store.list(&all("pods"), at(Revision(5))).unwrap()), ["5 x"]);
-    // Its one change was dropped, but that came before.
+    // The only change of this resource was dropped, but it came before revision 2.
     assert_eq!(texts(&store.list(&all("secrets"), at(Revision(2))).unwrap()), ["2 new"]);
     assert_eq!(store.list(&all("secrets"), at(Revision(1))).unwrap_err(), Expired { oldest: Revision(2) });
 }

@@ -1,4 +1,4 @@
-//! What is stored, changed and asked for.
+//! The types of stored objects, changes and queries.
 
 use std::{cmp::Ordering, collections::HashMap, fmt, io, num::NonZeroUsize, sync::Arc};
 
@@ -7,13 +7,13 @@ use serde::Deserialize;
 
 use super::objects::Place;
 
-/// A position in the history: each change makes the next one. `metadata.resourceVersion` is its decimal form.
+/// A position in the history. Each change creates the next revision. `metadata.resourceVersion` is its decimal form.
 ///
-/// An empty store is at 1, as an empty etcd is: 0 has a meaning of its own for clients.
+/// An empty store starts at 1, like an empty etcd, because clients give 0 a special meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Revision(pub u64);
 
-/// The name of a stored resource, whatever the version: group and plural.
+/// The name of a stored resource in all versions: group and plural.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ResourceName {
     /// The API group; empty for core.
@@ -22,135 +22,130 @@ pub(crate) struct ResourceName {
     pub plural: Arc<str>,
 }
 
-/// Where an object is. Keys sort as lists do, see [`Page::items`].
+/// The identity of an object. Keys sort like lists, see [`Page::items`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
-    /// What it is.
     pub resource: ResourceName,
-    /// Empty for objects of the cluster.
+    /// Empty for cluster-scoped objects.
     pub namespace: Arc<str>,
-    /// Its name.
     pub name: Arc<str>,
 }
 
-/// An object as it is stored. Never changed: an update makes another one.
+/// A stored object. Immutable: an update creates a new value.
 #[derive(Debug)]
 pub(crate) struct Stored {
-    /// Where it is.
     pub key: Key,
-    /// When it was written.
+    /// The revision of the write.
     pub revision: Revision,
-    /// The API version (without the group) it was written in.
+    /// The API version of the write, without the group.
     pub version: Arc<str>,
-    /// The generation of the custom resource definition it was pruned and defaulted by; 0 for built-in kinds.
+    /// The generation of the custom resource definition that pruned and defaulted the object; 0 for built-in kinds.
     pub schema_generation: u64,
-    /// Its JSON without `apiVersion` and `kind`: `{"metadata":{…},…}`, compact, with its `resourceVersion` inside.
+    /// The compact JSON without `apiVersion` and `kind`: `{"metadata":{…},…}`, including `resourceVersion`.
     pub body: Bytes,
-    /// Its labels, for selectors.
+    /// The labels, for selectors.
     pub labels: Box<[(Box<str>, Box<str>)]>,
 }
 
-/// What is written, once its revision is known.
+/// The content of a write, built once its revision is known.
 #[derive(Debug)]
 pub(crate) struct Draft {
     /// See [`Stored::version`].
     pub version: Arc<str>,
     /// See [`Stored::schema_generation`].
     pub schema_generation: u64,
-    /// See [`Stored::body`]. Taken as a vector so that the store can give back what was allocated too much.
+    /// See [`Stored::body`]. A vector, so that the store can free excess capacity.
     pub body: Vec<u8>,
     /// See [`Stored::labels`].
     pub labels: Box<[(Box<str>, Box<str>)]>,
 }
 
-/// What must hold for a commit to take place.
+/// The precondition of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     Absent,
-    /// The object of exactly this revision is there.
+    /// The object exists with exactly this revision.
     At(Revision),
 }
 
-/// Why a commit did not take place. Nothing was changed.
+/// A failed commit. The store is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommitError {
-    /// Something is there already.
+    /// The object already exists.
     #[error("something is there already")]
     Exists(Arc<Stored>),
-    /// The object has changed since; what is there now.
+    /// The object has changed; contains the current object.
     #[error("the object has changed")]
     Changed(Arc<Stored>),
     #[error("the object is gone")]
     Gone,
-    /// The data directory did not take it (full disk, say).
+    /// The data directory rejected the change, for example on a full disk.
     #[error("the data directory did not take the change")]
     Journal(#[source] io::Error),
 }
 
-/// The history does not reach back that far.
+/// A revision older than the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the history reaches back to revision {oldest}")]
 pub(crate) struct Expired {
-    /// The oldest revision that can be asked for.
+    /// The oldest available revision.
     pub oldest: Revision,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
-    /// Its revision.
     pub revision: Revision,
-    /// What was there before.
+    /// The object before the change.
     pub before: Option<Arc<Stored>>,
-    /// What is there now; for a deletion the last state, its `resourceVersion` that of the deletion.
+    /// The object after the change. For a deletion: the last state, with the `resourceVersion` of the deletion.
     pub after: Arc<Stored>,
-    /// It was deleted.
+    /// True for a deletion.
     pub deleted: bool,
 }
 
-/// Which objects a list or a watch is about.
+/// The objects of a list or a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scope {
-    /// The resource.
     pub resource: ResourceName,
-    /// One namespace, or all (and objects of the cluster).
+    /// One namespace, or `None` for all namespaces and cluster-scoped objects.
     pub namespace: Option<Arc<str>>,
 }
 
-/// Which part of a list is wanted; by default all of it, as it is now.
+/// The requested part of a list; by default the whole current list.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ListOptions<'a> {
-    /// Only what comes after this key ([`Page::last`] of the page before).
+    /// The key before the first object ([`Page::last`] of the previous page).
     pub after: Option<&'a Key>,
-    /// At most so many objects, counted after the filter.
+    /// The maximum number of objects, counted after the filter.
     pub limit: Option<NonZeroUsize>,
-    /// As it was at this revision. One that is still to come is taken as the newest.
+    /// The requested revision. A future revision means the newest one.
     pub at: Option<Revision>,
-    /// Only objects it says yes to. `None` when everything is wanted: then [`Page::remaining`] can be told.
+    /// The filter for objects. Without a filter, the store can compute [`Page::remaining`].
     pub filter: Option<&'a dyn Fn(&Stored) -> bool>,
 }
 
 /// A part of a list.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
-    /// The objects, in the order etcd has them: by the bytes of `namespace/name`, so that `a-b/x` comes before `a/x`.
+    /// The objects in the order of etcd: by the bytes of `namespace/name`, so that `a-b/x` comes before `a/x`.
     pub items: Vec<Arc<Stored>>,
-    /// The revision the whole list is of.
+    /// The revision of the whole list.
     pub revision: Revision,
-    /// The last key of the page when there is more after it, whether or not the filter would take that.
+    /// The last key of the page if more objects follow, even if the filter rejects them.
     pub last: Option<Key>,
-    /// How many more there are after `last`; `None` with a filter.
+    /// The number of objects after `last`; `None` with a filter.
     pub remaining: Option<u64>,
 }
 
 impl Stored {
     pub(super) fn new(key: Key, revision: Revision, draft: Draft) -> Self {
         let Draft { version, schema_generation, body, labels } = draft;
-        // A boxed slice has no spare room; a grown vector may have as much again.
+        // A boxed slice has no spare capacity; a grown vector may have twice the needed size.
         let body = Bytes::from(body.into_boxed_slice());
         Self { key, revision, version, schema_generation, body, labels }
     }
 
-    /// The annotations of the object.
+    /// Returns the annotations of the object.
     pub(crate) fn annotations(&self) -> HashMap<String, String> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -179,7 +174,7 @@ impl PartialOrd for Key {
 }
 
 impl Scope {
-    /// Whether an object is in it.
+    /// True if the scope contains the object.
     pub(crate) fn contains(&self, key: &Key) -> bool {
         key.resource == self.resource
             && self.namespace.as_ref().is_none_or(|namespace| *namespace == key.namespace)
@@ -187,7 +182,7 @@ impl Scope {
 }
 
 impl Revision {
-    /// The revision of the change after this one. Clients may name the largest number there is: nothing comes after it.
+    /// Returns the next revision. Clients may name the largest number, which has no successor.
     pub(crate) fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }

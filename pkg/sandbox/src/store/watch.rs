@@ -1,4 +1,4 @@
-//! Watches: readers of the history that wait when they have read it all.
+//! Watches: readers of the history that wait for new changes.
 
 use std::{pin::pin, sync::Arc};
 
@@ -6,21 +6,21 @@ use tokio::sync::Notify;
 
 use super::{Change, Expired, Revision, Scope, state::Shared};
 
-/// A reader of the changes in a scope, each once and in order. It holds a place in the history and nothing else.
+/// A reader of the changes in a scope, each once and in order. Stores only a position in the history.
 #[derive(Debug)]
 pub(crate) struct Watch {
     shared: Arc<Shared>,
     changed: Arc<Notify>,
-    /// `None` is everything.
+    /// The scope; `None` means everything.
     scope: Option<Scope>,
-    /// All up to here was read.
+    /// The last read revision.
     position: Revision,
 }
 
-/// Why a watch gives no more changes.
+/// The end of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WatchEnd {
-    /// It was too slow: changes it has not read are no longer kept.
+    /// The watch was too slow: unread changes were dropped.
     #[error(transparent)]
     Expired(#[from] Expired),
     #[error("the store was closed")]
@@ -37,18 +37,18 @@ impl Watch {
         Ok(Self { shared: Arc::clone(shared), changed, scope, position: after })
     }
 
-    /// The revision up to which it has read. Once [`Watch::try_next`] found nothing, nothing in the scope happened
-    /// before it that was not returned: a bookmark may say so.
+    /// Returns the last read revision. After [`Watch::try_next`] found nothing, every change in the scope up to this
+    /// revision was returned, so a bookmark may use it.
     pub(crate) fn position(&self) -> Revision {
         self.position
     }
 
-    /// The next change, as soon as there is one. May be dropped while it waits; nothing is lost by that.
+    /// Waits for the next change. Cancel-safe: dropping the future loses no change.
     pub(crate) async fn next(&mut self) -> Result<Change, WatchEnd> {
         let notify = Arc::clone(&self.changed);
         loop {
             let mut changed = pin!(notify.notified());
-            // Before looking, so that a change right after the look is not slept through.
+            // Registers before the check, so that no change is missed between the check and the wait.
             changed.as_mut().enable();
             if let Some(change) = self.try_next()? {
                 return Ok(change);
@@ -57,7 +57,7 @@ impl Watch {
         }
     }
 
-    /// The next change, if there is one already.
+    /// Returns the next change, if one is pending.
     pub(crate) fn try_next(&mut self) -> Result<Option<Change>, WatchEnd> {
         if self.shared.is_closed() {
             return Err(WatchEnd::Closed);
@@ -70,7 +70,7 @@ impl Watch {
             |change: &&Change| self.scope.as_ref().is_none_or(|scope| scope.contains(&change.after.key));
         let change = state.changes(self.position).find(in_scope).cloned();
         let read = change.as_ref().map_or(state.revision(), |change| change.revision);
-        // A watch may begin at a revision that is still to come.
+        // A watch may start at a future revision.
         self.position = self.position.max(read);
         Ok(change)
     }

@@ -1,8 +1,8 @@
-//! Ages as people read them: `5s`, `3m20s`, `4h`, `12d`.
+//! Ages in readable form: `5s`, `3m20s`, `4h`, `12d`.
 
 use jiff::Timestamp;
 
-/// A span of time in two or three figures. `seconds` may be negative: up to a second into the future counts as now.
+/// Formats a duration with one or two units. `seconds` may be negative: up to one second in the future counts as now.
 ///
 /// Source: apimachinery 1.36 `util/duration.HumanDuration`.
 pub(super) fn human(seconds: i64) -> String {
@@ -29,15 +29,15 @@ fn two(large: i64, unit: char, small: i64, small_unit: char) -> String {
     if small == 0 { format!("{large}{unit}") } else { format!("{large}{unit}{small}{small_unit}") }
 }
 
-/// A time as objects record it, in seconds since 1970; `None` when it is no RFC 3339 time.
+/// Parses a recorded time into seconds since 1970. `None` if the text is not an RFC 3339 time.
 pub(super) fn seconds(time: &str) -> Option<i64> {
-    // The parser takes a blank for the `T`, and leaves out more than RFC 3339 allows.
+    // The parser accepts a space instead of `T`, and texts without parts that RFC 3339 requires.
     let strict = time.len() >= 20 && time.as_bytes()[10] == b'T';
     let time: Timestamp = time.parse().ok().filter(|_| strict)?;
     Some(time.as_second())
 }
 
-/// How long ago a time was, `<unknown>` when it is not known.
+/// Returns the age of a time, or `<unknown>` for an invalid time.
 pub(super) fn since(time: &str, now: i64) -> String {
     seconds(time).map_or_else(|| "<unknown>".to_owned(), |time| human(now.saturating_sub(time)))
 }

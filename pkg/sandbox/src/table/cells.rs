@@ -1,4 +1,4 @@
-//! Cells of built-in kinds: the words of `columns.txt`. Paths are JSON pointers.
+//! Cells of built-in kinds: the expressions of `columns.txt`. Paths are JSON pointers.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::selector::LabelSelector;
 
-/// How many addresses, hosts or ports are listed.
+/// The maximum number of listed addresses, hosts or ports.
 const LISTED: usize = 3;
 
-/// The cell of an expression: a word, what it reads, and the text that stands for nothing.
+/// Evaluates a cell expression: a word, its arguments, and the text for an empty value.
 pub(super) fn cell(object: View<'_>, expression: &[&'static str]) -> Value {
     let (word, arguments) = expression.split_first().unwrap_or((&"", &[]));
     let argument = |index: usize| arguments.get(index).copied().unwrap_or_default();
@@ -148,7 +148,7 @@ fn external_ip(service: View<'_>) -> String {
     }
 }
 
-/// The addresses a load balancer has given, each once, sorted.
+/// Returns the unique addresses of a load balancer, sorted.
 fn balancers(object: View<'_>) -> String {
     let given = object.items("/status/loadBalancer/ingress");
     let given: BTreeSet<_> = given.map(|one| one.str_or("/ip", one.str("/hostname"))).collect();
@@ -164,7 +164,7 @@ fn service_ports(service: View<'_>) -> String {
     ports.collect::<Vec<_>>().join(",")
 }
 
-/// All addresses with all ports, of Endpoints without ports the addresses alone.
+/// Returns all addresses with all ports. For Endpoints without ports, returns only the addresses.
 fn endpoints(object: View<'_>) -> String {
     let mut all = Vec::new();
     for subset in object.items("/subsets") {
@@ -188,7 +188,7 @@ fn endpoints(object: View<'_>) -> String {
     }
 }
 
-/// The hosts of the first rules. What is counted as left out are rules, not hosts.
+/// Returns the hosts of the first rules. The number of omitted entries counts rules, not hosts.
 fn hosts(ingress: View<'_>) -> String {
     let rules = ingress.count("/spec/rules");
     let mut listed = Vec::new();
@@ -207,7 +207,7 @@ fn hosts(ingress: View<'_>) -> String {
     }
 }
 
-/// The first texts with commas, and how many more there are; `<unset>` when there are none.
+/// Joins the first texts with commas and adds the number of omitted ones; `<unset>` without texts.
 fn first(texts: &[String]) -> String {
     if texts.len() > LISTED {
         return format!("{} + {} more...", texts[..LISTED].join(","), texts.len() - LISTED);

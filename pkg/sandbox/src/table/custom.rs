@@ -1,4 +1,4 @@
-//! Custom resources: the columns their definition asks for.
+//! Custom resources: the columns of their definition.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use crate::{
     kinds::{CustomResource, PrinterColumn},
 };
 
-/// The columns of one version, ready to print.
+/// The parsed columns of one version.
 pub(super) struct Columns<'a> {
     columns: Vec<(Cow<'a, PrinterColumn>, JsonPath)>,
 }
 
 impl<'a> Columns<'a> {
-    /// The columns of a version; the age alone when it asks for none. From the first path on that cannot be read,
-    /// columns are left out, as the real server does.
+    /// Returns the columns of a version, or only the age if the version defines none. Like the real server, omits all
+    /// columns from the first invalid path on.
     pub(super) fn of(custom: &'a CustomResource) -> Self {
         let mut asked: Vec<_> = custom.columns.iter().map(Cow::Borrowed).collect();
         if asked.is_empty() {
@@ -65,7 +65,7 @@ fn age_column() -> PrinterColumn {
     }
 }
 
-/// A value as a column of this type shows it; null when it does not fit.
+/// Formats a value for a column of this type; null if the value does not fit.
 fn cell(kind: &str, value: &Value, now: i64) -> Value {
     match (kind, value) {
         ("string", value) => printed(value).into(),
@@ -85,7 +85,7 @@ fn cell(kind: &str, value: &Value, now: i64) -> Value {
     }
 }
 
-/// A value as Go prints it: text as it is, objects and lists as JSON, with `<`, `>` and `&` escaped.
+/// Formats a value like Go: text unchanged, objects and lists as JSON with `<`, `>` and `&` escaped.
 fn printed(value: &Value) -> String {
     match value {
         Value::Null => "<no value>".to_owned(),
@@ -101,7 +101,7 @@ fn printed(value: &Value) -> String {
     }
 }
 
-/// A float as Go's `%v` prints it: with an exponent below 0.0001 and from a million on.
+/// Formats a float like Go's `%v`: with an exponent below 0.0001 and from a million on.
 fn go_float(float: f64) -> String {
     let scientific = format!("{float:e}");
     let Some((digits, exponent)) = scientific.split_once('e') else {

@@ -1,4 +1,4 @@
-//! Pods: how far their containers are.
+//! Pods: the state of their containers.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{
     view::{NONE, View},
 };
 
-/// The condition of a row whose pod has run to its end.
+/// Returns the row condition of a completed pod.
 pub(super) fn completed(pod: &Value) -> Option<Value> {
     let (reason, message) = match pod["status"]["phase"].as_str()? {
         "Succeeded" => ("Succeeded", "The pod has completed successfully."),
@@ -22,7 +22,7 @@ pub(super) fn ready(pod: View<'_>) -> String {
     format!("{ready}/{}", pod.count("/spec/containers"))
 }
 
-/// The phase, or what keeps a container from running. Init containers are not looked at: here they never run.
+/// Returns the phase, or the reason why a container does not run. Ignores init containers, which never run here.
 pub(super) fn status(pod: View<'_>) -> String {
     let phase = pod.str("/status/phase");
     if pod.is_deleting() && !matches!(phase, "Succeeded" | "Failed") {

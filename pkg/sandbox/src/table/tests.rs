@@ -7,11 +7,11 @@ fn resource(group: &str, plural: &str) -> ResourceType {
     crate::kinds::tests::resource(group, plural, None)
 }
 
-/// Half past midnight on the first of January 2025, and the time some objects were made: an hour before.
+/// 00:30 on 1 January 2025. Some objects were created one hour earlier.
 const NOW: i64 = 1_735_691_400;
 const CREATED: &str = "2024-12-31T23:30:00Z";
 
-/// The cells of an object named `x` that is an hour old, without name and age.
+/// Returns the cells of an object named `x` that is one hour old, without name and age.
 fn cells(group: &str, plural: &str, mut object: Value) -> Vec<Value> {
     object["metadata"]["name"] = "x".into();
     object["metadata"]["creationTimestamp"] = CREATED.into();

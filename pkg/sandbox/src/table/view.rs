@@ -1,21 +1,21 @@
-//! An object as the printers read it: what is missing reads as empty, as in the Go types of the real server.
+//! A view of an object for printers. Missing values read as empty, like in the real server's Go types.
 
 use serde_json::Value;
 
 use super::age;
 
-/// An object, and the time (seconds since 1970) ages are counted from. Paths are JSON pointers.
+/// An object, and the reference time for ages (seconds since 1970). Paths are JSON pointers.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub(super) object: &'a Value,
     pub(super) now: i64,
 }
 
-/// What stands where there is nothing.
+/// The text for a missing value.
 pub(super) const NONE: &str = "<none>";
-/// What stands for a choice that was not made.
+/// The text for an unset choice.
 pub(super) const UNSET: &str = "<unset>";
-/// What stands for what is not known.
+/// The text for an unknown value.
 pub(super) const UNKNOWN: &str = "<unknown>";
 
 impl<'a> View<'a> {
@@ -23,12 +23,12 @@ impl<'a> View<'a> {
         self.object.pointer(path).filter(|value| !value.is_null())
     }
 
-    /// Text, empty when there is none.
+    /// Returns a string; empty if the value is missing.
     pub(super) fn str(self, path: &str) -> &'a str {
         self.get(path).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Text, or else this.
+    /// Returns a string, or `missing` if it is empty.
     pub(super) fn str_or(self, path: &str, missing: &'a str) -> &'a str {
         let found = self.str(path);
         if found.is_empty() { missing } else { found }
@@ -42,13 +42,13 @@ impl<'a> View<'a> {
         self.get(path).and_then(Value::as_bool).unwrap_or_default()
     }
 
-    /// The items of a list, of the fields of an object none.
+    /// Returns the items of a list; empty for other values.
     pub(super) fn items(self, path: &str) -> impl DoubleEndedIterator<Item = View<'a>> + use<'a> {
         let items = self.get(path).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         items.iter().map(move |object| View { object, ..self })
     }
 
-    /// How many items a list, or fields an object has.
+    /// Returns the number of items of a list or fields of an object.
     pub(super) fn count(self, path: &str) -> usize {
         match self.get(path) {
             Some(Value::Array(items)) => items.len(),
@@ -57,7 +57,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The texts of a list.
+    /// Returns the strings of a list.
     pub(super) fn strings(self, path: &str) -> Vec<&'a str> {
         self.items(path).map(|item| item.str("")).collect()
     }
@@ -66,7 +66,7 @@ impl<'a> View<'a> {
         self.get("/metadata/annotations")?.get(key)?.as_str()
     }
 
-    /// The status of a condition: `True`, `False`, `Unknown`; empty when there is no such condition.
+    /// Returns the status of a condition: `True`, `False`, `Unknown`; empty without the condition.
     pub(super) fn condition(self, kind: &str) -> &'a str {
         self.items("/status/conditions")
             .find(|condition| condition.str("/type") == kind)
@@ -82,7 +82,7 @@ impl<'a> View<'a> {
         age::since(self.str(path), self.now)
     }
 
-    /// A scalar as text: for what may be a number or text.
+    /// Returns a string or number as text.
     pub(super) fn scalar(self, path: &str) -> Option<String> {
         match self.get(path)? {
             Value::String(text) => Some(text.clone()),

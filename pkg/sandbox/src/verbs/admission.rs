@@ -1,6 +1,6 @@
-//! Admission: who may still change an object, or refuse it, after it was decoded and before it is stored.
+//! Admission: changes and refusals between the decoding and the storage of an object.
 //!
-//! The server's own part is the life of namespaces; webhooks come after it.
+//! The server itself enforces the lifecycle of namespaces; webhooks run afterwards.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(crate) use crate::admission::Operation;
 /// Namespaces that cannot be deleted. Source: kube-apiserver 1.36, admission plugin `NamespaceLifecycle`.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
-/// The first round: an object may be changed before it is checked. `old` is what is stored, absent at a creation.
+/// Runs mutating admission before validation. `old` is the stored object, absent at creation.
 pub(crate) async fn mutate(
     call: &Call<'_>,
     operation: Operation,
@@ -38,7 +38,7 @@ pub(crate) async fn mutate(
     Ok(asked.mutate(&webhooks, old, Some(object)).await?.unwrap_or_default())
 }
 
-/// The second round: an object as it would be stored may be refused.
+/// Runs validating admission on the object to store.
 pub(crate) async fn validate(
     call: &Call<'_>,
     operation: Operation,
@@ -52,14 +52,14 @@ pub(crate) async fn validate(
     Asked::about(call, operation, meta::name(object)).validate(&webhooks, old, Some(object)).await
 }
 
-/// Both rounds before a deletion.
+/// Runs both kinds of admission before a deletion.
 pub(crate) async fn delete(call: &Call<'_>) -> Result<(), Status> {
     namespace_may_go(call, call.name)?;
     let webhooks = call.server.webhooks();
     if webhooks.is_empty() {
         return Ok(());
     }
-    // One that is not there is nobody's to refuse.
+    // Webhooks are not called for a missing object.
     let Some(stored) = call.server.store.get(&call.own_key()) else { return Ok(()) };
     let live = object::read(&call.resource, &stored);
     let asked = Asked::about(call, Operation::Delete, call.name);
@@ -67,7 +67,7 @@ pub(crate) async fn delete(call: &Call<'_>) -> Result<(), Status> {
     asked.validate(&webhooks, Some(&live), None).await
 }
 
-/// What webhooks are told of a call.
+/// The description of a call for webhooks.
 struct Asked<'a, 'b> {
     call: &'a Call<'b>,
     operation: Operation,
@@ -145,7 +145,7 @@ impl<'a, 'b> Asked<'a, 'b> {
     }
 }
 
-/// The options of a call, in the form a client may have sent them in.
+/// Returns the options of a call in the form that a client could have sent.
 fn options(call: &Call<'_>, operation: Operation) -> Value {
     let kind = match operation {
         Operation::Create => "CreateOptions",
@@ -186,7 +186,7 @@ fn namespace_may_go(call: &Call<'_>, name: &str) -> Result<(), Status> {
     Ok(())
 }
 
-/// There are no new objects of a definition on its way out.
+/// Refuses new objects of a definition that is being deleted.
 /// Source: apiextensions-apiserver 1.36 `forbidCreateAdmission`.
 fn definition_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
     match &call.resource.custom {
@@ -198,7 +198,7 @@ fn definition_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
     }
 }
 
-/// A namespace must be there and must not be on its way out.
+/// Fails if the namespace does not exist or is being deleted.
 fn namespace_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
     let namespace = call.namespace;
     if namespace.is_empty() || &*call.resource.group == "authorization.k8s.io" {
@@ -207,7 +207,8 @@ fn namespace_takes_objects(call: &Call<'_>, name: &str) -> Result<(), Status> {
     let Some(stored) = call.server.store.get(&namespace_key(namespace)) else {
         return Err(Status::not_found("", "namespaces", namespace));
     };
-    // Only a namespace on its way out has the word in its text, but for odd annotations: then it is read.
+    // The text of a namespace contains the word only if the namespace is being deleted, apart from odd annotations. A
+    // match is therefore parsed.
     let leaving = memchr_word(&stored.body, b"deletionTimestamp")
         && meta::is_deleting(&json!({"metadata": object::read_metadata(&stored)}));
     if !leaving {
@@ -229,7 +230,7 @@ fn memchr_word(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window == word)
 }
 
-/// Removes owner references that are there twice and warns of it.
+/// Removes duplicate owner references with a warning.
 pub(crate) fn remove_duplicate_owners(call: &Call<'_>, object: &mut Value) {
     if let Some(warning) = meta::remove_duplicate_owners(object) {
         call.warn(warning);

@@ -1,4 +1,4 @@
-//! What a verb came to, before it gets its form.
+//! Results of verbs before formatting.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,24 +7,24 @@ use serde_json::Value;
 use super::{watch::Watching, written::Written};
 use crate::store::Stored;
 
-/// What a verb came to.
+/// The result of a verb.
 pub(crate) enum Answer {
-    /// An object of the resource, as it is stored.
+    /// A stored object of the resource.
     Stored(u16, Arc<Stored>),
     /// An object of the resource, or its scale.
     Object(u16, Value),
-    /// Something of another kind, which has no other form: a `Status`, a review.
+    /// An object of another kind, which has a single form: a `Status`, a review.
     Other(u16, Value),
     /// A list of objects of the resource.
     List(Vec<Arc<Stored>>, BTreeMap<&'static str, Value>),
-    /// Changes, as they happen.
+    /// A stream of changes.
     Watch(Box<Watching>),
     /// Plain text.
     Text(String),
 }
 
 impl Answer {
-    /// An object that was written.
+    /// Returns the result of a write.
     pub(crate) fn written(code: u16, written: Written) -> Self {
         match written {
             Written::Stored(stored) => Self::Stored(code, stored),

@@ -1,4 +1,4 @@
-//! DeleteCollection.
+//! The deletecollection verb.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::{
     store::{Page, Stored},
 };
 
-/// Deletes what a list would show. Returns that list, as it was before.
+/// Deletes the objects of a list. Returns the list before the deletion.
 ///
 /// # Errors
-/// The first answer that is neither success nor 404.
+/// Fails with the first status other than success and 404.
 pub(crate) async fn delete_collection(
     call: &Call<'_>,
     list: &ListOptions,

@@ -1,4 +1,4 @@
-//! Continue tokens: where a page of a list ended.
+//! Continue tokens: the end of a list page.
 //!
 //! Source: apiserver 1.36 `storage/continue.go`: base64 without padding of a small JSON object.
 
@@ -16,7 +16,7 @@ const VERSION: &str = "meta.k8s.io/v1";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContinueToken {
-    /// As of which revision; `None` is as it is now: pages that do not fit together.
+    /// The revision of the list. `None` means the newest revision for each page; such pages may be inconsistent.
     pub(crate) revision: Option<Revision>,
     pub(crate) after: Key,
 }
@@ -32,10 +32,10 @@ struct Form<'a> {
 }
 
 impl ContinueToken {
-    /// The text clients hand back.
+    /// Returns the token for clients.
     pub(crate) fn encode(&self, call: &Call<'_>) -> String {
         let rv = self.revision.map_or(-1, |revision| i64::try_from(revision.0).unwrap_or(i64::MAX));
-        // The place is told from the scope of the list on; the end is the first key that comes after.
+        // The key is relative to the scope of the list; the trailing NUL makes it the first key after the last object.
         let start = if call.namespace.is_empty() && !self.after.namespace.is_empty() {
             format!("/{}/{}\0", self.after.namespace, self.after.name)
         } else {
@@ -45,8 +45,8 @@ impl ContinueToken {
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&form).expect("a struct of texts and a number is JSON"))
     }
 
-    /// Reads what a client hands back.
-    /// Fails with 400 when it is none of ours.
+    /// Parses a client's token.
+    /// Errors: 400 if the token is invalid.
     pub(crate) fn decode(call: &Call<'_>, text: &str) -> Result<Self, Status> {
         let refuse = |why: &str| {
             Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"))

@@ -1,4 +1,4 @@
-//! Create.
+//! The create verb.
 
 use serde_json::Value;
 
@@ -10,9 +10,9 @@ use crate::{
     verbs::admission::Operation,
 };
 
-/// How often another name is tried for `generateName`. Source: kube-apiserver 1.36 `RetryGenerateName`.
+/// The maximum number of attempts for `generateName`. Source: kube-apiserver 1.36 `RetryGenerateName`.
 const NAME_ATTEMPTS: usize = 8;
-/// The longest start of a generated name.
+/// The maximum prefix length of a generated name.
 const NAME_PREFIX_LIMIT: usize = 63 - 5;
 
 pub(crate) async fn create(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
@@ -26,7 +26,7 @@ pub(crate) async fn create(call: &Call<'_>, mut object: Value) -> Result<Written
     finish(call, object).await
 }
 
-/// The part of a creation that follows managed fields; creations through an apply come here as well.
+/// Completes a creation after managed fields were set, also for a creation through an apply.
 pub(crate) async fn finish(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
     object = admission::mutate(call, Operation::Create, None, object).await?;
     admission::remove_duplicate_owners(call, &mut object);
@@ -56,7 +56,7 @@ pub(crate) async fn finish(call: &Call<'_>, mut object: Value) -> Result<Written
     }
 }
 
-/// A name with this start and a random end.
+/// Returns a name with this prefix and a random suffix.
 fn generate_name(prefix: &str) -> String {
     let mut name = prefix.to_owned();
     while name.len() > NAME_PREFIX_LIMIT {
@@ -74,7 +74,7 @@ async fn commit(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
     let name = meta::name(&object).to_owned();
     let errors = kind::validate(resource, &object);
     if !errors.is_empty() {
-        // The message names what was sent; it is told about the name the object has by now.
+        // The message contains the sent kind and the name after admission.
         let sent_kind = object.get("kind").and_then(Value::as_str).unwrap_or(&resource.kind);
         return Err(Status::invalid(&resource.group, sent_kind, &name, &errors));
     }
@@ -94,8 +94,8 @@ async fn commit(call: &Call<'_>, mut object: Value) -> Result<Written, Status> {
     committed.map(Written::Stored).map_err(|error: CommitError| call.refused(error, &name))
 }
 
-/// Gives a Service its addresses. No other Service gets any until the returned guard is gone.
-/// Fails with 422 when it asks for what it cannot have.
+/// Assigns addresses to a Service. The returned guard blocks assignments to other Services.
+/// Errors: 422 if the requested addresses are unavailable.
 pub(crate) async fn assign_addresses<'a>(
     call: &Call<'a>,
     object: &mut Value,

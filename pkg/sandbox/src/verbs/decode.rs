@@ -1,4 +1,4 @@
-//! From a body to an object of the resource: its kind, its version, its types, and fields nobody knows.
+//! Decoding of a body into an object of the resource: kind, version, types and unknown fields.
 
 use serde_json::Value;
 
@@ -15,8 +15,8 @@ use crate::{
 };
 
 /// Decodes the body of a create or an update.
-/// Fails with 400 when it is no object of the resource, or is odd and that was forbidden; 415 for content types nobody
-/// reads.
+/// Errors: 400 if the body is not an object of the resource, or violates strict field validation; 415 for unsupported
+/// content types.
 pub(crate) fn decode(call: &Call<'_>, content: &[u8], content_type: &str) -> Result<Value, Status> {
     let resource = &call.resource;
     let format = Format::of(content_type)?;
@@ -73,15 +73,15 @@ fn cannot_be_handled(call: &Call<'_>, why: &str) -> Status {
     Status::bad_request(format!("{kind} in version {version} cannot be handled as a {kind}: {why}"))
 }
 
-/// Refuses a body that is no `Scale`, whatever it is the scale of.
-/// Fails with 400 as for objects.
+/// Checks that a body is a `Scale`, for every resource.
+/// Errors: 400 as for objects.
 pub(crate) fn is_scale(call: &Call<'_>, sent: &Value) -> Result<(), Status> {
     let text = |name: &str| sent.get(name).and_then(Value::as_str).unwrap_or_default();
     built_in_kind(&call.kinds, ("autoscaling", "v1", "Scale"), text("apiVersion"), text("kind"))
 }
 
-/// Versions that are not served any more and still read, with the kinds of each. Source: kubernetes 1.36
-/// `pkg/api/legacyscheme`.
+/// Versions that are no longer served but still readable, with their kinds.
+/// Source: kubernetes 1.36 `pkg/api/legacyscheme`.
 const RETIRED: [(&str, &[&str]); 11] = [
     ("apps/v1beta1", &["ControllerRevision", "Deployment", "StatefulSet"]),
     ("apps/v1beta2", &["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]),
@@ -96,8 +96,8 @@ const RETIRED: [(&str, &[&str]); 11] = [
     ("storage.k8s.io/v1beta1", &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"]),
 ];
 
-/// `target` is the group, version and kind that is expected.
-/// Source: kube-apiserver 1.36, measured: what its decoder says of a body of another kind.
+/// Checks the kind of a body. `target` is the expected group, version and kind.
+/// Source: kube-apiserver 1.36, measured: the decoder's errors for a body of another kind.
 fn built_in_kind(
     kinds: &Kinds,
     target: (&str, &str, &str),
@@ -142,7 +142,7 @@ fn built_in_kind(
     )))
 }
 
-/// Checks the types of an object and drops what nobody knows. Returns what strict readers refuse: `unknown field
+/// Checks the types of an object and removes unknown fields. Returns the problems for strict validation: `unknown field
 /// "spec.foo"`.
 fn check_fields(call: &Call<'_>, object: &mut Value) -> Result<Vec<String>, String> {
     let resource = &call.resource;
@@ -169,16 +169,16 @@ fn unknown_field(path: &str) -> String {
     format!("unknown field {}", go::quoted(path))
 }
 
-/// Decodes what a patch made of an object. What is refused is shown as `shown`, or as the patched object.
+/// Decodes the result of a patch. Error messages quote `shown`, or the patched object.
 /// Source: kube-apiserver 1.36 `jsonPatcher.applyPatchToCurrentObject`, `applyPatchToObject`.
-/// Fails with 422 when it is no object of the resource any more, or is odd and that was forbidden.
+/// Errors: 422 if the result is no object of the resource, or violates strict field validation.
 pub(crate) fn patched(
     call: &Call<'_>,
     object: &mut Value,
     oddities: Vec<String>,
     shown: Option<&str>,
 ) -> Result<(), Status> {
-    // Shown when something is refused, as it was before anything was left out.
+    // The object for error messages, before fields are removed.
     let before = shown.is_none().then(|| object.clone());
     let invalid = |why: &str| {
         let before = before.as_ref().map(Value::to_string);
@@ -205,12 +205,12 @@ pub(crate) fn patched(
     Ok(())
 }
 
-/// Refuses an object that names another namespace than the request, and fills it in.
-/// Fails with 400 when they differ.
+/// Sets the namespace of the request in the object.
+/// Errors: 400 if the object names another namespace.
 pub(crate) fn match_namespace(call: &Call<'_>, object: &mut Value) -> Result<(), Status> {
     let sent = meta::namespace(object);
     if !call.resource.namespaced {
-        // What namespace an object of the cluster claims is nobody's business: the real server drops it.
+        // The real server drops the namespace of a cluster-scoped object.
         meta::remove(object, "namespace");
         return Ok(());
     }
@@ -222,8 +222,8 @@ pub(crate) fn match_namespace(call: &Call<'_>, object: &mut Value) -> Result<(),
     Ok(())
 }
 
-/// Refuses an object that is named otherwise than the address.
-/// Fails with 400 when they differ, or the object has no name.
+/// Checks that the object has the name of the path.
+/// Errors: 400 if the names differ or the object has no name.
 pub(crate) fn match_name(call: &Call<'_>, object: &Value) -> Result<(), Status> {
     let (sent, name) = (meta::name(object), call.name);
     if sent.is_empty() {

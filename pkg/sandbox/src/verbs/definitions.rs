@@ -1,7 +1,7 @@
-//! Custom resource definitions at work: they are accepted, served, and cleaned up when they go.
+//! The lifecycle of custom resource definitions: acceptance, serving and cleanup.
 //!
-//! In the real server controllers do this some milliseconds after a definition was written; here it is done before the
-//! write is answered, in writes of their own, so that the history is the same.
+//! In the real server, controllers do this some milliseconds after a definition was written. Here it happens before the
+//! response, in separate writes, so that the history is the same.
 
 use std::sync::{Arc, PoisonError};
 
@@ -37,7 +37,7 @@ fn all(server: &Server) -> Vec<Arc<Stored>> {
     server.store.list(&scope, ListOptions::default()).map(|page| page.items).unwrap_or_default()
 }
 
-/// Serves what the store has definitions for, and goes on with what a process that was killed left half done.
+/// Serves the stored definitions and completes the unfinished work of a killed process.
 pub(crate) fn load(server: &Server) -> Result<(), Status> {
     let Some(resource) = resource(server) else { return Ok(()) };
     let definitions: Vec<Value> = all(server).iter().map(|stored| object::read(&resource, stored)).collect();
@@ -48,7 +48,7 @@ pub(crate) fn load(server: &Server) -> Result<(), Status> {
     definitions.iter().try_for_each(|definition| settle(server, meta::name(definition)))
 }
 
-/// Serves these definitions, and no more the ones of these names. Definitions that did not change are left as they are.
+/// Serves these definitions and stops serving those with the names in `gone`. Unchanged definitions are left alone.
 fn serve(server: &Server, definitions: &[Value], gone: &[&str]) {
     let custom = {
         let mut served = server.definitions.served.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,8 @@ fn has_condition(definition: &Value, kind: &str) -> bool {
     conditions.into_iter().any(|condition| condition["type"] == kind && condition["status"] == "True")
 }
 
-/// What follows a write: webhooks are registered, a definition settles, and one that waits for its last object goes.
+/// Runs the follow-up of a write: registers webhooks, processes a definition, and completes a deletion after the last
+/// object is gone.
 pub(crate) fn after_write(call: &Call<'_>, name: &str, removed: bool) -> Result<(), Status> {
     if call.dry_run {
         return Ok(());
@@ -105,7 +106,7 @@ pub(crate) fn after_write(call: &Call<'_>, name: &str, removed: bool) -> Result<
     }
 }
 
-/// Brings a definition that was just written, or whose last object may be gone, to where it belongs.
+/// Brings a new definition, or one whose last object may be gone, into its final state.
 pub(crate) fn settle(server: &Server, name: &str) -> Result<(), Status> {
     let Some(resource) = resource(server) else { return Ok(()) };
     let _turn = server.definitions.settling.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,20 +129,20 @@ pub(crate) fn settle(server: &Server, name: &str) -> Result<(), Status> {
     }
 }
 
-/// Writes the status of a definition and serves it. Returns whether nobody else wrote meanwhile.
+/// Writes the status of a definition and serves the definition. Returns false after a concurrent write.
 fn accept(
     server: &Server,
     resource: &Arc<ResourceType>,
     stored: &Stored,
     definition: Value,
 ) -> Result<bool, Status> {
-    // The names of definitions end with their group.
+    // The name of a definition ends with its group.
     let group = definition["spec"]["group"].as_str().unwrap_or_default();
     let end = format!(".{group}");
     let mut others: Vec<Arc<Stored>> = all(server);
     others.retain(|other| other.key != stored.key && other.key.name.ends_with(&end));
     others.sort_by_key(|other| other.revision);
-    // Definitions are large, and only the names they have count here.
+    // Definitions are large, and only their names matter here.
     let others: Vec<Value> = others.iter().map(|other| object::read_status(other)).collect();
     let status = crd::status(&definition, &others, &server.clock.now());
     if definition["status"] == status {
@@ -172,7 +173,7 @@ fn commit(server: &Server, resource: &ResourceType, stored: &Stored, new: &Value
     took_place(server.store.commit_with(&stored.key, Expected::At(stored.revision), |at| pending.at(at)))
 }
 
-/// Whether a commit took place; not when somebody else was faster.
+/// True if a commit succeeded; false after a concurrent write.
 fn took_place(commit: Result<Arc<Stored>, CommitError>) -> Result<bool, Status> {
     match commit {
         Ok(_) => Ok(true),
@@ -183,8 +184,8 @@ fn took_place(commit: Result<Arc<Stored>, CommitError>) -> Result<bool, Status> 
     }
 }
 
-/// Deletes the objects of a definition on its way out, and lets it go when none is left. Returns whether nobody else
-/// wrote meanwhile.
+/// Deletes the objects of a definition that is being deleted, and removes the definition after the last one. Returns
+/// false after a concurrent write.
 fn clean_up(
     server: &Server,
     resource: &Arc<ResourceType>,
@@ -214,7 +215,7 @@ fn clean_up(
     Ok(true)
 }
 
-/// Returns how many objects stay for their finalizers.
+/// Deletes the objects of a definition. Returns the number of objects that finalizers keep.
 fn delete_objects(server: &Server, definition: &Value) -> Result<usize, Status> {
     let text = |name: &str| definition["spec"][name].as_str().unwrap_or_default();
     let plural = definition["spec"]["names"]["plural"].as_str().unwrap_or_default();

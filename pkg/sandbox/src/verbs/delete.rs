@@ -1,4 +1,4 @@
-//! Delete.
+//! The delete verb.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -18,16 +18,16 @@ use crate::{
     store::{CommitError, Expected, Stored},
 };
 
-/// What a deletion came to.
+/// The result of a deletion.
 #[derive(Debug)]
 pub(crate) enum Deleted {
-    /// The object is gone (or would be); its last state.
+    /// The object is deleted (or would be); contains its last state.
     Gone(Written),
-    /// It stays until its finalizers are done; as it is now.
+    /// The object stays until its finalizers are removed; contains its current state.
     Pending(Written),
 }
 
-/// Deletes the object a call names.
+/// Deletes the object that a call names.
 pub(crate) async fn delete(call: &Call<'_>, options: &DeleteOptions) -> Result<Deleted, Status> {
     admission::delete(call).await?;
     if &*call.resource.group == "batch" && &*call.resource.plural == "jobs" && options.dependents.is_none() {
@@ -41,7 +41,7 @@ pub(crate) async fn delete(call: &Call<'_>, options: &DeleteOptions) -> Result<D
     Ok(deleted)
 }
 
-/// A deletion nobody is asked about, and nothing follows from.
+/// Deletes an object without admission and without follow-up.
 pub(crate) fn quietly(call: &Call<'_>, options: &DeleteOptions) -> Result<Deleted, Status> {
     loop {
         let Some(stored) = call.server.store.get(&call.own_key()) else { return Err(call.not_found()) };
@@ -53,7 +53,7 @@ pub(crate) fn quietly(call: &Call<'_>, options: &DeleteOptions) -> Result<Delete
     }
 }
 
-/// One attempt; nothing when somebody else was faster.
+/// Makes one attempt. `None` after a concurrent write.
 fn step(
     call: &Call<'_>,
     options: &DeleteOptions,
@@ -89,7 +89,7 @@ fn step(
         return Ok(keep(call, stored, &live, last)?.map(Deleted::Pending));
     }
     if grace != Grace::None {
-        // As in the real server the mark comes first, then the end.
+        // Like the real server, marks the object first and then removes it.
         let Some(written) = keep(call, stored, &live, last)? else { return Ok(None) };
         let Written::Stored(marked) = written else { return Ok(Some(Deleted::Gone(written))) };
         let last = object::read(&call.resource, &marked);
@@ -98,7 +98,7 @@ fn step(
     Ok(remove(call, stored, live)?.map(Deleted::Gone))
 }
 
-/// A namespace stays until what is in it is gone and `spec.finalizers` is empty.
+/// Keeps a namespace until its objects are gone and `spec.finalizers` is empty.
 fn namespace(call: &Call<'_>, stored: &Stored, live: &Value) -> Result<Option<Deleted>, Status> {
     let mut last = live.clone();
     if !meta::is_deleting(live) {
@@ -112,7 +112,7 @@ fn namespace(call: &Call<'_>, stored: &Stored, live: &Value) -> Result<Option<De
     Ok(remove(call, stored, last)?.map(Deleted::Gone))
 }
 
-/// A definition stays until its objects are gone; the server itself holds it for that long.
+/// Keeps a definition until its objects are gone, through a finalizer that the server adds.
 /// Source: apiextensions-apiserver 1.36, registry of definitions, `Delete`.
 fn definition(
     call: &Call<'_>,
@@ -142,6 +142,7 @@ fn definition(
     Ok(keep(call, stored, live, last)?.map(Deleted::Pending))
 }
 
+/// Checks the preconditions of a deletion.
 /// Source: apiserver 1.36 `BeforeDelete`.
 fn check_preconditions(call: &Call<'_>, options: &DeleteOptions, live: &Value) -> Result<(), Status> {
     let conflict =
@@ -163,7 +164,7 @@ fn check_preconditions(call: &Call<'_>, options: &DeleteOptions, live: &Value) -
     Ok(())
 }
 
-/// The finalizers with the ones the options ask for, and without the ones they do not.
+/// Returns the finalizers with those that the options require and without those that they exclude.
 /// Source: apiserver 1.36 `deletionFinalizersForGarbageCollection`.
 fn finalizers_after(call: &Call<'_>, options: &DeleteOptions, live: &Value) -> Vec<String> {
     let has = |name: &str| meta::finalizers(live).any(|finalizer| finalizer == name);
@@ -190,6 +191,7 @@ fn finalizers_after(call: &Call<'_>, options: &DeleteOptions, live: &Value) -> V
     if same { meta::finalizers(live).map(str::to_owned).collect() } else { finalizers }
 }
 
+/// Sets the fields of an object that is being deleted.
 /// Source: apiserver 1.36 `markAsDeleting`.
 fn mark_as_deleting(call: &Call<'_>, object: &mut Value, grace_period_seconds: Option<i64>) {
     if !meta::is_deleting(object) {

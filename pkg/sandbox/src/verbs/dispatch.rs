@@ -1,4 +1,4 @@
-//! From a request to the verb that answers it.
+//! Dispatch of requests to verbs.
 
 use std::sync::Arc;
 
@@ -38,11 +38,11 @@ pub(crate) struct Asked<'a> {
     pub(crate) kinds: Arc<Kinds>,
     pub(crate) info: &'a RequestInfo,
     pub(crate) content: Bytes,
-    /// For watches, whose events get their form one by one.
+    /// The formatter of watch events.
     pub(crate) presenter: Presenter,
 }
 
-/// Answers a request. The second part is what the answer warns of, whatever it is.
+/// Answers a request. The second part contains the warnings, for successes and failures.
 pub(crate) async fn dispatch(asked: &Asked<'_>) -> (Result<Answer, Status>, Vec<String>) {
     let manager = asked.info.manager();
     let mut call = Call::new(asked.server, Arc::clone(&asked.kinds), Arc::clone(&asked.info.resource));
@@ -71,7 +71,7 @@ pub(crate) async fn dispatch(asked: &Asked<'_>) -> (Result<Answer, Status>, Vec<
     (result, warnings)
 }
 
-/// Verbs on the object itself, or on a part of it that travels as the whole object.
+/// Handles verbs on the object itself, and on subresources with the body of the whole object.
 async fn whole(asked: &Asked<'_>, call: &mut Call<'_>) -> Result<Answer, Status> {
     let query = &asked.info.query;
     match asked.info.verb {
@@ -126,7 +126,7 @@ fn list(call: &Call<'_>, options: &ListOptions) -> Result<Answer, Status> {
     }
 }
 
-/// The object of a create or an update, and the options that go with it.
+/// Decodes the object of a create or an update, with its options.
 fn decoded(asked: &Asked<'_>, call: &mut Call<'_>, kind: WriteKind) -> Result<Value, Status> {
     let options = WriteOptions::read(&asked.info.query, kind)?;
     set_options(call, &options);
@@ -199,13 +199,13 @@ async fn scaled(asked: &Asked<'_>, call: &mut Call<'_>) -> Result<Answer, Status
     Ok(Answer::Object(200, scale))
 }
 
-/// A body of another kind than the resource; what is unknown in it is left alone.
+/// Decodes a body of another kind than the resource. Unknown fields are ignored.
 fn other_kind(asked: &Asked<'_>, kind: &str) -> Result<Value, Status> {
     let format = Format::of(asked.info.header("content-type"))?;
     body::object(&asked.content, format, kind).map(|decoded| decoded.value)
 }
 
-/// Subresources that are no part of the object.
+/// Handles subresources that are not part of the object.
 async fn special(asked: &Asked<'_>, call: &mut Call<'_>) -> Result<Answer, Status> {
     let subresource = subresource_kind(&call.resource, call.subresource);
     if asked.info.verb == Verb::Create {

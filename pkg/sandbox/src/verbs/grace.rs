@@ -1,25 +1,25 @@
-//! The time a pod is given to end.
+//! Grace periods of pods.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::meta;
 
-/// How long a pod that is deleted still runs.
+/// The effect of a deletion on the grace period of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grace {
-    /// No longer.
+    /// The pod ends now.
     None,
-    /// So many seconds from now on.
+    /// A grace period of this many seconds starts now.
     Begins(i64),
-    /// It was told before, and now it is told to hurry.
+    /// The pod is already being deleted; the deletion shortens its grace period.
     Shorter {
-        /// How long it was given in all.
+        /// The total grace period, in seconds.
         seconds: i64,
-        /// When that is over.
+        /// The end of the grace period.
         end: Timestamp,
     },
-    /// It was told before, and has no less time now.
+    /// The pod is already being deleted; its grace period stays unchanged.
     UnderWay,
 }
 
@@ -32,7 +32,7 @@ impl Grace {
     }
 }
 
-/// What a deletion means for a pod; `asked` is what the deletion says, in seconds.
+/// Returns the effect of a deletion on a pod; `asked` is the requested grace period, in seconds.
 /// Source: apiserver 1.36 `BeforeDelete`, kubernetes 1.36 `podStrategy.CheckGracefulDelete`.
 pub(crate) fn grace(pod: &Value, asked: Option<i64>, now: Timestamp) -> Grace {
     let at_least_one = |seconds: i64| if seconds < 0 { 1 } else { seconds };

@@ -1,4 +1,4 @@
-//! What depends on the kind of an object: custom resources, their definitions, and the kinds the server was built with.
+//! Kind-specific behaviour of custom resources, their definitions, and built-in kinds.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::{
     status::FieldError,
 };
 
-/// Whether the resource is that of the definitions of custom resources.
+/// True if the resource is the CustomResourceDefinition.
 pub(crate) fn is_definition(resource: &ResourceType) -> bool {
     &*resource.group == "apiextensions.k8s.io" && &*resource.plural == "customresourcedefinitions"
 }
@@ -19,7 +19,7 @@ pub(crate) fn is_core(resource: &ResourceType, plural: &str) -> bool {
     resource.group.is_empty() && &*resource.plural == plural
 }
 
-/// Fills in what a client may leave out, and brings the object into the one form it has.
+/// Sets defaults and brings the object into canonical form.
 pub(crate) fn set_defaults(resource: &ResourceType, object: &mut Value) {
     if resource.custom.is_some() {
         crd::default(object, resource.schema.schema());
@@ -32,9 +32,8 @@ pub(crate) fn set_defaults(resource: &ResourceType, object: &mut Value) {
     meta::normalise(object);
 }
 
-/// Brings a custom resource that was stored in another version, or under an older definition, into the form of this
-/// version. Defaults are those of the version it is stored in: so it is in the real server, where a conversion only drops
-/// what the other version does not know.
+/// Converts a custom resource of another version, or of an older definition, to this version. Defaults come from the
+/// storage version. The same happens in the real server, where a conversion only drops unknown fields.
 pub(crate) fn convert(resource: &ResourceType, stored_version: &str, object: &mut Value) {
     let storage = resource.custom.as_ref().and_then(|custom| custom.storage_schema.as_ref());
     let origin = match storage {
@@ -51,7 +50,7 @@ pub(crate) fn convert(resource: &ResourceType, stored_version: &str, object: &mu
     }
 }
 
-/// Brings a custom resource of this version into the form it is stored in; `None` when that is the one it has.
+/// Converts a custom resource of this version to its storage version. `None` if this is the storage version.
 pub(crate) fn storage_form(resource: &ResourceType, object: &Value) -> Option<Value> {
     let storage = resource.custom.as_ref()?.storage_schema.as_ref()?;
     let mut object = object.clone();
@@ -59,7 +58,7 @@ pub(crate) fn storage_form(resource: &ResourceType, object: &Value) -> Option<Va
     Some(object)
 }
 
-/// What the server itself decides when an object is made. Its uid and its time must be set.
+/// Sets the server's fields of a new object. Its uid and creation time must be set.
 pub(crate) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
     let Some(custom) = &resource.custom else {
         builtin::prepare_for_create(resource, object);
@@ -74,7 +73,7 @@ pub(crate) fn prepare_for_create(resource: &ResourceType, object: &mut Value) {
     meta::set(object, "generation", 1);
 }
 
-/// What the server itself decides when an object is changed, through the object itself or a subresource.
+/// Sets the server's fields of a changed object, for a change through the object or a subresource.
 /// Source: apiextensions-apiserver 1.36 `customResourceStrategy`, `statusStrategy`.
 pub(crate) fn prepare_for_update(
     resource: &ResourceType,
@@ -106,7 +105,7 @@ pub(crate) fn prepare_for_update(
     if custom.status {
         put(object, "status", old.get("status").cloned());
     }
-    // All but the metadata counts, whatever the order of the fields.
+    // All fields except the metadata count, in any order.
     let holds = |one: &Value, other: &Value| {
         let mut fields = one.as_object().into_iter().flatten();
         fields.all(|(name, value)| name == "metadata" || other.get(name) == Some(value))
@@ -128,15 +127,15 @@ fn remove(object: &mut Value, name: &str) {
     put(object, name, None);
 }
 
-/// Everything that is wrong with a new object, its metadata first.
+/// Returns all errors of a new object, those of its metadata first.
 pub(crate) fn validate(resource: &ResourceType, object: &Value) -> Vec<FieldError> {
     let errors = meta::validate(object, name_rule(resource), resource.namespaced);
     with_errors_of_kind(errors, resource, "", object, None)
 }
 
-/// Everything that is wrong with a changed object.
-/// Source: kube-apiserver 1.36 `BeforeUpdate`: the checks common to all kinds come first, and most kinds make those of
-/// an update a second time, which the causes show and the message does not.
+/// Returns all errors of a changed object.
+/// Source: kube-apiserver 1.36 `BeforeUpdate`: the checks common to all kinds come first. Most kinds repeat the checks
+/// of an update. The causes list the duplicates, the message does not.
 pub(crate) fn validate_update(
     resource: &ResourceType,
     subresource: &str,
@@ -150,7 +149,7 @@ pub(crate) fn validate_update(
     with_errors_of_kind(errors, resource, subresource, object, Some(old))
 }
 
-/// Adds the errors of the kind. A custom resource of another kind has no other errors.
+/// Adds kind-specific errors. A custom resource of the wrong kind gets only that error.
 fn with_errors_of_kind(
     mut errors: Vec<FieldError>,
     resource: &ResourceType,
@@ -173,7 +172,7 @@ fn with_errors_of_kind(
     errors
 }
 
-/// Another kind or version than that of the resource, which a patch can make of it. Nothing else is checked then.
+/// Returns errors if a patch changed the kind or version of an object. No other checks apply then.
 /// Source: apiextensions-apiserver 1.36 `ValidateTypeMeta`.
 fn kind_errors(resource: &ResourceType, object: &Value) -> Vec<FieldError> {
     let expected = [("kind", resource.kind.to_string()), ("apiVersion", resource.api_version())];
@@ -188,7 +187,7 @@ fn name_rule(resource: &ResourceType) -> NameRule {
     if resource.custom.is_some() { NameRule::DnsSubdomain } else { builtin::name_rule(resource) }
 }
 
-/// What the server warns of in every request for the kind.
+/// Returns the warning on every request for the kind.
 pub(crate) fn deprecation(resource: &ResourceType) -> Option<&str> {
     match &resource.custom {
         Some(custom) => custom.deprecation_warning.as_deref(),
@@ -196,7 +195,7 @@ pub(crate) fn deprecation(resource: &ResourceType) -> Option<&str> {
     }
 }
 
-/// What the server warns of when such an object is written; `old` is what it replaces.
+/// Returns the warnings on a write of an object; `old` is the replaced object.
 pub(crate) fn warnings(resource: &ResourceType, object: &Value, old: Option<&Value>) -> Vec<String> {
     match &resource.custom {
         Some(_) => meta::finalizer_warnings(object, old),
@@ -205,17 +204,17 @@ pub(crate) fn warnings(resource: &ResourceType, object: &Value, old: Option<&Val
     }
 }
 
-/// Whether an update may leave the revision out.
+/// True if an update may omit the revision.
 pub(crate) fn allows_unconditional_update(resource: &ResourceType) -> bool {
     resource.custom.is_none() && builtin::allows_unconditional_update(resource)
 }
 
-/// Whether an update makes an object that is not there.
+/// True if an update creates a missing object.
 pub(crate) fn allows_create_on_update(resource: &ResourceType) -> bool {
     resource.custom.is_none() && builtin::allows_create_on_update(resource)
 }
 
-/// Whether a deletion is answered with the object instead of a `Status`.
+/// True if the response to a deletion is the object instead of a `Status`.
 /// Source: kubernetes 1.36, `ReturnDeletedObject` of each kind.
 pub(crate) fn returns_deleted_object(resource: &ResourceType) -> bool {
     if resource.custom.is_some() {
@@ -240,7 +239,7 @@ pub(crate) fn returns_deleted_object(resource: &ResourceType) -> bool {
     )
 }
 
-/// Whether dependents stay when a deletion says nothing about them.
+/// True if a deletion without a propagation policy keeps dependents.
 /// Source: kubernetes 1.36, `DefaultGarbageCollectionPolicy` of each kind.
 pub(crate) fn orphans_by_default(resource: &ResourceType) -> bool {
     resource.custom.is_none()

@@ -1,4 +1,4 @@
-//! Managed fields of the object a call is about.
+//! Managed fields of the object of a call.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::{
     status::Status,
 };
 
-/// Records a write that is no apply.
+/// Records a write other than an apply.
 pub(crate) fn track(call: &Call<'_>, live: Option<&Value>, new: &mut Value) {
     with_target(call, |target, manager| fields::track_update(live, new, target, manager));
 }
@@ -57,7 +57,7 @@ fn with_target<T>(call: &Call<'_>, act: impl FnOnce(Target<'_>, Manager<'_>) -> 
     act(target, manager)
 }
 
-/// What cannot be written through the address of the call.
+/// Returns the fields that cannot be written through the endpoint of the call.
 /// Source: kube-apiserver 1.36, `GetResetFields` of each kind.
 fn unwritable(call: &Call<'_>) -> &'static [&'static [&'static str]] {
     let custom = call.resource.custom.is_some();

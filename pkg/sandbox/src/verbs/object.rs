@@ -1,4 +1,4 @@
-//! Objects between the store and the verbs: text there, a tree here.
+//! Conversion of objects between stored text and JSON values.
 
 use std::{io::Write as _, sync::Arc};
 
@@ -16,7 +16,7 @@ use crate::{
 
 const INVARIANT: &str = "the store holds objects that were written as JSON here";
 
-/// What stands before the stored text of an object when it is served: `{"apiVersion":"v1","kind":"ConfigMap",`.
+/// Returns the text before the stored text of a served object: `{"apiVersion":"v1","kind":"ConfigMap",`.
 pub(crate) fn opening(resource: &ResourceType) -> Bytes {
     let mut text = Vec::with_capacity(64);
     text.extend_from_slice(b"{\"apiVersion\":");
@@ -27,15 +27,15 @@ pub(crate) fn opening(resource: &ResourceType) -> Bytes {
     text.into()
 }
 
-/// Whether the stored text can be served for this resource as it is. A custom resource that was written in another
-/// version, or before its definition changed, is pruned and filled in first.
+/// True if the stored text can be served unchanged for this resource. A custom resource of another version, or of an
+/// older definition, must first be pruned and defaulted.
 pub(crate) fn is_current(resource: &ResourceType, stored: &Stored) -> bool {
     resource.custom.as_ref().is_none_or(|custom| {
         stored.version == resource.version && stored.schema_generation == custom.generation
     })
 }
 
-/// The object as this resource serves it.
+/// Returns the object in the form that this resource serves.
 pub(crate) fn read(resource: &ResourceType, stored: &Stored) -> Value {
     let mut object: Map<String, Value> = serde_json::from_slice(&stored.body).expect(INVARIANT);
     object.insert("apiVersion".to_owned(), resource.api_version().into());
@@ -47,7 +47,7 @@ pub(crate) fn read(resource: &ResourceType, stored: &Stored) -> Value {
     object
 }
 
-/// Whether an object has nothing that is not stored already; `live` is what is stored, as this resource serves it.
+/// True if an object equals the stored one; `live` is the stored object in the form that this resource serves.
 pub(crate) fn is_stored(resource: &ResourceType, stored: &Stored, live: &Value, object: &Value) -> bool {
     let Some(converted) = kind::storage_form(resource, object) else {
         return object == live && is_current(resource, stored);
@@ -68,7 +68,7 @@ pub(crate) fn read_metadata(stored: &Stored) -> Value {
     serde_json::from_slice::<Partial>(&stored.body).expect(INVARIANT).metadata
 }
 
-/// The status alone, in an object that has nothing else.
+/// Returns an object with only the stored status.
 pub(crate) fn read_status(stored: &Stored) -> Value {
     #[derive(serde::Deserialize)]
     struct Partial {
@@ -78,12 +78,12 @@ pub(crate) fn read_status(stored: &Stored) -> Value {
     json!({"status": serde_json::from_slice::<Partial>(&stored.body).expect(INVARIANT).status})
 }
 
-/// The revision an object says it is of; `None` when it says none, or 0.
+/// Returns the revision in an object. `None` for an empty revision or 0.
 pub(crate) fn revision_of(object: &Value) -> Result<Option<Revision>, String> {
     parse_revision(meta::text(object, "resourceVersion"))
 }
 
-/// Reads a revision; empty and 0 are none.
+/// Parses a revision. `None` for an empty text or 0.
 pub(crate) fn parse_revision(text: &str) -> Result<Option<Revision>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -95,7 +95,8 @@ pub(crate) fn parse_revision(text: &str) -> Result<Option<Revision>, String> {
     }
 }
 
-/// The text of an object with a gap for the revision: filled in while other commits wait, so it is only put together.
+/// The text of an object without its revision. The revision is inserted while other commits wait, so that step must be
+/// cheap.
 #[derive(Debug)]
 pub(crate) struct Pending {
     before: Vec<u8>,
@@ -104,8 +105,8 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Writes an object in the form it is stored in, all but its revision.
-    /// Fails with 400 when it is nested deeper than what is stored can be read.
+    /// Encodes an object in its stored form, without its revision.
+    /// Errors: 400 if the object exceeds the maximum readable depth.
     pub(crate) fn new(resource: &ResourceType, object: &Value) -> Result<Self, Status> {
         let converted = kind::storage_form(resource, object);
         let (object, version) = match &converted {
@@ -182,7 +183,7 @@ mod tests {
             },
         });
         client.create(definition).await.unwrap();
-        // The fields of an object stand once more, and deeper, in its managed fields.
+        // The managed fields repeat the fields of an object at a greater depth.
         for (levels, stored) in [(100, true), (124, false), (300, false)] {
             let deep = (0..levels).fold(json!({}), |inner, _| json!({ "a": inner }));
             let thing = json!({

@@ -1,4 +1,4 @@
-//! Patch: four ways to say how an object is to change.
+//! The patch verb with its four patch types.
 
 use serde_json::Value;
 
@@ -12,22 +12,22 @@ use crate::{
     status::Status,
 };
 
-/// The sorts of patches, by their content types.
+/// The types of patches, by content type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PatchType {
     /// `application/json-patch+json`, RFC 6902.
     Json,
     /// `application/merge-patch+json`, RFC 7386.
     Merge,
-    /// `application/strategic-merge-patch+json`, for built-in kinds alone.
+    /// `application/strategic-merge-patch+json`, for built-in kinds only.
     Strategic,
     /// `application/apply-patch+yaml`.
     Apply,
 }
 
 impl PatchType {
-    /// The sort a content type names.
-    /// Fails with 415 for other content types, in the words the real server has for each sort of resource.
+    /// Returns the patch type of a content type.
+    /// Errors: 415 for other content types, with the real server's message for the kind of resource.
     pub(crate) fn of(content_type: &str, custom: bool) -> Result<Self, Status> {
         match body::media_type(content_type) {
             "application/json-patch+json" => Ok(Self::Json),
@@ -44,13 +44,13 @@ impl PatchType {
         }
     }
 
-    /// Which options go with it.
+    /// Returns the options type of the patch.
     pub(crate) fn options(self) -> WriteKind {
         if self == Self::Apply { WriteKind::Apply } else { WriteKind::Patch }
     }
 }
 
-/// A patch that was read.
+/// A decoded patch.
 #[derive(Debug)]
 pub(crate) struct Patch {
     sort: PatchType,
@@ -60,8 +60,8 @@ pub(crate) struct Patch {
 }
 
 impl Patch {
-    /// Reads a patch.
-    /// Fails with 400 when it cannot be read.
+    /// Decodes a patch.
+    /// Errors: 400 if the patch is unreadable.
     pub(crate) fn read(sort: PatchType, content: &[u8], force: bool) -> Result<Self, Status> {
         let Decoded { value, oddities } = match sort {
             PatchType::Apply => body::configuration(content)?,
@@ -72,8 +72,8 @@ impl Patch {
         Ok(Self { sort, content: value, oddities, force })
     }
 
-    /// Refuses to apply the scale of a custom resource, as the real server does, which tries to convert it to one.
-    /// Fails with 500 in its words.
+    /// Rejects an apply to the scale of a custom resource. The real server fails to convert such a configuration.
+    /// Errors: 500 with the real server's message.
     pub(crate) fn fits_a_scale(&self, call: &Call<'_>) -> Result<(), Status> {
         if self.sort != PatchType::Apply || call.resource.custom.is_none() {
             return Ok(());
@@ -86,7 +86,7 @@ impl Patch {
         )))
     }
 
-    /// What it makes of a value that has no schema of its own, such as a scale.
+    /// Applies the patch to a value without a schema, such as a scale.
     pub(crate) fn on(&self, value: &Value) -> Result<Value, Status> {
         match self.sort {
             PatchType::Json => patch::json(value, &self.content),
@@ -95,7 +95,7 @@ impl Patch {
     }
 }
 
-/// Patches the object a call names. Returns whether an apply made it.
+/// Patches the object that a call names. Returns true if an apply created the object.
 pub(crate) async fn patch(call: &Call<'_>, patch: &Patch) -> Result<(Written, bool), Status> {
     if patch.sort == PatchType::Apply {
         return apply(call, patch).await;
@@ -149,7 +149,7 @@ async fn apply(call: &Call<'_>, patch: &Patch) -> Result<(Written, bool), Status
         kind::set_defaults(&call.resource, &mut new);
         admission::remove_duplicate_owners(call, &mut new);
         if live.is_none() {
-            // Whatever revision a configuration is of, there is no object yet.
+            // The revision of the configuration is irrelevant, because no object exists yet.
             meta::remove(&mut new, "resourceVersion");
         }
         Ok(new)
@@ -157,7 +157,7 @@ async fn apply(call: &Call<'_>, patch: &Patch) -> Result<(Written, bool), Status
     .await
 }
 
-/// A value as Go's `%+v` prints it, in which the real server shows strategic patches.
+/// Formats a value like Go's `%+v`, as in the real server's errors about strategic patches.
 fn go_value(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),

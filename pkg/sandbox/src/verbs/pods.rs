@@ -1,4 +1,4 @@
-//! What is peculiar to pods, where there are no kubelets: bindings, evictions, logs; and tokens of service accounts.
+//! Pod subresources without kubelets: bindings, evictions, logs; also tokens of service accounts.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::SignedDuration;
@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 use super::{Call, delete, update};
 use crate::{clock::Clock, meta, request::options::DeleteOptions, status::Status};
 
-/// How long a token is good for when nobody says, in seconds.
+/// The default lifetime of a token, in seconds.
 const TOKEN_SECONDS: i64 = 3600;
 
-/// 201: it is done, and there is no object to show.
+/// Returns a success status with code 201 and without an object.
 pub(crate) fn done() -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201})
 }
 
-/// Puts a pod on a node.
-/// Fails with 409 when it is on one already.
+/// Binds a pod to a node.
+/// Errors: 409 if the pod already has a node.
 pub(crate) async fn bind(call: &Call<'_>, binding: &Value) -> Result<Value, Status> {
     let node = binding["target"]["name"].as_str().unwrap_or_default().to_owned();
     let mut whole = Call::new(call.server, call.kinds.clone(), call.resource.clone());
     (whole.namespace, whole.name, whole.manager, whole.dry_run) =
         (call.namespace, call.name, call.manager, call.dry_run);
-    // Not through the address of the pod, where the node cannot be changed.
+    // The pod endpoint does not allow changes of the node.
     whole.subresource = "binding";
     update::change(&whole, false, |live| {
         let live = live.ok_or_else(|| call.not_found())?;
@@ -61,7 +61,7 @@ fn set_scheduled(pod: &mut Value, now: &str) {
     }
 }
 
-/// Evicts a pod: disruption budgets are not asked, so it is a deletion.
+/// Evicts a pod. Disruption budgets are ignored, so the eviction is a deletion.
 pub(crate) async fn evict(call: &Call<'_>, eviction: &Value) -> Result<Value, Status> {
     let options = eviction.get("deleteOptions").filter(|options| options.is_object());
     let text = options.map(Value::to_string).unwrap_or_default();
@@ -72,8 +72,8 @@ pub(crate) async fn evict(call: &Call<'_>, eviction: &Value) -> Result<Value, St
     Ok(done())
 }
 
-/// A token for a service account: made up, and good for nothing but its looks.
-/// Fails with 404 when there is no such account.
+/// Creates a token of a service account. The token is fictitious and grants nothing.
+/// Errors: 404 if the account does not exist.
 pub(crate) fn token(call: &Call<'_>, mut request: Value) -> Result<Value, Status> {
     let account = super::read::get(call, "")?;
     let account = super::object::read(&call.resource, &account);

@@ -1,4 +1,4 @@
-//! Get and list.
+//! The get and list verbs.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
@@ -10,24 +10,24 @@ use crate::{
     store::{self, Page, Revision, Stored},
 };
 
-/// What a 410 in the middle of a list says. Source: apiserver 1.36 `handleCompactedErrorForPaging`.
+/// The message of a 410 during a paged list. Source: apiserver 1.36 `handleCompactedErrorForPaging`.
 const TOO_OLD: &str = "The provided continue parameter is too old to display a consistent list result. You can start a new list without \
      the continue parameter, or use the continue token in this response to retrieve the remainder of the results. \
      Continuing with the provided token results in an inconsistent list - objects that were created, modified, or \
      deleted between the time the first chunk was returned and now may show up in the list.";
 
-/// What a list came to.
+/// The result of a list.
 #[derive(Debug)]
 pub(crate) enum Listing {
     Page(Page),
-    /// 410, with a token that goes on where the old one ended, as things are now.
+    /// Status 410, with a token that continues at the same key in the current state.
     Expired {
         status: Status,
         continue_token: String,
     },
 }
 
-/// Which objects a list or a watch takes.
+/// The selectors of a list or a watch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selectors {
     labels: Option<LabelSelector>,
@@ -35,8 +35,8 @@ pub(crate) struct Selectors {
 }
 
 impl Selectors {
-    /// Reads them.
-    /// Fails with 400 with what is wrong with them.
+    /// Parses the selectors.
+    /// Errors: 400 if a selector is invalid.
     pub(crate) fn read(call: &Call<'_>, options: &ListOptions) -> Result<Self, Status> {
         let labels = match options.label_selector.as_str() {
             "" => None,
@@ -53,15 +53,15 @@ impl Selectors {
         self.labels.is_none() && self.fields.is_none()
     }
 
-    /// Whether they take this object.
+    /// True if the selectors match this object.
     pub(crate) fn matches(&self, object: &Stored) -> bool {
         self.labels.as_ref().is_none_or(|selector| selector.matches(&object.labels))
             && self.fields.as_ref().is_none_or(|selector| selector.matches(object))
     }
 }
 
-/// The object a call names.
-/// Fails with 404 when there is none; 504 when it is asked for as of a revision that is still to come.
+/// Returns the object that a call names.
+/// Errors: 404 if the object does not exist; 504 if the requested revision is in the future.
 pub(crate) fn get(call: &Call<'_>, resource_version: &str) -> Result<Arc<Stored>, Status> {
     let revision = object::parse_revision(resource_version).map_err(|why| {
         let shown = crate::go::quoted(resource_version);
@@ -79,10 +79,10 @@ fn not_in_the_future(call: &Call<'_>, asked: Option<Revision>) -> Result<(), Sta
     }
 }
 
-/// A page of the objects in the scope of a call.
+/// Returns a page of the objects in the scope of a call.
 ///
-/// Source: kube-apiserver 1.36, measured, and its page on the semantics of `resourceVersion`.
-/// Fails with 400 for options that cannot be read; 410 and 504 for revisions that are gone or still to come.
+/// Source: kube-apiserver 1.36, measured, and the Kubernetes documentation of `resourceVersion`.
+/// Errors: 400 for invalid options; 410 for expired revisions, 504 for future ones.
 pub(crate) fn list(call: &Call<'_>, options: &ListOptions) -> Result<Listing, Status> {
     let selectors = Selectors::read(call, options)?;
     let asked = object::parse_revision(&options.resource_version).map_err(|why| {
@@ -106,7 +106,7 @@ pub(crate) fn list(call: &Call<'_>, options: &ListOptions) -> Result<Listing, St
         at = asked;
     }
     not_in_the_future(call, asked.or(at))?;
-    // Version 0 is whatever is at hand: all of it.
+    // Version 0 means any state, without a limit.
     let limit = if options.resource_version == "0" { 0 } else { options.limit };
     let filter = |stored: &Stored| selectors.matches(stored);
     let page = call.server.store.list(

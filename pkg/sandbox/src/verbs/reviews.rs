@@ -1,6 +1,6 @@
-//! Reviews: who may do what, and who somebody is. They are answered and never stored.
+//! Access reviews and authentication reviews, which are answered but never stored.
 //!
-//! Everybody who gets in is an administrator here; a fault that forbids something is asked first.
+//! Every authenticated user is an administrator. A fault that forbids a request takes precedence.
 
 use serde_json::{Value, json};
 
@@ -14,13 +14,13 @@ use crate::{
     status::{FieldError, Status},
 };
 
-/// Whether objects of the resource are reviews.
+/// True if the objects of the resource are reviews.
 pub(crate) fn is_review(resource: &ResourceType) -> bool {
     resource.custom.is_none() && matches!(&*resource.group, "authorization.k8s.io" | "authentication.k8s.io")
 }
 
 /// Answers a review.
-/// Fails with 400 and 422 for reviews that ask nothing.
+/// Errors: 400 or 422 for an invalid review.
 pub(crate) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status> {
     let kind = &*call.resource.kind;
     if matches!(kind, "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview") {
@@ -40,7 +40,7 @@ pub(crate) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status
             review["spec"] = json!({});
             review["status"] = rules();
             if call.server.faults.forbid_anything() {
-                // As where an authorizer besides roles has a say.
+                // A server with an authorizer other than roles answers like this.
                 review["status"]["incomplete"] = json!(true);
                 review["status"]["evaluationError"] = json!("faults do not support user rule resolution");
             }
@@ -62,7 +62,7 @@ pub(crate) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status
     Ok(review)
 }
 
-/// What an administrator may do, and what everybody may.
+/// Returns the rules of administrators and of all users.
 /// Source: kubernetes 1.36 `plugin/pkg/auth/authorizer/rbac/bootstrappolicy`: `cluster-admin`, `system:basic-user`,
 /// `system:discovery`, `system:public-info-viewer`.
 fn rules() -> Value {
@@ -96,7 +96,7 @@ fn rules() -> Value {
     })
 }
 
-/// Whether a fault stands against what a review describes. Whole paths are never forbidden.
+/// True if a fault forbids the request of a review. Non-resource paths are never forbidden.
 fn is_forbidden(call: &Call<'_>, spec: &Value) -> bool {
     let attributes = &spec["resourceAttributes"];
     let text = |name: &str| attributes[name].as_str().unwrap_or_default();
@@ -112,13 +112,14 @@ fn is_forbidden(call: &Call<'_>, spec: &Value) -> bool {
         verb: verb.into(),
         group: text("group").to_owned(),
         resource: format!("{}{subresource}{}", text("resource"), text("subresource")),
-        // No namespace means all of them.
+        // An empty namespace means all namespaces.
         namespace: Some(text("namespace")).filter(|text| !text.is_empty()).unwrap_or("*").to_owned(),
         name: text("name").to_owned(),
         ..Request::default()
     })
 }
 
+/// Validates the spec of an access review.
 /// Source: kubernetes 1.36 `pkg/apis/authorization/validation`.
 fn access_errors(kind: &str, spec: &Value) -> Vec<FieldError> {
     let has = |name: &str| spec.get(name).is_some_and(|value| !value.is_null());

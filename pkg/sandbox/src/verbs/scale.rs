@@ -1,4 +1,4 @@
-//! The scale subresource: how many replicas there are to be, whatever the kind calls it.
+//! The scale subresource: the number of replicas in a form common to all kinds.
 
 use serde_json::{Map, Value, json};
 
@@ -12,8 +12,8 @@ use crate::{
 const BUILT_IN_SPEC: &str = ".spec.replicas";
 const BUILT_IN_STATUS: &str = ".status.replicas";
 
-/// The scale of an object.
-/// Fails with 500 when a custom resource has no number where its definition says, as the real server has it.
+/// Returns the scale of an object.
+/// Errors: 500 if a custom resource has no number at the path of its definition, as on the real server.
 pub(crate) fn of(resource: &ResourceType, object: &Value) -> Result<Value, Status> {
     let paths = paths(resource);
     let spec_path = paths.as_ref().map_or(BUILT_IN_SPEC, |paths| &paths.spec_replicas);
@@ -47,14 +47,14 @@ pub(crate) fn of(resource: &ResourceType, object: &Value) -> Result<Value, Statu
     }))
 }
 
-/// Writes the number of replicas of a scale into the object a call names. `make` gets the scale as it is.
+/// Writes the replicas of a scale into the object that a call names. `make` maps the current scale to the new one.
 pub(crate) async fn update<F>(call: &Call<'_>, mut make: F) -> Result<Value, Status>
 where
     F: FnMut(&Value) -> Result<Value, Status> + Send,
 {
     let paths = paths(&call.resource);
     let spec_path = paths.as_ref().map_or(BUILT_IN_SPEC, |paths| &*paths.spec_replicas).to_owned();
-    // What is written is the object: its own rules hold, under the name of the subresource.
+    // The write changes the object: its own rules apply, with the name of the subresource.
     let (written, _) = update::change(call, false, |live| {
         let live = live.ok_or_else(|| call.not_found())?;
         let current =
@@ -72,7 +72,7 @@ where
             )));
         }
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
-        // What is wrong with a custom resource is found when it is checked.
+        // The validation of a custom resource finds its errors later.
         if replicas < 0 && paths.is_none() {
             let error = FieldError::invalid("spec.replicas", replicas, "must be greater than or equal to 0");
             return Err(Status::invalid("autoscaling", "Scale", call.name, &[error]));
@@ -113,7 +113,7 @@ fn put(object: &mut Value, path: &str, value: Value) {
     *place = value;
 }
 
-/// A label selector of a spec as text, as `status.selector` of a scale has it.
+/// Formats a label selector of a spec for `status.selector` of a scale.
 /// Source: apimachinery 1.36 `LabelSelectorAsSelector`, sorted by key.
 fn selector_text(selector: &Value) -> String {
     let mut parts: Vec<(String, String)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Update, and the way every change of an object goes.
+//! The update verb, and the common path of all changes.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::{
     store::{CommitError, Expected, Stored},
 };
 
-/// Replaces the object a call names by a decoded one.
+/// Replaces the object that a call names with a decoded one.
 pub(crate) async fn update(call: &Call<'_>, mut sent: Value) -> Result<(Written, bool), Status> {
     decode::match_namespace(call, &mut sent)?;
     decode::match_name(call, &sent)?;
@@ -29,7 +29,7 @@ pub(crate) async fn update(call: &Call<'_>, mut sent: Value) -> Result<(Written,
     .await
 }
 
-/// An object that is sent with a uid means the object of that uid.
+/// Fails if the object was sent with a uid other than the stored one.
 /// Source: apiserver 1.36 `Preconditions.Check`.
 fn same_uid(call: &Call<'_>, live: &Value, new: &Value) -> Result<(), Status> {
     let (sent, there) = (meta::uid(new), meta::uid(live));
@@ -47,9 +47,8 @@ fn same_uid(call: &Call<'_>, live: &Value, new: &Value) -> Result<(), Status> {
     )))
 }
 
-/// Changes the object a call names: `make` gets what is stored and gives what is to be stored, before admission. Begins
-/// again when somebody else was faster. With `may_create`, `make` is asked for a new object when there is none. Returns
-/// whether the object was made.
+/// Changes the object that a call names. `make` maps the stored object to the new one, before admission. Restarts after
+/// a concurrent write. With `may_create`, `make` also creates a missing object. Returns true if the object was created.
 pub(crate) async fn change<F>(
     call: &Call<'_>,
     may_create: bool,
@@ -64,7 +63,8 @@ where
                 return Err(call.not_found());
             }
             match create::finish(call, make(None)?).await {
-                // Somebody else made it meanwhile: it is a change now. (A webhook may refuse in the same words.)
+                // A concurrent request created the object, so this request becomes a change. (A webhook may refuse with
+                // the same reason.)
                 Err(status)
                     if status.reason == "AlreadyExists"
                         && !call.dry_run
@@ -90,7 +90,7 @@ where
 
 enum Outcome {
     Written(Written),
-    /// What was read is no longer what is stored.
+    /// The stored object changed since it was read.
     Overtaken,
 }
 
@@ -122,7 +122,7 @@ async fn commit(call: &Call<'_>, stored: &Stored, live: &Value, mut new: Value) 
         return Ok(Outcome::Written(Written::Dry(new)));
     }
     if object::is_stored(resource, stored, live, &new) {
-        // Nothing changes, so there is nothing to write and no new revision.
+        // Nothing changes, so there is no write and no new revision.
         return Ok(current(call, stored, new));
     }
     let pending = object::Pending::new(resource, &new)?;
@@ -133,7 +133,7 @@ async fn commit(call: &Call<'_>, stored: &Stored, live: &Value, mut new: Value) 
     )
 }
 
-/// What a write without effect is answered with, unless the object has changed by now.
+/// Returns the response to a write without effect, unless the object changed meanwhile.
 fn current(call: &Call<'_>, stored: &Stored, new: Value) -> Outcome {
     match call.server.store.get(&stored.key) {
         Some(now) if now.revision == stored.revision => Outcome::Written(Written::Dry(new)),
@@ -149,10 +149,10 @@ fn settle(call: &Call<'_>, committed: Result<Written, CommitError>) -> Result<Ou
     }
 }
 
-/// The last finalizer of a deleted object is gone: so is the object. The answer has it as it was, and its revision too.
+/// Deletes an object whose last finalizer was removed. The response contains the object with its old revision.
 fn delete(call: &Call<'_>, stored: &Stored, live: &Value, last: Value) -> Result<Outcome, Status> {
     if !call.dry_run {
-        // Watches are told of it as it was stored, not as it would have been.
+        // Watches receive the stored object without the last change.
         let pending = object::Pending::new(&call.resource, live)?;
         let deleted = call.server.store.delete(&stored.key, stored.revision, |at| pending.at(at));
         if let Outcome::Overtaken = settle(call, deleted.map(Written::Stored))? {
@@ -162,7 +162,7 @@ fn delete(call: &Call<'_>, stored: &Stored, live: &Value, last: Value) -> Result
     Ok(Outcome::Written(Written::Dry(last)))
 }
 
-/// An update is of the revision it says, or of the newest where the kind allows that.
+/// Checks the revision of an update. A missing revision means the newest one, if the kind allows that.
 /// Source: apiserver 1.36 `Store.Update`.
 fn check_revision(call: &Call<'_>, stored: &Stored, new: &mut Value) -> Result<(), Status> {
     match object::revision_of(new).map_err(Status::unforeseen)? {
@@ -179,7 +179,7 @@ fn check_revision(call: &Call<'_>, stored: &Stored, new: &mut Value) -> Result<(
     }
 }
 
-/// What only the server sets stays as it was. Source: apiserver 1.36 `BeforeUpdate`.
+/// Restores fields that only the server sets. Source: apiserver 1.36 `BeforeUpdate`.
 fn keep_identity(new: &mut Value, live: &Value) {
     if meta::uid(new).is_empty() {
         meta::copy(new, live, "uid");
@@ -193,7 +193,7 @@ fn keep_identity(new: &mut Value, live: &Value) {
     }
 }
 
-/// Whether this change takes away the last thing that kept a deleted object.
+/// True if this change removes the last reason to keep a deleted object.
 /// Source: apiserver 1.36 `ShouldDeleteDuringUpdate`, kubernetes 1.36 `ShouldDeleteNamespaceDuringUpdate`.
 fn ends_with_this(resource: &crate::kinds::ResourceType, live: &Value, new: &Value) -> bool {
     if !meta::is_deleting(live) || meta::finalizers(new).next().is_some() {

@@ -1,8 +1,8 @@
-//! Watch.
+//! The watch verb.
 //!
 //! ```text
-//! what is there (when asked for) ─► bookmark ─► changes … bookmarks … ─► end: time is up, history is gone, server stops,
-//!                                                                        or the custom resource is defined otherwise
+//! initial objects (if requested) ─► bookmark ─► changes … bookmarks … ─► end: timeout, expired history, server stop,
+//!                                                                        or a changed definition
 //! ```
 
 use std::{sync::Arc, time::Duration};
@@ -26,42 +26,42 @@ use crate::{
     store::{self, Change, Expired, Revision, Stored, Watch, WatchEnd},
 };
 
-/// How long a watch without `timeoutSeconds` lasts at least; it lasts up to twice as long.
+/// The minimum duration of a watch without `timeoutSeconds`; the maximum is twice as long.
 /// Source: kube-apiserver 1.36 `--min-request-timeout`.
 const LEAST_TIMEOUT: Duration = Duration::from_mins(30);
-/// How often a watch says how far it is. Source: apiserver 1.36 `defaultBookmarkFrequency`.
+/// The interval between bookmarks. Source: apiserver 1.36 `defaultBookmarkFrequency`.
 const BOOKMARK_INTERVAL: Duration = Duration::from_mins(1);
-/// How long before its end a watch says how far it came.
+/// The time between the last bookmark and the end of a watch.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
-/// Events that are there already travel together, up to so many bytes.
+/// The maximum size of a chunk of pending events, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A watch that was accepted.
+/// An accepted watch.
 pub(crate) struct Watching {
     resource: Arc<ResourceType>,
-    /// What is served by now; `None` for built-in kinds, which stay as they are.
+    /// The served resources. `None` for built-in kinds, which never change.
     kinds: Option<Receiver<Arc<Kinds>>>,
     selectors: Selectors,
     presenter: Presenter,
     clock: Clock,
-    /// What is still to be told of what was there at the start, the next one last.
+    /// The remaining initial objects, in reverse order.
     initial: Vec<Arc<Stored>>,
-    /// A bookmark is due that ends the initial events.
+    /// True if a bookmark must end the initial events.
     initial_end: bool,
-    /// `None` once the watch has nothing more to say.
+    /// The changes after `start`, or the error that ends the watch.
     changes: Result<Watch, Expired>,
-    /// As of which revision the initial events are.
+    /// The revision of the initial events.
     start: Revision,
     bookmarks: bool,
     next_bookmark: Instant,
     deadline: Instant,
-    /// The columns of a table were sent.
+    /// True once the columns of a table were sent.
     columns_sent: bool,
     ended: bool,
 }
 
-/// Begins a watch.
-/// Fails with 400 for selectors that cannot be read, 500 for a revision that is no number, as the real server has it.
+/// Starts a watch.
+/// Errors: 400 for invalid selectors, 500 for an invalid revision, as on the real server.
 pub(crate) fn watch(
     call: &Call<'_>,
     options: &ListOptions,
@@ -91,7 +91,7 @@ pub(crate) fn watch(
     let now = Instant::now();
     let timeout = options.timeout_seconds.map_or_else(
         || LEAST_TIMEOUT.mul_f64(1.0 + fastrand::f64()),
-        // A day is as good as for ever, and keeps the sum in range.
+        // One day is practically unlimited and avoids an overflow.
         |seconds| Duration::from_secs(seconds.min(24 * 3600)),
     );
     Ok(Watching {
@@ -113,7 +113,7 @@ pub(crate) fn watch(
 }
 
 impl Watching {
-    /// The events as a stream of lines.
+    /// Returns the events as a stream of lines.
     pub(crate) fn into_stream(self) -> BoxStream<'static, Result<Bytes, Cut>> {
         stream::unfold(self, |mut watching| async move {
             let chunk = watching.next_chunk().await?;
@@ -126,12 +126,13 @@ impl Watching {
         let mut out = Vec::new();
         while !self.ended {
             self.presenter.set_now(self.clock.timestamp().as_second());
-            // Asked first: what is served no more was deleted before.
+            // Checked first: if the resource is gone, its objects were deleted before.
             let removed = self.served() == Served::NoMore;
             self.write_initial(&mut out);
             self.write_changes(&mut out);
             if self.served() == Served::Otherwise {
-                // What was read may be of the new form. Who watches again from where this ends gets it in that.
+                // The objects may have the new form already. A client that resumes at the end of this watch receives
+                // that form.
                 return None;
             }
             if !out.is_empty() {
@@ -145,8 +146,8 @@ impl Watching {
         (!out.is_empty()).then_some(out)
     }
 
-    /// How the resource is served by now. Source: apiextensions-apiserver 1.36 `crdHandler.tearDown`: a definition that
-    /// changes takes all watches with it.
+    /// Returns the current state of the resource.
+    /// Source: apiextensions-apiserver 1.36 `crdHandler.tearDown`: a changed definition ends all its watches.
     fn served(&self) -> Served {
         let Some(kinds) = &self.kinds else { return Served::AsBefore };
         let ResourceType { group, version, plural, .. } = &*self.resource;
@@ -168,7 +169,7 @@ impl Watching {
         }
     }
 
-    /// Writes the changes that are there already.
+    /// Writes pending changes.
     fn write_changes(&mut self, out: &mut Vec<u8>) {
         while self.initial.is_empty() && !self.ended && out.len() < CHUNK_BYTES {
             let next = match &mut self.changes {
@@ -183,7 +184,7 @@ impl Watching {
         }
     }
 
-    /// Waits for a change, for the next bookmark, for another definition or for the end, whichever comes first.
+    /// Waits for a change, the next bookmark, a changed definition or the end, whichever comes first.
     async fn wait(&mut self, out: &mut Vec<u8>) {
         let bookmark_at = if self.bookmarks { self.next_bookmark.min(self.deadline) } else { self.deadline };
         let Ok(watch) = &mut self.changes else { return };
@@ -213,7 +214,7 @@ impl Watching {
         self.ended = true;
         if let WatchEnd::Expired(Expired { oldest }) = end {
             let asked = self.changes.as_ref().map_or(self.start, Watch::position);
-            // The real server keeps no cache of events: there it is the store that says no.
+            // The real server has no cache for events, so the message comes from its store.
             let status = Status::expired(if &*self.resource.plural == "events" {
                 "The resourceVersion for the provided watch is too old.".to_owned()
             } else {
@@ -223,7 +224,7 @@ impl Watching {
         }
     }
 
-    /// A change as those see it who see only what the selectors take.
+    /// Writes a change from the view of the selectors.
     fn write_change(&mut self, out: &mut Vec<u8>, change: &Change) {
         let before = change.before.as_ref().is_some_and(|before| self.selectors.matches(before));
         let after = !change.deleted && self.selectors.matches(&change.after);
@@ -236,7 +237,7 @@ impl Watching {
         }
     }
 
-    /// An object that the selectors do not take any more is told as deleted: as it was, but with the new revision.
+    /// Writes a deletion for an object that no longer matches the selectors: its old state with the new revision.
     fn write_leaving(&mut self, out: &mut Vec<u8>, change: &Change) {
         let Some(before) = &change.before else { return };
         let mut object = object::read(&self.resource, before);
@@ -256,12 +257,12 @@ impl Watching {
             return;
         }
         write_event(out, event, |out| {
-            // A form that no object can be given was refused before the watch began.
+            // Unsupported forms were refused before the watch started.
             let _ = self.presenter.append(out, stored);
         });
     }
 
-    /// Only the first table of a watch has its columns.
+    /// Removes the columns from all tables of a watch except the first.
     fn without_columns(&mut self, mut table: Value) -> Value {
         if self.presenter.is_table() && std::mem::replace(&mut self.columns_sent, true) {
             table["columnDefinitions"] = Value::Null;
@@ -288,17 +289,17 @@ impl Watching {
     }
 }
 
-/// How the resource of a watch is served.
+/// The state of a watched resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Served {
-    /// As it was when the watch began.
+    /// Unchanged since the start of the watch.
     AsBefore,
-    /// By another definition, or another state of it.
+    /// Served with a changed or different definition.
     Otherwise,
     NoMore,
 }
 
-/// Waits until something else is served; for ever where that does not matter.
+/// Waits until the served resources change; forever for built-in kinds.
 async fn change_of(kinds: &mut Option<Receiver<Arc<Kinds>>>) {
     if let Some(kinds) = kinds
         && kinds.changed().await.is_ok()

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Call, object};
 use crate::store::Stored;
 
-/// What a write came to.
+/// The result of a write.
 #[derive(Clone, Debug)]
 pub(crate) enum Written {
     Stored(Arc<Stored>),
@@ -15,7 +15,7 @@ pub(crate) enum Written {
 }
 
 impl Written {
-    /// The object as the resource serves it.
+    /// Returns the object in the form that the resource serves.
     pub(crate) fn into_value(self, call: &Call<'_>) -> Value {
         match self {
             Self::Stored(stored) => object::read(&call.resource, &stored),

@@ -1,4 +1,4 @@
-//! What holds whatever is applied.
+//! Properties that hold for every configuration.
 
 use proptest::{collection, option, prelude::*, sample};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn spec() -> impl Strategy<Value = Value> {
         })
 }
 
-/// Shuffled items of a set of words.
+/// Strategy for the shuffled items of a set of words.
 trait ShuffleItems: Strategy<Value = std::collections::BTreeSet<String>> + Sized {
     fn prop_shuffle_items(self) -> impl Strategy<Value = Vec<String>> {
         self.prop_map(|set| set.into_iter().collect::<Vec<_>>()).prop_shuffle()
@@ -81,8 +81,8 @@ proptest! {
         let alone = server.spec();
         if server.apply("b", second.clone(), false).is_ok() {
             server.apply("b", json!({}), false).unwrap();
-            // What both say stays, in the order of the last one who said it. Nobody owns an empty list, so it stays too,
-            // and a part that lost all it had is null.
+            // Fields of both configurations stay, in the order of the last one applied. An empty list has no owner, so
+            // it stays too. An object that lost all its fields is null.
             prop_assert_eq!(sorted(server.spec()), sorted(alone));
         }
     }
@@ -124,7 +124,7 @@ proptest! {
     }
 }
 
-/// Lists without their order, and nothing that is empty.
+/// Sorts lists and removes empty values.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Array(mut items) => {

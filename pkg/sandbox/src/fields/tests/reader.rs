@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::schema::{Additional, ListType, Node, NodeId, PatchStrategy, SchemaRoot, Schemas, Type};
 
-/// Reads a schema; `definitions` holds what its references name.
+/// Reads a schema; `definitions` contains the referenced definitions.
 pub(crate) fn read(schema: &Value, definitions: &Value) -> SchemaRoot {
     let mut reader =
         Reader { schemas: Schemas::default(), definitions, known: BTreeMap::new(), uses: Vec::new() };
     let root = reader.node(schema);
-    // A use of a definition says more than the definition: it is a node of its own, filled once all are read.
+    // A use of a definition adds details: it becomes a separate node, filled after all nodes are read.
     for (id, definition, own) in std::mem::take(&mut reader.uses) {
         let mut node = reader.schemas.schema(definition).node().clone();
         node.default = own.get("default").cloned();

@@ -1,8 +1,8 @@
-//! Faults of a body in the words of Go's readers, which clients show to people.
+//! Parse errors of a body in the words of Go's parsers, which clients show to users.
 
 use manifest::yaml::Problem;
 
-/// What Go's `encoding/json` says of a text that serde_json cannot read.
+/// Translates an error of serde_json into the message of Go's `encoding/json`.
 pub(crate) fn of_json_error(error: &serde_json::Error, content: &[u8]) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".to_owned();
@@ -43,7 +43,7 @@ fn invalid_character(byte: Option<u8>, place: &str) -> String {
     format!("invalid character '{shown}' {place}")
 }
 
-/// The fault of a word that begins as `true`, `false` or `null` and goes on otherwise.
+/// Returns the error for a word that starts like `true`, `false` or `null` but ends differently.
 fn in_literal(content: &[u8], line: usize, column: usize) -> String {
     let line = content.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
     let read = &line[..column.saturating_sub(1).min(line.len())];
@@ -59,13 +59,13 @@ fn in_literal(content: &[u8], line: usize, column: usize) -> String {
     invalid_character(line.get(read.len()).copied(), &place)
 }
 
-/// The byte at a place as serde_json counts it: lines from 1, columns in bytes from 1.
+/// Returns the byte at a position of serde_json: lines from 1, columns in bytes from 1.
 fn byte_at(content: &[u8], line: usize, column: usize) -> Option<u8> {
     let line = content.split(|byte| *byte == b'\n').nth(line.checked_sub(1)?)?;
     line.get(column.saturating_sub(1)).copied()
 }
 
-/// What Go's YAML reader says of a fault, where it has words of its own for it.
+/// Translates a YAML error into the message of Go's YAML parser, if that message differs.
 pub(super) fn of_yaml_problem(problem: &Problem) -> String {
     match problem {
         Problem::DuplicateKey(key) => format!("key {} already set in map", crate::go::quoted(key)),

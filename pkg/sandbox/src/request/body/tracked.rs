@@ -1,4 +1,4 @@
-//! JSON with an eye on keys that are there twice.
+//! JSON parser that reports duplicate keys.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde_json::{Map, Number, Value};
 
 use super::Decoded;
 
-/// How many keys that are there twice are told. Source: sigs.k8s.io/json `saveStrictError`.
+/// The maximum number of reported duplicate keys. Source: sigs.k8s.io/json `saveStrictError`.
 const TOLD: usize = 100;
 
-/// A value with the paths of keys that were there before, in the order of the text, each once.
+/// A value with the unique paths of its duplicate keys, in source order.
 pub(super) struct Tracked {
     value: Value,
     duplicates: Vec<String>,
@@ -33,7 +33,7 @@ impl<'de> Deserialize<'de> for Tracked {
 
 #[derive(Default)]
 struct Place {
-    /// Steps from the root; an index stands with its brackets.
+    /// Steps from the root; indexes include their brackets.
     path: Vec<String>,
     duplicates: Vec<String>,
 }
@@ -56,7 +56,7 @@ impl Place {
     }
 }
 
-/// Reads one value. Its depth is bounded by serde_json's own limit.
+/// Reads one value. The depth limit of serde_json applies.
 struct Reader<'a>(&'a mut Place);
 
 impl<'de> DeserializeSeed<'de> for Reader<'_> {

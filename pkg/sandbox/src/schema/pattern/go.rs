@@ -1,15 +1,16 @@
-//! Go's regular expressions in the syntax of the `regex` crate. Both come from RE2, but differ in what a bracket or a
-//! brace means that opens nothing, in texts between `\Q` and `\E`, and in that Go's classes (`\d`, `\w`, `\s`, `\b`)
-//! know ASCII alone.
+//! Translation of Go's regular expressions to the syntax of the `regex` crate. Both come from RE2. They differ in
+//! unmatched brackets and braces and in text between `\Q` and `\E`. Go's classes (`\d`, `\w`, `\s`, `\b`) are ASCII
+//! only.
 //!
 //! Source: Go 1.26 `regexp/syntax`.
 
 use std::ops::Range;
 
-/// How often something may be repeated by number.
+/// The maximum count of a counted repetition.
 const MOST_REPEATS: u32 = 1000;
 
-/// Writes an expression of Go so that the `regex` crate reads it as Go does. What neither can read stays as it is.
+/// Translates a Go expression to the same meaning in the `regex` crate. Expressions that neither can read stay
+/// unchanged.
 pub(super) fn translate(text: &str) -> Result<String, String> {
     let mut writer = Writer { text, rest: text, out: String::with_capacity(text.len()), repetition: 0..0 };
     while let Some(c) = writer.rest.chars().next() {
@@ -29,7 +30,7 @@ struct Writer<'a> {
     text: &'a str,
     rest: &'a str,
     out: String,
-    /// Where the last repetition stands in the text.
+    /// The range of the last repetition in the text.
     repetition: Range<usize>,
 }
 
@@ -40,7 +41,7 @@ impl Writer<'_> {
         self.rest = rest;
     }
 
-    /// Writes something in the place of what has this length.
+    /// Writes replacement text for the next `length` bytes.
     fn put(&mut self, text: &str, length: usize) {
         self.out.push_str(text);
         self.rest = &self.rest[length..];
@@ -65,7 +66,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `\Q…\E`: a text that stands for itself, up to the end when nothing ends it.
+    /// Translates `\Q…\E`: literal text, up to the end of the pattern without `\E`.
     fn quoted(&mut self) {
         let content = &self.rest[2..];
         let (literal, rest) = content.split_once("\\E").unwrap_or((content, ""));
@@ -73,7 +74,7 @@ impl Writer<'_> {
         self.rest = rest;
     }
 
-    /// A repetition by number, or a brace that stands for itself.
+    /// Translates a counted repetition or a literal brace.
     fn brace(&mut self) -> Result<(), String> {
         let repetition = self.rest.split_inclusive('}').next().unwrap_or_default();
         let Some(counts) = counts(repetition) else {
@@ -86,7 +87,7 @@ impl Writer<'_> {
         self.repeat(repetition.len())
     }
 
-    /// A repetition of this length, and the `?` that makes it lazy.
+    /// Copies a repetition of this length, with the `?` of a lazy repetition.
     fn repeat(&mut self, length: usize) -> Result<(), String> {
         let length = length + usize::from(self.rest[length..].starts_with('?'));
         let start = self.text.len() - self.rest.len();
@@ -99,8 +100,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// `[…]`: other brackets in it stand for themselves, unless they name a class (`[:alpha:]`), and there are no
-    /// intersections and differences.
+    /// Translates `[…]`. Inner brackets are literal unless they name a class (`[:alpha:]`). Go has no intersections or
+    /// differences.
     fn class(&mut self) {
         self.copy(if self.rest.starts_with("[^") { 2 } else { 1 });
         let mut is_first = true;
@@ -123,7 +124,7 @@ impl Writer<'_> {
     }
 }
 
-/// The numbers of `{2}`, `{2,}` and `{2,3}`; nothing for what is no repetition, such as `{,3}` and `{02}`.
+/// Parses the counts of `{2}`, `{2,}` and `{2,3}`. `None` for other text, such as `{,3}` and `{02}`.
 fn counts(text: &str) -> Option<Vec<u32>> {
     let inner = text.strip_prefix('{')?.strip_suffix('}')?;
     let count = |digits: &str| {

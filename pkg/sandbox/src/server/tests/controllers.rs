@@ -1,4 +1,4 @@
-//! How controllers are run.
+//! Tests of the controller runner.
 
 use std::sync::{
     Arc,
@@ -15,7 +15,7 @@ use crate::{
     store::Change,
 };
 
-/// Panics at its first look at the ConfigMap `one`, fails at the second, and puts the next off for ever.
+/// Panics at the first look at the ConfigMap `one`, fails at the second, and postpones the third forever.
 #[derive(Default)]
 struct Unlucky {
     looks: AtomicUsize,
@@ -95,7 +95,7 @@ async fn what_follows_from_a_write_is_there_once_it_has_settled() {
     ask(&sandbox, "DELETE", &format!("{CONFIG_MAPS}/owner"), &Value::Null).await;
     sandbox.settle().await;
     assert_eq!(get(&sandbox, &format!("{CONFIG_MAPS}/dependent")).await.0, 404);
-    // Controllers that have ended have nothing left to do.
+    // Stopped controllers have no pending work.
     sandbox.stop().await;
     sandbox.settle().await;
 }

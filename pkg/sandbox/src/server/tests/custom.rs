@@ -1,4 +1,4 @@
-//! Custom resources while their definition changes.
+//! Tests of custom resources while their definition changes.
 
 use super::*;
 
@@ -66,7 +66,7 @@ async fn a_definition_that_cannot_be_taken_away_is_told_and_not_tried_for_ever()
     let path = format!("{DEFINITIONS}/widgets.example.com");
     assert_eq!(ask(&sandbox, "DELETE", &path, &Value::Null).await.0, 200);
     assert_eq!(get(&sandbox, WIDGETS).await.1["items"].as_array().unwrap().len(), 1);
-    // Its last object goes, and then nothing is written any more.
+    // After the deletion of the last object, nothing is written any more.
     let store = sandbox.store();
     let name = crate::store::ResourceName { group: "example.com".into(), plural: "widgets".into() };
     let scope = crate::store::Scope { resource: name, namespace: None };

@@ -1,4 +1,4 @@
-//! Every effect of a fault, as a client meets it.
+//! Tests of every effect of a fault from the client's view.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The table of kinds in `docs/sandbox.md` names what the code checks and simulates.
+//! Tests that the table of kinds in `docs/sandbox.md` matches the checks and simulations in the code.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -26,7 +26,7 @@ const SIMULATED: [(&str, &str); 16] = [
     ("ValidatingWebhookConfiguration", "gets the CA of cert-manager; webhooks with a URL are called"),
 ];
 
-/// The plurals that a function dispatches on, as `plural.group`.
+/// Returns the plurals that a function dispatches on, as `plural.group`.
 fn dispatched(source: &str) -> Vec<String> {
     let source = &source[source.find("match (").expect("a match on group and plural")..];
     let entry = Regex::new(r#"(?s)\(\s*"([a-z0-9.]*)",\s*((?:"[a-z]+"(?:\s*\|\s*)?)+),?\s*\) =>"#).unwrap();

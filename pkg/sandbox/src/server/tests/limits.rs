@@ -1,4 +1,4 @@
-//! Requests that ask too much, or in an odd way.
+//! Tests of excessive or unusual requests.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a data directory brings back.
+//! Tests of the state that a data directory restores.
 
 use super::*;
 use crate::ServiceWebhooks;
@@ -53,7 +53,7 @@ async fn a_webhook_nobody_answers_keeps_no_sandbox_from_starting() {
     let folder = tempfile::tempdir().unwrap();
     {
         let sandbox = start(options(&folder)).await;
-        // It is made again at the next start.
+        // The next start creates the object again.
         ask(
             &sandbox,
             "DELETE",

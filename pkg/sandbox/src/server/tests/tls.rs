@@ -1,4 +1,4 @@
-//! The sandbox on a port: who gets in, and how it ends.
+//! Tests of the listener: authentication and shutdown.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -31,7 +31,7 @@ impl Port {
     }
 }
 
-/// The answer to a GET over a connection of its own; an error when that breaks.
+/// Sends a GET over a separate connection. Fails if the connection breaks.
 async fn get_at(
     address: SocketAddr,
     identity: Identity,

@@ -1,4 +1,4 @@
-//! The store in a directory: what it survives, and what it says about what it does not.
+//! Tests of the store in a directory: interruptions, damage and error messages.
 
 use std::{
     fs, io,
@@ -22,7 +22,7 @@ fn journal(directory: &Path) -> PathBuf {
     directory.join("journal")
 }
 
-/// A directory with some state; the journal starts from two objects, and three changes follow.
+/// Creates a directory with a journal of two initial objects and three changes.
 fn example() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
@@ -35,14 +35,14 @@ fn example() -> TempDir {
     directory
 }
 
-/// Revision and bodies.
+/// Returns the revision and the bodies.
 fn contents(store: &Store) -> (Revision, Vec<String>) {
     let page = store.list(&all("pods"), ListOptions::default()).unwrap();
     let secrets = store.list(&all("secrets"), ListOptions::default()).unwrap();
     (page.revision, [texts(&page), texts(&secrets)].concat())
 }
 
-/// Where each record of a journal begins, and where the last ends.
+/// Returns the start of each record of a journal and the end of the last one.
 fn borders(bytes: &[u8]) -> Vec<usize> {
     let mut borders = vec![16];
     while let Some(head) = bytes.get(*borders.last().unwrap()..).and_then(|rest| rest.first_chunk::<4>()) {
@@ -183,7 +183,7 @@ fn a_directory_has_one_owner_at_a_time() {
     let error = refused(directory.path());
     assert_eq!(error.to_string(), format!("`{}` is in use by process 4711", directory.path().display()));
     drop(store);
-    // A watch that is still held does not keep the directory.
+    // A live watch does not keep the directory locked.
     drop((open(directory.path()), watch));
 }
 
@@ -199,7 +199,7 @@ fn nobody_else_can_read_the_directory() {
     assert_eq!(mode(&directory.join("lock")), 0o600);
 }
 
-/// A disk with so much room left, which may refuse to shrink files too.
+/// A disk with limited space, which may also refuse to shrink files.
 #[derive(Debug)]
 struct Disk {
     file: Box<dyn Medium>,
@@ -220,7 +220,7 @@ impl Medium for Disk {
             self.refused_cuts -= 1;
             return Err(io::ErrorKind::Other.into());
         }
-        // What was cut off makes room.
+        // The truncation frees space.
         self.room = 1000;
         self.file.cut(size)
     }
@@ -289,7 +289,7 @@ fn a_journal_much_longer_than_what_lives_is_replaced() {
     }
     let size = fs::metadata(journal(directory.path())).unwrap().len();
     assert!(size < 12_000_000, "{size}");
-    // The history in memory goes on over the replacement.
+    // The history in memory survives the replacement.
     assert!(store.watch_all(Revision(1)).is_ok());
     delete(&store, &pod("z"));
     let before = contents(&store);

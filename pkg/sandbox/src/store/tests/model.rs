@@ -1,4 +1,4 @@
-//! Random runs, compared with a store that keeps a copy of everything at every revision.
+//! Random operations, compared with a model that keeps a full copy of every revision.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Puts something there, or takes it away; if it is not there, nothing happens.
+/// Creates, updates or deletes an object. A deletion of a missing object does nothing.
 #[derive(Clone, Debug)]
 enum Step {
     Put(Key),
@@ -15,7 +15,7 @@ enum Step {
     ReplaceJournal,
 }
 
-/// What was there, by sorted place, and at which revision it was written.
+/// The revision of each object, sorted by key.
 type State = BTreeMap<Key, Revision>;
 
 fn keys() -> impl Strategy<Value = Key> {
@@ -35,7 +35,7 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..most)
 }
 
-/// Does the step if it is a commit, and writes down what must be there afterwards.
+/// Executes a commit step and records the expected state.
 fn run(store: &Store, states: &mut Vec<State>, step: &Step) {
     let mut state = states.last().unwrap().clone();
     match step {
@@ -53,7 +53,7 @@ fn run(store: &Store, states: &mut Vec<State>, step: &Step) {
     states.push(state);
 }
 
-/// `states[n]` is what was there at revision n + 1.
+/// Returns the states with their revisions: `states[n]` belongs to revision n + 1.
 fn revisions(states: &[State]) -> impl Iterator<Item = (Revision, &State)> {
     (1..).map(Revision).zip(states)
 }
@@ -70,7 +70,7 @@ fn expected(state: &State, scope: &Scope) -> Vec<(Key, Revision)> {
         .collect()
 }
 
-/// The whole list, page by page, with the numbers each page gives checked.
+/// Lists everything page by page and checks the numbers of each page.
 fn listed(store: &Store, scope: &Scope, at: Revision, size: usize) -> Result<Vec<(Key, Revision)>, Expired> {
     let mut items = Vec::new();
     let mut after = None;
@@ -90,7 +90,7 @@ fn listed(store: &Store, scope: &Scope, at: Revision, size: usize) -> Result<Vec
     }
 }
 
-/// Replays a watch from a state and compares after each change.
+/// Replays a watch from a state and compares the result after each change.
 fn check_watch(store: &Store, scope: &Scope, states: &[State], from: Revision) {
     let mut watch = store.watch(scope.clone(), from).unwrap();
     let state_at = |revision: Revision| &states[usize::try_from(revision.0).unwrap() - 1];
@@ -114,7 +114,7 @@ fn check_watch(store: &Store, scope: &Scope, states: &[State], from: Revision) {
     assert!(state.into_iter().eq(expected(states.last().unwrap(), scope)));
 }
 
-/// Compares all that can be asked about every revision. Those before `oldest` are lost.
+/// Compares all reads at every revision. Revisions before `oldest` are expired.
 fn check(store: &Store, states: &[State], oldest: Revision, page: usize) {
     for (revision, state) in revisions(states) {
         for scope in &scopes() {

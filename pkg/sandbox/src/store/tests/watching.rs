@@ -1,10 +1,10 @@
-//! Watches.
+//! Tests of watches.
 
 use futures::FutureExt;
 
 use super::*;
 
-/// What a watch has to give now: `+` for what is there afterwards, `-` for what is not.
+/// Reads all pending changes: `+` for existing objects, `-` for deleted ones.
 fn read(watch: &mut Watch) -> Vec<String> {
     std::iter::from_fn(|| watch.try_next().unwrap()).map(|change| shown(&change)).collect()
 }
