@@ -1,8 +1,9 @@
-//! Undoing a move that has deleted nothing yet: the target gives up what it was given, then the source goes on.
+//! Aborts a move that has deleted nothing: removes its copies from the target, then resumes the source.
 //!
-//! In this order nothing ever works on a cluster from both sides. Everything is told by what is there, so that the same call
-//! goes on where it was cut off: what is on the target and was not before is taken away, what carries the mark of the run is
-//! resumed.
+//! In this order, no Cluster is ever reconciled from both clusters. Each step follows from the objects that exist, so
+//! the same call resumes an interrupted abort.
+//! An abort deletes target objects that did not exist before the move, and resumes source objects that carry the mark
+//! of the run.
 
 mod namespaces;
 mod remove;
@@ -28,25 +29,27 @@ use crate::{
     side_by_side::side_by_side,
 };
 
-/// What undoing a move came to.
+/// The result of an abort.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aborted {
-    /// Objects that were taken away from the target again.
+    /// Number of objects deleted from the target.
     pub removed: usize,
-    /// Objects that were on the target before and may have been overwritten: they stay as they are, a Cluster among them
-    /// paused, as the source works on it.
+    /// Objects that existed on the target before the move and may have been overwritten; an abort keeps them. A Cluster
+    /// among them stays paused, because the source reconciles that Cluster.
     pub overwritten: Vec<ObjectKey>,
-    /// What goes on on the source.
+    /// Clusters and ClusterClasses that were resumed on the source.
     pub resumed: Vec<ObjectKey>,
-    /// Namespaces the move had made on the target and that hold other things by now, so they stay.
+    /// Namespaces that the move created on the target and that stay, because they hold other objects.
     pub namespaces_left: Vec<String>,
 }
 
-/// Undoes a move that has deleted nothing yet: takes away from the target what it created there, children first and
-/// without their finalizers, and resumes the source. What was on the target before stays. Cut off, the same call goes on.
-/// What is undone is what the journal says, whatever else the command line would move.
+/// Aborts a move that has deleted nothing: deletes its copies from the target and resumes the source. Children are
+/// deleted first and without their finalizers.
+/// Objects that existed on the target before the move stay. After an interruption, the same call resumes the abort. The
+/// journal alone defines the scope of the abort.
 /// # Errors
-/// `TooLate` once something was deleted; `NoMove`; `Journal` when a run works on it, or it is between other clusters.
+/// `TooLate` if the move has deleted objects. `NoMove` if there is no unfinished move. `Journal` if another run holds
+/// the move, or if the move is between other clusters.
 pub async fn abort_move(
     route: Route<'_>,
     patience: Duration,
@@ -65,7 +68,7 @@ pub async fn abort_move(
     }
     let wanted = MoveJournal { phase: MovePhase::Aborting, ..found };
     let mut held = Box::pin(HeldJournal::take(&source, &target, wanted, keeper)).await?;
-    // Its holder may have gone on until it was silent.
+    // The previous holder may have continued the move in the meantime.
     if !held.journal.can_be_undone() {
         return Err(MoveError::TooLate);
     }
@@ -76,7 +79,6 @@ pub async fn abort_move(
     Ok(aborted)
 }
 
-/// A move that is undone.
 struct Undo<'a> {
     source: ManagementCluster,
     target: ManagementCluster,
@@ -99,14 +101,15 @@ impl Undo<'_> {
         Ok(aborted)
     }
 
-    /// What there was on the target before is known from then on alone.
+    /// True if the move may have created objects. Only from then on the journal lists the objects that existed on the
+    /// target.
     fn has_created(&self) -> bool {
         self.journal.objects > 0
     }
 }
 
-/// Takes pause and mark off what the run has paused on the source, and tells of what. What the user had paused carries no
-/// mark.
+/// Removes pause and mark from the source objects that the run paused, and returns their keys. Objects that the user
+/// paused carry no mark.
 pub(super) async fn resume_source(
     source: &ManagementCluster,
     journal: &MoveJournal,
@@ -115,7 +118,7 @@ pub(super) async fn resume_source(
     let nodes = discovered.graph.iter().map(|(_, node)| &node.facts);
     let marked = nodes.filter(|facts| facts.paused_by.as_ref() == Some(&journal.run));
     let mut resting: BTreeSet<ObjectKey> = marked.map(|facts| facts.key.clone()).collect();
-    // It may have left the scope since.
+    // The object may have left the scope since the pause.
     let noted = journal.paused.iter().filter(|paused| !paused.was_paused);
     resting.extend(noted.map(|paused| paused.object.clone()));
     let resting = resting.iter().filter_map(|key| Some((key, Resting::of(key)?)));
@@ -129,7 +132,8 @@ pub(super) async fn resume_source(
     Ok(resumed.into_iter().flatten().collect())
 }
 
-/// Looks first: who took the mark off in the meantime may have paused it himself.
+/// Resumes an object only if it still carries the mark of the run. Whoever removed the mark may have paused the object
+/// again.
 async fn resume_one(
     source: &ManagementCluster,
     run: &str,

@@ -1,14 +1,14 @@
-//! Backups: one file that holds what a save has read, and says of itself what it holds.
+//! Backups: one file with the objects of a save and a manifest that describes them.
 //!
 //! ```text
-//! gzip( tar( objects/Kind_namespace_name.yaml …, manifest.json ) )          or that, sealed: `seal`
+//! gzip( tar( objects/Kind_namespace_name.yaml …, manifest.json ) )          or the same, encrypted: `seal`
 //! ```
 //!
-//! - Objects are as in a directory: unpacked with `tar xzf`, `objects` can be restored by the peer as well.
-//! - The manifest comes last, as it holds the sum of every file: an archive that was cut off has none.
-//! - One pass writes and one pass reads. What is held beside a buffer is an index: a name and a sum for each object.
-//! - Reading trusts nothing: nothing leaves this module before all of the archive was read, has the shape this module writes,
-//!   and every sum was found right.
+//! - Objects have the same form as in a directory. After `tar xzf`, clusterctl can restore the directory `objects` too.
+//! - The manifest comes last, because it holds the checksum of every file. A truncated archive has no manifest.
+//! - Writing and reading take one pass each. Besides a buffer, memory holds an index: a name and a checksum per object.
+//! - Reading trusts nothing. No object leaves this module before the whole archive is read, its shape is checked and
+//!   every checksum matches.
 
 mod contents;
 mod error;
@@ -43,54 +43,54 @@ pub use write::ArchiveWriter;
 const MANIFEST: &str = "manifest.json";
 const OBJECTS: &str = "objects/";
 
-/// What a backup says of itself: the file `manifest.json` in it.
+/// The manifest of a backup: its file `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupManifest {
-    /// [`BackupManifest::FORMAT`]; another number is of another release.
+    /// The format number: [`BackupManifest::FORMAT`], or another number in backups of other releases.
     pub format: u32,
-    /// What it was made of.
+    /// The origin of the backup.
     #[serde(rename = "of")]
     pub about: BackupAbout,
-    /// Every object, owners before what they own.
+    /// All objects, owners before their dependents.
     pub objects: Vec<BackupObject>,
-    /// What belongs to them and is not in it.
+    /// Related objects that the backup does not contain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
 }
 
-/// What a backup was made of.
+/// The origin of a backup: cluster, time, program and providers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupAbout {
-    /// The time when it began, RFC 3339.
+    /// Start time of the backup, RFC 3339.
     pub created: String,
-    /// The version of the program that made it; backups of before have none.
+    /// Version of the program that made the backup; none in older backups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
-    /// The management cluster.
+    /// The management cluster of the objects.
     pub source: ClusterIdentity,
-    /// The namespaces of its objects.
+    /// Namespaces of the objects.
     pub namespaces: BTreeSet<String>,
-    /// True if Clusters were paused while it was made.
+    /// True if Clusters were paused during the backup.
     pub at_rest: bool,
-    /// The installed providers.
+    /// Installed providers.
     pub providers: Vec<BackupProvider>,
-    /// What was not ready, in words: `there is no node yet: Machine team/one`.
+    /// Objects that were not ready, in words: `there is no node yet: Machine team/one`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// A provider that was installed.
+/// An installed provider of the source cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupProvider {
-    /// Type and name.
+    /// Provider type and name.
     pub provider: ProviderId,
-    /// Its version.
+    /// Installed version.
     pub version: String,
-    /// Its namespace.
+    /// Namespace of the provider.
     pub namespace: String,
-    /// The kinds that it defines, as `Kind.group`. Without any, nobody knows if objects need it.
+    /// Kinds that the provider defines, as `Kind.group`. If empty, any object may need the provider.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub kinds: BTreeSet<String>,
 }
@@ -98,36 +98,36 @@ pub struct BackupProvider {
 /// An object of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupObject {
-    /// Its file, below `objects`.
+    /// File name below `objects`.
     pub file: String,
-    /// The SHA-256 of the file, as 64 hexadecimal digits.
+    /// SHA-256 of the file, as 64 hexadecimal digits.
     pub sha256: String,
-    /// Which object.
+    /// Object key.
     pub object: ObjectKey,
-    /// Its uid.
+    /// Object uid.
     pub uid: String,
-    /// The uids of its owners.
+    /// Uids of the owners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub owners: Vec<String>,
-    /// Whether the user had paused it: it stays so.
+    /// True if the user had paused the object. A restore keeps the pause.
     #[serde(default)]
     pub paused: bool,
 }
 
-/// A backup that was written, or read and verified, without its objects.
+/// The manifest and the statistics of a backup, without its objects.
 #[derive(Clone, Debug)]
 pub struct BackupIndex {
     /// The file `manifest.json`.
     pub manifest: BackupManifest,
-    /// Its objects in numbers.
+    /// Statistics of the objects.
     pub contents: BackupContents,
 }
 
 impl BackupManifest {
-    /// The layout this program writes and reads.
+    /// The format that this program writes and reads.
     pub const FORMAT: u32 = 1;
 
-    /// Clusters and ClusterClasses that the user had paused.
+    /// Returns the Clusters and ClusterClasses that the user had paused.
     pub(super) fn paused(&self) -> BTreeSet<ObjectKey> {
         self.objects.iter().filter(|one| one.paused).map(|one| one.object.clone()).collect()
     }
@@ -136,7 +136,7 @@ impl BackupManifest {
 impl BackupAbout {
     /// Describes the backup that a plan leads to.
     /// # Errors
-    /// If the cluster cannot be identified.
+    /// Fails if the cluster cannot be identified.
     pub async fn of(
         source: &ManagementCluster,
         plan: &MovePlan,

@@ -1,4 +1,4 @@
-//! Waiting for providers that hold a move up: one watch for each kind, over all objects at once, until one deadline.
+//! Waits for providers that block a move: one watch per kind, and one deadline for all objects.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,14 +14,14 @@ use workload::{BLOCK_MOVE, NodeId};
 
 use crate::{MoveError, MovePlan, MoveSide, error::at, request::ROUNDS, run::Work};
 
-/// Objects of a kind that hold a move up.
+/// Objects of one kind that block a move.
 pub(super) struct Blocking {
     kind: ApiKind,
     pub(super) objects: BTreeSet<ObjectKey>,
 }
 
 impl Work<'_> {
-    /// Waits until nothing that moves is held up, and discovers what it looks like then.
+    /// Waits until no moving object is blocked, then discovers the source again.
     pub(super) async fn wait_until_unblocked(&mut self) -> Result<(), MoveError> {
         for _ in 0..ROUNDS {
             let blocking = blocking(&self.plan, self.leaving());
@@ -36,7 +36,7 @@ impl Work<'_> {
     }
 }
 
-/// What holds a move of these up, by kind.
+/// Returns the objects that block a move, by kind.
 pub(super) fn blocking(plan: &MovePlan, nodes: impl Iterator<Item = NodeId>) -> Vec<Blocking> {
     let mut kinds: BTreeMap<(String, String), Blocking> = BTreeMap::new();
     for facts in nodes.map(|node| plan.facts(node)).filter(|facts| facts.blocks_move) {
@@ -47,9 +47,9 @@ pub(super) fn blocking(plan: &MovePlan, nodes: impl Iterator<Item = NodeId>) -> 
     kinds.into_values().collect()
 }
 
-/// Waits until none of these holds a move up.
+/// Waits until no object blocks the move.
 /// # Errors
-/// `Blocked` with what still does when the time is over.
+/// `Blocked` with the remaining objects if the timeout expires.
 pub(super) async fn wait(
     source: &ManagementCluster,
     blocking: Vec<Blocking>,
@@ -63,7 +63,7 @@ pub(super) async fn wait(
     }
 }
 
-/// Watches until no object is left that blocks; what is gone does not.
+/// Watches objects until none blocks the move. A deleted object does not block.
 async fn until_unblocked(
     source: &ManagementCluster,
     blocking: Vec<Blocking>,

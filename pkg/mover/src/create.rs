@@ -1,5 +1,5 @@
-//! Copies on the target: group by group, owners before what they own. Content is read kind by kind, a page while the one
-//! before is written, and held no longer than that takes.
+//! Creates the copies on the target, group by group, owners before their dependents. Content is read kind by kind. One
+//! page is read while the page before is written, and is dropped after its own write.
 
 mod compare;
 mod copy;
@@ -30,7 +30,7 @@ pub(super) use read::Reading;
 pub(super) use references::References;
 pub(super) use write::{Writer, Written, complete, takes_status};
 
-/// Whether the source was what it was discovered to be.
+/// The state of the source, compared with its last discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     AsDiscovered,
@@ -38,8 +38,8 @@ enum Source {
 }
 
 impl<'a> Moving<'a, Rested> {
-    /// Copies what moves and was not copied yet in its present version. What has come, gone or got other owners meanwhile is
-    /// discovered anew.
+    /// Copies every moving object whose present version was not copied yet. If objects appear, disappear or get other
+    /// owners meanwhile, discovers the source again.
     pub(super) async fn create(mut self) -> Result<Moving<'a, Created>, MoveError> {
         let Self { work, existing, .. } = &mut self;
         let (objects, namespaces) = (work.plan.selection.moving().count(), work.plan.new_namespaces.clone());
@@ -80,8 +80,8 @@ impl<'a> Moving<'a, Rested> {
     }
 }
 
-/// Returns true if nothing is to be written for an object: it was copied as it is, or is there and was verified by a run that has
-/// begun to delete.
+/// True if an object needs no write. Either its version was copied, or a run that has begun to delete verified its
+/// copy.
 fn settle(work: &Work<'_>, existing: &Existing, node: NodeId, copies: &mut Copies) -> bool {
     let facts = work.plan.facts(node);
     if copies.get(&facts.uid).is_some_and(|copied| copied.version == facts.resource_version) {
@@ -118,7 +118,7 @@ async fn copy_group(
                 None => Ok(Written::Changed),
             }
         });
-        // The target need not wait for the source.
+        // The next page is read while this one is written.
         let ((done, failures), next) = futures::join!(writing, reading.next());
         no_failures("created", failures)?;
         progress.add(done.len());
@@ -136,7 +136,6 @@ async fn copy_group(
     Ok(if reading.missed() { Source::Changed } else { source })
 }
 
-/// How far the creation is.
 struct Progress<'w> {
     work: &'w Work<'w>,
     done: usize,
@@ -152,7 +151,7 @@ impl Progress<'_> {
     }
 }
 
-/// What an object that is in the way is told to users as.
+/// Builds the conflict error for an object that an action must not touch.
 pub(super) fn refused(action: &str, key: &ObjectKey, message: &str) -> apply::ApiError {
     apply::ApiError::Status {
         action: format!("{action} {key}"),

@@ -6,108 +6,89 @@ use workload::DiscoverError;
 
 use crate::{JournalError, MoveSide, preflight::listed};
 
-/// A move that cannot be planned, carried out or undone.
+/// A move that cannot be planned, executed or aborted.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum MoveError {
-    /// The Cluster API on one of the clusters does not fit.
+    /// The Cluster API contract of a cluster is not supported.
     #[error("the {side} cluster does not fit")]
     Contract {
-        /// Which one.
         side: MoveSide,
-        /// Why.
         #[source]
         source: ContractError,
     },
-    /// Objects cannot be looked at.
+    /// The objects of a cluster cannot be discovered.
     #[error("cannot find out what there is on the {side} cluster")]
     Discover {
-        /// Which one.
         side: MoveSide,
-        /// Why.
         #[source]
         source: Box<DiscoverError>,
     },
-    /// Both sides are one cluster.
+    /// Source and target are the same cluster.
     #[error("source and target are the same cluster")]
     SameCluster,
-    /// Problems found before anything was written; all of them.
+    /// All problems that were found before the first write.
     #[error(transparent)]
     Problems(#[from] Problems),
-    /// The journal.
+    /// The journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// What holds the move up did not go away in time.
+    /// Objects still block the move after the timeout.
     #[error("{} still holds the move up after {}", held(objects), seconds(*after))]
     Blocked {
-        /// Objects that carry the annotation.
+        /// Objects with the annotation that blocks a move.
         objects: Vec<ObjectKey>,
-        /// For how long was waited.
         after: Duration,
     },
-    /// Objects that could not be written; the first of each kind of reason comes first.
+    /// Objects that could not be read or written.
     #[error("{} could not be {action}", several(failures.len()))]
     Objects {
-        /// `created`, `paused`, `deleted`, `resumed`.
+        /// The failed action: `created`, `paused`, `deleted`, `resumed` and others.
         action: &'static str,
-        /// Each with the reason.
         failures: Vec<(ObjectKey, ApiError)>,
     },
-    /// The target does not hold what it was given.
+    /// The target does not hold the objects as sent.
     #[error("the target does not hold {} as sent; nothing was deleted", several(differences.len()))]
     Differs {
-        /// Each with what is another, as a path, or `is not there`.
+        /// Each object with its first different path, or with a problem in words such as `is not there`.
         differences: Vec<(ObjectKey, String)>,
     },
-    /// Whatever is moved, more comes, or changes before it is.
+    /// Objects on the source keep appearing or changing.
     #[error("{} on the source keeps appearing or changing", held(objects))]
     Unsettled {
-        /// What is still there.
+        /// Objects that still have to move.
         objects: Vec<ObjectKey>,
     },
     /// The saved objects cannot be written.
     #[error("cannot write the saved objects")]
     Keep(#[source] io::Error),
-    /// Another run saves the same.
+    /// Another process saves the same objects.
     #[error("a save is under way: process {process} works on it")]
-    Saving {
-        /// Which one.
-        process: String,
-    },
-    /// Somebody has resumed what was to rest while it was saved.
+    Saving { process: String },
+    /// Objects were resumed while they were saved.
     #[error("{} did not rest all the time while it was saved", held(objects))]
-    Awake {
-        /// Which ones.
-        objects: Vec<ObjectKey>,
-    },
-    /// Something was deleted already: there is no way back.
+    Awake { objects: Vec<ObjectKey> },
+    /// The move has deleted objects and can only be completed.
     #[error("the move has begun to delete on the source and can only be gone on with")]
     TooLate,
-    /// A cluster of the move no longer exists, and the other one does not have every object.
+    /// A cluster of the move no longer exists, and the remaining cluster lacks objects.
     #[error("cannot resume {} on the {side} cluster: {}", any_of(clusters), why_incomplete(*side))]
     Incomplete {
-        /// The cluster that is left.
+        /// The remaining cluster.
         side: MoveSide,
-        /// The Clusters of the move, by their keys there.
+        /// Clusters of the move, by their keys on the remaining cluster.
         clusters: Vec<ObjectKey>,
     },
-    /// Nothing is left to move, and objects of the target are paused by a move out of another cluster.
+    /// Nothing is left to move, and a move out of another cluster has paused objects of the target.
     #[error("a move out of another cluster has paused {} on the target", listed(objects))]
-    Orphaned {
-        /// Which ones.
-        objects: Vec<ObjectKey>,
-    },
-    /// There is no move to undo or to tell of.
+    Orphaned { objects: Vec<ObjectKey> },
+    /// There is no move to abort, complete or report.
     #[error("there is no move to {verb}")]
-    NoMove {
-        /// `abort`, `complete`, `report`.
-        verb: &'static str,
-    },
-    /// The server.
+    NoMove { verb: &'static str },
+    /// A request to a cluster failed.
     #[error("cannot work on the {side} cluster")]
     Api {
-        /// Which one.
         side: MoveSide,
-        /// Why.
         #[source]
         source: ApiError,
     },
@@ -119,12 +100,12 @@ impl MoveError {
     }
 }
 
-/// A failure of one end.
+/// Returns a function that adds a side to an error.
 pub(crate) fn at(side: MoveSide) -> impl Fn(ApiError) -> MoveError {
     move |source| MoveError::Api { side, source }
 }
 
-/// Everything that went wrong with single objects, if something did.
+/// Fails with `Objects` if there are failures.
 pub(crate) fn no_failures(
     action: &'static str,
     failures: Vec<(ObjectKey, ApiError)>,

@@ -1,4 +1,4 @@
-//! Next steps after a move or a backup failed.
+//! Hints after a failed move or backup.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ impl Explain for MoveError {
             Self::Contract { side, source } => return on(*side, Explanation::cause(source)),
             Self::Discover { side, source } => return on(*side, Explanation::cause(source)),
             Self::Api { side, source } => return on(*side, Explanation::cause(source)),
-            // Each names its object itself.
+            // Each error names its object.
             Self::Objects { action, failures } => {
                 let errors = Explanation::errors(failures.iter().map(|(_, error)| error));
                 let is_on_target = *action == "created" || *action == "removed";
@@ -74,7 +74,7 @@ fn on(side: MoveSide, explanation: Explanation<'_>) -> Explanation<'_> {
     if side == MoveSide::Target { explanation.about_target() } else { explanation }
 }
 
-/// Objects as members. The message itself names a single one.
+/// Returns objects as members of an error. The message already names a single object.
 fn several(objects: &[ObjectKey]) -> Explanation<'_> {
     Explanation::texts(objects.iter().filter(|_| objects.len() > 1).map(ToString::to_string))
 }
@@ -166,7 +166,7 @@ impl Explain for KeyFileError {
 }
 
 impl MoveJournal {
-    /// Returns the command that completes the move. It names the clusters by their addresses.
+    /// Returns the command that resumes the move. The command names the clusters by their addresses.
     pub fn resume_command(&self) -> String {
         let mut command = "capstan move".to_owned();
         let mut add = |flag: &str, value: &str| {

@@ -1,27 +1,28 @@
-//! How far a move is, kept where it survives the machine that runs it: on both clusters, and on disk for the user.
+//! The journal of a move. Copies on both clusters and on disk survive the machine that runs the move.
 //!
 //! ```text
 //! on a cluster   ConfigMap capstan-move beside the core provider   journal  JSON, gzipped when large
 //!                                                                  report   gzipped, once the move is finished
-//! which holds    standing(source, target)                          pure
+//! choice         standing(source, target)                          pure
 //! writing        HeldJournal: take, update, finish; under the leases of both clusters
 //! ```
 //!
-//! **Writes.** The leases of both clusters keep other runs away. Every write names the revision it replaces, and a copy that
-//! is gone or has changed stops the run. The target's is written after it, but for the end (`Finished`, `Aborted`), which the target learns first:
-//! the source may be thrown away as soon as it says so. What a phase allows is done only once both copies say so.
+//! **Writes.** The leases of both clusters exclude other runs. Every write names the revision that it replaces, and a
+//! missing or changed copy stops the run. The source copy is written before the target copy.
+//! Only `Finished` and `Aborted` reach the target first, because the source may be destroyed as soon as its copy has
+//! ended. A run acts on a phase only after both copies have the phase.
 //!
-//! **Kills.** So each copy alone is safe to go on from, and together they say:
+//! **Interruptions.** Each copy alone is safe to resume from. Both copies together decide:
 //!
-//! | cut off between the writes of        | source          | target            | what holds
+//! | interrupted between the writes of    | source          | target            | valid copy
 //! |--------------------------------------|-----------------|-------------------|-----------
-//! | a new move                           | new             | none, or finished | the source's: nothing was done yet
-//! | a phase, or whom it is held by       | newer sign      | older sign        | the source's; nothing of the new phase was done
-//! | `Finished`, `Aborted`                | unfinished      | ended             | the unfinished: its last phase is gone through again
-//! | (one deleted by hand)                | there or not    | there or not      | the other; it is written anew on both
-//! | (both deleted by hand)               | none            | none              | none: a move begins anew, known by its marks
+//! | a new move                           | new             | none, or finished | source copy: nothing was done yet
+//! | a phase or a holder                  | higher sign     | lower sign        | source copy: the phase has not begun
+//! | `Finished`, `Aborted`                | unfinished      | ended             | unfinished copy: its phase runs again
+//! | (one deleted by hand)                | there or not    | there or not      | remaining copy: written to both again
+//! | (both deleted by hand)               | none            | none              | none: a new move finds the marks
 //!
-//! A copy of another move that has ended counts as none.
+//! A copy of another move that has ended is ignored.
 
 mod copy;
 mod held;
@@ -54,164 +55,158 @@ pub(crate) use remaining::RemainingJournal;
 pub use report::{MoveReport, move_report};
 use sides::Sides;
 
-/// So many bytes of a digest name the source in the id of a run.
+/// Number of digest bytes that name the source in a run id.
 const SOURCE_BYTES: usize = 4;
 
-/// How far a move is, as both clusters and the disk keep it. Holds names and uids, no content.
+/// The state of a move, as both clusters and the disk store it. The journal holds names and uids, no content.
 ///
-/// On a cluster: ConfigMap `capstan-move` in the namespace of the core provider, key `journal`, JSON; key `report` (binary)
-/// the gzipped report of every object once there is one, when it fits.
-/// One move at a time out of a cluster and into it.
+/// On a cluster: ConfigMap `capstan-move` in the namespace of the core provider. Key `journal` holds JSON, gzipped if
+/// large. Key `report` (binary) holds the gzipped report of every object after the move, if it fits.
+/// A cluster is the source or the target of one move at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveJournal {
-    /// [`MoveJournal::FORMAT`]; another number is of another release.
+    /// The format number: [`MoveJournal::FORMAT`], or another number in journals of other releases.
     pub format: u32,
-    /// Which move: the value of the mark on what it paused.
+    /// Run id: the value of the mark on paused objects.
     pub run: String,
-    /// When it began, RFC 3339.
+    /// Start time, RFC 3339.
     pub begun: String,
-    /// From where.
+    /// The source cluster.
     pub source: ClusterIdentity,
-    /// To where.
+    /// The target cluster.
     pub target: ClusterIdentity,
-    /// Out of these namespaces.
+    /// Namespaces that the move takes objects from.
     pub namespaces: BTreeSet<String>,
-    /// These Clusters by `namespace/name`; all when none.
+    /// Clusters of the move by `namespace/name`; none for all.
     #[serde(default)]
     pub clusters: Option<BTreeSet<String>>,
-    /// The selector they were chosen by, as asked.
+    /// The requested label selector of the Clusters.
     #[serde(default)]
     pub selector: Option<String>,
-    /// From which namespace to which, as asked.
+    /// Requested target namespaces by source namespace.
     #[serde(default)]
     pub namespace_map: BTreeMap<String, String>,
-    /// How far it is.
+    /// The current phase.
     pub phase: MovePhase,
-    /// Clusters and ClusterClasses, and how they are to be in the end.
+    /// Clusters and ClusterClasses of the move, each with its state before the pause.
     #[serde(default)]
     pub paused: Vec<PausedObject>,
-    /// What moves and was on the target before, by its key there: an abort leaves it. Written together with
+    /// Moving objects that existed on the target before, by target key: an abort keeps them. Written together with
     /// [`MovePhase::Creating`].
     #[serde(default)]
     pub existed: Vec<ObjectKey>,
-    /// Namespaces that were made on the target; written before they are made.
+    /// Namespaces that the move creates on the target; written before they are created.
     #[serde(default)]
     pub made_namespaces: Vec<String>,
-    /// Objects that move, counted when it began to create: none while nothing was created.
+    /// Number of moving objects, counted when phase `Creating` starts; 0 before.
     #[serde(default)]
     pub objects: usize,
-    /// Who works on it.
+    /// The run that holds the move.
     pub holder: Holder,
 }
 
-/// A Cluster or a ClusterClass that has to rest during the move.
+/// A Cluster or a ClusterClass that is paused during the move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PausedObject {
-    /// Which one, on the source.
+    /// Key on the source.
     pub object: ObjectKey,
-    /// Whether the user had paused it: it stays so, here and there.
+    /// True if the user had paused the object: the pause stays on both clusters.
     pub was_paused: bool,
-    /// Whether it stays on the source as well.
+    /// True if the object also stays on the source.
     pub is_kept: bool,
 }
 
-/// The run that wrote a journal last. The lease of the cluster says whether it still works.
+/// The run that last wrote a journal. The lease of the cluster shows if the run is still active.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// The machine, by name.
+    /// Name of the machine.
     pub host: String,
-    /// The process on it, unique also across restarts of the machine. It works on one move at a time.
+    /// Process on the machine, unique across restarts. A process works on one move at a time.
     pub process: String,
-    /// Counts every write up: the newer of two copies is the one with the higher sign.
+    /// Number of writes: the copy with the higher number is newer.
     pub sign: u64,
 }
 
-/// Which end of a move.
+/// One side of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MoveSide {
-    /// Where objects are.
+    /// The cluster that objects leave.
     Source,
-    /// Where they go.
+    /// The cluster that objects move to.
     Target,
 }
 
-/// Keeps something on disk.
+/// A function that stores a value on disk.
 pub type JournalStore<T> = Arc<dyn Fn(&T) -> io::Result<()> + Send + Sync>;
 
-/// What the caller does for a journal: it knows the machine and the disk.
+/// The services of the caller for a journal: its process and its disk.
 #[derive(Clone)]
 pub struct JournalKeeper {
     /// This process.
     pub holder: Holder,
-    /// Whether the process of a holder is known to be gone (same machine, and no such process); else unknown.
+    /// True if the process of a holder is known to have ended. Unknown processes count as running.
     pub is_gone: Arc<dyn Fn(&Holder) -> bool + Send + Sync>,
-    /// Keeps a journal on disk; an error stops the move only before its first write.
+    /// Stores a journal on disk. An error stops the move only before its first write.
     pub store: JournalStore<MoveJournal>,
-    /// Keeps the report of a finished move on disk.
+    /// Stores the report of a finished move on disk.
     pub store_report: JournalStore<MoveReport>,
 }
 
-/// A journal that cannot be read, kept or taken over.
+/// A journal that cannot be read, written or taken over.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum JournalError {
-    /// A move that was begun has another scope or other ends.
+    /// An unfinished move has another scope or other clusters.
     #[error("an unfinished move stands in the way: {what}")]
     Another {
-        /// What is another, in words.
+        /// The difference, in words.
         what: String,
-        /// The end of the unfinished move that is another cluster.
+        /// The side whose cluster differs.
         other_end: Option<MoveSide>,
-        /// The journal.
         journal: Box<MoveJournal>,
     },
-    /// What is on the cluster says of itself that it is a journal, and cannot be used.
+    /// The journal on a cluster is invalid.
     #[error("the journal on the {side} cluster, ConfigMap {place}, cannot be used: {problem}")]
     Unusable {
-        /// Where.
         side: MoveSide,
         /// `namespace/name` of the ConfigMap.
         place: String,
-        /// What is wrong.
         problem: String,
     },
-    /// It is kept beside the core provider, and which one that is cannot be told.
+    /// The journal belongs beside the core provider, and the core provider cannot be determined.
     #[error("cannot find out where the journal on the {side} cluster is kept")]
     Place {
-        /// Where.
         side: MoveSide,
-        /// Why.
         #[source]
         source: Box<InventoryError>,
     },
-    /// It cannot be read or written.
+    /// The journal on a cluster cannot be read or written.
     #[error("cannot keep a journal on the {side} cluster")]
     NotKept {
-        /// Where.
         side: MoveSide,
-        /// Why.
         #[source]
         source: Box<ApiError>,
     },
-    /// It cannot be kept on disk.
+    /// The journal cannot be stored on disk.
     #[error("cannot keep a journal on disk")]
     Disk(#[source] io::Error),
-    /// The journal was written or deleted by somebody else while this run worked.
+    /// Another run wrote or deleted the journal while this run worked.
     #[error("the journal of this move was changed or deleted by another run")]
     TakenOver,
 }
 
 impl Holder {
-    /// Whether this is the same process.
+    /// True if both holders are the same process.
     fn is_process_of(&self, other: &Self) -> bool {
         self.host == other.host && self.process == other.process
     }
 }
 
-/// The journal that holds, of those on the clusters, whatever its phase. None when there is none.
+/// Returns the valid journal of these clusters, in any phase. None if there is no journal.
 /// # Errors
-/// `Unusable`, and `Place` or `NotKept` when a server does not answer.
+/// `Unusable`. `Place` or `NotKept` if a server does not answer.
 pub async fn move_state(
     source: Option<&ManagementCluster>,
     target: Option<&ManagementCluster>,
@@ -229,24 +224,24 @@ pub async fn move_state(
     Ok(sides::standing(source.as_ref(), target.as_ref()).cloned())
 }
 
-/// The unfinished move whose journal is on a cluster of this inventory. One request.
+/// Returns the unfinished move whose journal is on the cluster of this inventory. One request.
 /// # Errors
-/// `Unusable`, and `NotKept` when the server does not answer.
+/// `Unusable`. `NotKept` if the server does not answer.
 pub async fn unfinished_move(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
 ) -> Result<Option<MoveJournal>, JournalError> {
-    // Which side it is of, the journal says itself.
+    // The side matters only to error messages: the journal itself names both clusters.
     let copy = copy::Copy::read_beside(cluster, MoveSide::Source, inventory).await?;
     Ok(copy.journal.filter(MoveJournal::is_unfinished))
 }
 
 impl MoveJournal {
-    /// The layout this binary writes and reads.
+    /// The format that this program writes and reads.
     pub const FORMAT: u32 = 1;
 
-    /// A move that begins: nothing is paused yet. The Clusters are those that were chosen, by `namespace/name`; none for
-    /// all.
+    /// Returns the journal of a new move that has paused nothing. The chosen Clusters are given by `namespace/name`,
+    /// none for all.
     pub(crate) fn begin(
         source: ClusterIdentity,
         target: ClusterIdentity,
@@ -278,9 +273,9 @@ impl MoveJournal {
         }
     }
 
-    /// Whether a request is to do what this journal is about.
+    /// Checks that a request asks for this move.
     /// # Errors
-    /// `Another`, with what is another.
+    /// `Another` with the difference.
     pub(crate) fn check(
         &self,
         source: &ClusterIdentity,
@@ -299,9 +294,9 @@ impl MoveJournal {
         self.check_scope(&request.namespaces, &request.namespace_map, chosen)
     }
 
-    /// Whether it goes from one cluster to the other.
+    /// Checks that the move is between these clusters.
     /// # Errors
-    /// `Another`, with the ends it has.
+    /// `Another` with the side that differs.
     pub(crate) fn check_ends(
         &self,
         source: &ClusterIdentity,
@@ -311,9 +306,9 @@ impl MoveJournal {
         self.check_end(MoveSide::Target, target)
     }
 
-    /// Checks that a cluster is this end of the move.
+    /// Checks that a cluster is this side of the move.
     /// # Errors
-    /// `Another`, with the end it has.
+    /// `Another` with the side.
     fn check_end(&self, side: MoveSide, cluster: &ClusterIdentity) -> Result<(), JournalError> {
         let (end, way) = match side {
             MoveSide::Source => (&self.source, "comes from"),
@@ -326,13 +321,13 @@ impl MoveJournal {
         Err(JournalError::Another { what, other_end: Some(side), journal: Box::new(self.clone()) })
     }
 
-    /// Whether a run that has prepared another journal may go on with this one instead.
+    /// Checks that a run that prepared another journal may continue with this one.
     fn check_same(&self, other: &Self) -> Result<(), JournalError> {
         self.check_ends(&other.source, &other.target)?;
         if self.phase == MovePhase::Aborting && other.phase != MovePhase::Aborting {
             return Err(self.in_the_way("it is being undone"));
         }
-        // What was deleted on the source already is not found there when Clusters are chosen again.
+        // Clusters that were already deleted on the source are missing when Clusters are chosen again.
         let chosen = self.selector == other.selector
             && match (&self.clusters, &other.clusters) {
                 (Some(begun), Some(asked)) => asked.is_subset(begun),
@@ -370,7 +365,7 @@ impl MoveJournal {
         Ok(())
     }
 
-    /// Whether it is of the Clusters of these names, `name` or `namespace/name`, and of no others.
+    /// True if the move has exactly the Clusters of these names, `name` or `namespace/name`.
     fn is_of(&self, names: &BTreeSet<String>) -> bool {
         let Some(clusters) = &self.clusters else { return false };
         let is = |cluster: &str, name: &str| {
@@ -384,36 +379,36 @@ impl MoveJournal {
         JournalError::Another { what: what.to_owned(), other_end: None, journal: Box::new(self.clone()) }
     }
 
-    /// What it moves.
+    /// Returns the namespaces and Clusters of the move as a choice.
     pub(crate) fn choice(&self) -> Choice {
         Choice::of_places(&self.namespaces, self.clusters.as_ref())
     }
 
-    /// Whether there is something to go on with.
+    /// True if the move has neither finished nor been aborted.
     pub fn is_unfinished(&self) -> bool {
         !matches!(self.phase, MovePhase::Finished | MovePhase::Aborted)
     }
 
-    /// True while nothing was deleted on the source.
+    /// True if an unfinished move has deleted nothing on the source.
     pub(crate) fn can_be_undone(&self) -> bool {
         !matches!(self.phase, MovePhase::Deleting | MovePhase::Resuming)
     }
 }
 
-/// True if a run moves out of a cluster, by its id.
+/// True if a run moves out of a cluster, according to the run id.
 pub(crate) fn is_source_of(cluster: &ClusterIdentity, run: &str) -> bool {
     source_of(run).is_some_and(|source| source == hex_digest(&cluster.uid, SOURCE_BYTES))
 }
 
-/// The digest of the source in the id of a run; none in marks of saves and restores.
+/// Returns the digest of the source in a run id; none for marks of saves and restores.
 pub(crate) fn source_of(run: &str) -> Option<&str> {
     let (_, source) = run.split_once('-')?;
     let is_digest = source.len() == 2 * SOURCE_BYTES && source.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_digest.then_some(source).filter(|_| !is_mark_of_save(run))
 }
 
-/// Short enough for the name of a file and to be read aloud; no two moves have the same. Its end names the source: copies on
-/// a target carry no other trace of where they came from.
+/// Returns a unique id that is short enough for a file name and for reading aloud. Its end names the source, because
+/// copies on a target carry no other trace of the source.
 fn run_id(now: Timestamp, source: &ClusterIdentity, holder: &Holder) -> String {
     let of = format!("{} {} {} {}", now.as_nanosecond(), source.uid, holder.host, holder.process);
     format!("{}-{}", hex_digest(&of, 6), hex_digest(&source.uid, SOURCE_BYTES))

@@ -1,26 +1,26 @@
-//! `move`: Clusters and all that belongs to them, from one management cluster to another, as a transaction.
+//! `move`: Clusters and all objects that belong to them, from one management cluster to another, as a transaction.
 //!
 //! ```text
 //!            source                                 target
-//! plan       discover, preflight ◄──────────────► what is there, dry runs, rights, versions
+//! plan       discover, preflight ◄──────────────► existing objects, dry runs, permissions, versions
 //! Pausing    pause, mark, discover again            journal
-//!            wait until controllers saw it
-//! Creating   read group by group ────────────────► create, with the target's uids of owners
+//!            wait for controllers
+//! Creating   read group by group ────────────────► create, with the owner uids of the target
 //! Verifying                                        all there? owners right? content kept?
-//! Deleting   children first, finalizers taken off
-//! Resuming   resume what stays ──────────────────► resume what came
+//! Deleting   children first, finalizers removed
+//! Resuming   resume remaining objects ───────────► resume copies
 //! Finished   journal                               journal
 //! ```
 //!
-//! - Killed at any request, the same command goes on: the journal on both sides says how far it is, and each object says for
-//!   itself (the mark `capstan.dev/move` on what was paused, `delete-for-move` on what goes), so that even without a
-//!   journal nothing is lost or done twice.
-//! - Until the first deletion everything can be undone ([`abort_move`]); afterwards only gone on with.
-//! - Only what was verified on the target is deleted on the source.
-//! - What the user had paused stays paused.
+//! - After an interruption at any request, the same command resumes the move. The journal on both clusters holds the
+//!   phase. Paused objects carry the mark `capstan.dev/move`, and objects in deletion carry `delete-for-move`. Even
+//!   without a journal, no object is lost or moved twice.
+//! - Until the first deletion, [`abort_move`] can undo the move. Afterwards the move can only be completed.
+//! - Only objects that were verified on the target are deleted on the source.
+//! - Objects that the user paused stay paused.
 //!
-//! May touch both clusters through `apply`. Deliberately absent: Kubernetes clients, files (the caller keeps the journal on disk), the
-//! environment, printing.
+//! May touch both clusters through `apply`. Deliberately absent: Kubernetes clients, files (the caller stores the
+//! journal on disk), the environment, printing.
 
 mod abort;
 mod archive;

@@ -1,13 +1,13 @@
-//! Ending a move whose source or target no longer exists, on the cluster that is left.
+//! Ends a move whose source or target no longer exists, on the remaining cluster.
 //!
 //! ```text
 //! lost      before the first deletion                   afterwards
-//! target    the source has every object: undone         refused: some objects were on the target alone
+//! target    the source has every object: undone         refused: some objects were only on the target
 //! source    refused: the target may lack objects        the target has every object: completed
 //! ```
 //!
-//! Clusters are never at work on both sides, even if the other cluster still exists: there they stay paused, and the journal
-//! there still says so.
+//! Clusters never run on both sides, even if the other cluster still exists. The Clusters of the other cluster stay
+//! paused, and its journal stays unfinished.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -21,9 +21,10 @@ use crate::{
     journal::RemainingJournal, on_target, pause::resume_target, request::patient,
 };
 
-/// Undoes a move whose target no longer exists: resumes the Clusters on the source. Interrupted, the same call completes it.
+/// Undoes a move whose target no longer exists: resumes the Clusters on the source. After an interruption, the same
+/// call resumes the work.
 /// # Errors
-/// `Incomplete` once something was deleted on the source; `NoMove`; `Journal`.
+/// `Incomplete` if objects were deleted on the source; `NoMove`; `Journal`.
 pub async fn abort_without_target(
     source: &ManagementCluster,
     patience: Duration,
@@ -45,8 +46,8 @@ pub async fn abort_without_target(
     Ok(Aborted { resumed, ..Aborted::default() })
 }
 
-/// Completes a move whose source no longer exists: resumes the Clusters on the target. Interrupted, the same call completes
-/// it.
+/// Completes a move whose source no longer exists: resumes the Clusters on the target. After an interruption, the same
+/// call resumes the work.
 /// # Errors
 /// `Incomplete` until every object was verified on the target; `NoMove`; `Journal`.
 pub async fn complete_without_source(

@@ -1,4 +1,4 @@
-//! Marks on objects that are paused: the run of a move, of a save or of a restore.
+//! Marks on paused objects: the run of a move, of a save or of a restore.
 
 use apply::{ApiError, GroupKind, List, ObjectKey};
 use inventory::ManagementCluster;
@@ -10,20 +10,20 @@ pub(crate) const SAVE: &str = "save-";
 /// The mark of a restore.
 pub(crate) const RESTORE: &str = "restore";
 
-/// The process whose save has put a mark; none when it is of something else.
+/// Returns the process of the save that set a mark; none for other marks.
 pub(crate) fn process_of(run: &str) -> Option<&str> {
     run.strip_prefix(SAVE)
 }
 
-/// Returns true if a save has put a mark.
+/// True if a save set the mark.
 pub(crate) fn is_mark_of_save(run: &str) -> bool {
     process_of(run).is_some()
 }
 
-/// The kinds of `cluster.x-k8s.io` that a move or a save pauses, and marks.
+/// The kinds of `cluster.x-k8s.io` that moves and saves pause and mark.
 pub(crate) const RESTING: [&str; 2] = ["ClusterClass", "Cluster"];
 
-/// What carries the mark of a move, with the run.
+/// Returns all marked objects, each with the run in its mark.
 pub(crate) async fn marked(cluster: &ManagementCluster) -> Result<Vec<(ObjectKey, String)>, ApiError> {
     let mut found = Vec::new();
     for kind in RESTING {
@@ -32,7 +32,7 @@ pub(crate) async fn marked(cluster: &ManagementCluster) -> Result<Vec<(ObjectKey
     Ok(found)
 }
 
-/// The same for one of the kinds.
+/// Returns the marked objects of one kind, each with the run in its mark.
 pub(crate) async fn marked_of(
     cluster: &ManagementCluster,
     kind: &str,

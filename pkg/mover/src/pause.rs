@@ -1,4 +1,5 @@
-//! What rests during a move: Clusters and ClusterClasses are paused and marked by one patch, and resumed by one.
+//! Pauses Clusters and ClusterClasses during a move. One patch pauses and marks an object, and one patch resumes the
+//! object.
 
 mod seen;
 
@@ -21,17 +22,17 @@ use crate::{
     side_by_side::side_by_side,
 };
 
-/// A kind that has to rest.
+/// A kind that a move pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resting {
-    /// By a field, which is taken off again: an empty value would leave an owner of the field behind.
+    /// Paused by a field. Resuming removes the field, because an empty value would leave a field manager behind.
     Cluster,
-    /// By an annotation.
+    /// Paused by an annotation.
     ClusterClass,
 }
 
 impl Resting {
-    /// What kind of rest an object needs; none for all that rests when its Cluster does.
+    /// Returns the type of pause for an object. None for other kinds, which pause with their Cluster.
     pub(super) fn of(key: &ObjectKey) -> Option<Self> {
         match (&*key.group, &*key.kind) {
             ("cluster.x-k8s.io", "Cluster") => Some(Self::Cluster),
@@ -40,7 +41,7 @@ impl Resting {
         }
     }
 
-    /// The patch that pauses and marks.
+    /// Returns the patch that pauses and marks an object.
     pub(super) fn pause(self, run: &str) -> Value {
         match self {
             Self::Cluster => json!({"metadata": {"annotations": {MARK: run}}, "spec": {"paused": true}}),
@@ -48,7 +49,7 @@ impl Resting {
         }
     }
 
-    /// The patch that takes both off.
+    /// Returns the patch that removes pause and mark.
     pub(super) fn resume(self) -> Value {
         match self {
             Self::Cluster => json!({"metadata": {"annotations": {MARK: null}}, "spec": {"paused": null}}),
@@ -56,7 +57,7 @@ impl Resting {
         }
     }
 
-    /// Pauses and marks an object that is yet to be created.
+    /// Pauses and marks an object before its creation.
     pub(super) fn put_to_rest(self, object: &mut Object, run: &str) {
         object.set_annotation(MARK, run);
         match self {
@@ -72,8 +73,8 @@ impl Resting {
 }
 
 impl Work<'_> {
-    /// Pauses what has to rest, discovers what it looks like once controllers have seen that, and waits for what holds the
-    /// move up.
+    /// Pauses the moving Clusters and ClusterClasses, discovers the source again, and waits until controllers report
+    /// the pause. Then waits for providers that block the move.
     pub(super) async fn come_to_rest(&mut self) -> Result<(), MoveError> {
         for _ in 0..ROUNDS {
             if self.pause().await? == 0 && self.unseen().is_empty() {
@@ -85,7 +86,7 @@ impl Work<'_> {
         Err(self.unsettled())
     }
 
-    /// Pauses what is not at rest, and gives how many that were. The journal lists it before.
+    /// Pauses objects that are not paused yet, and returns their number. The journal lists the objects first.
     async fn pause(&mut self) -> Result<usize, MoveError> {
         let new = self.unlisted();
         if !new.is_empty() {
@@ -106,7 +107,8 @@ impl Work<'_> {
         Ok(paused.len())
     }
 
-    /// What has to rest and does not. A ClusterClass that Clusters that stay use goes on; what the user has paused rests.
+    /// Returns the type of pause for an object that still needs one. None for paused objects, and for a ClusterClass
+    /// that remaining Clusters use.
     fn awake(&self, node: NodeId) -> Option<(NodeId, Resting)> {
         let facts = &self.plan.discovered.graph.node(node).facts;
         let is_used =
@@ -115,7 +117,7 @@ impl Work<'_> {
         Some((node, resting))
     }
 
-    /// What has to rest of what moves and is not listed yet.
+    /// Returns the moving objects that need a pause and that the journal does not list yet.
     fn unlisted(&self) -> Vec<PausedObject> {
         let listed: BTreeSet<&ObjectKey> =
             self.held.journal.paused.iter().map(|paused| &paused.object).collect();
@@ -131,8 +133,8 @@ impl Work<'_> {
         self.plan.selection.moving().filter_map(rests).collect()
     }
 
-    /// Resumes what stays on the source and was paused by this move, and all that came to the target; classes before the
-    /// Clusters that use them.
+    /// Resumes the objects that this move paused on the source, and their copies on the target. ClusterClasses are
+    /// resumed before the Clusters that use them.
     pub(super) async fn resume(&mut self) -> Result<(), MoveError> {
         let run = &self.held.journal.run;
         let nodes = self.plan.discovered.graph.iter().map(|(_, node)| &node.facts);
@@ -147,7 +149,7 @@ impl Work<'_> {
     }
 }
 
-/// Resumes all that came to the target of a move, and tells of what.
+/// Resumes the copies that a move paused on the target, and returns their keys.
 pub(super) async fn resume_target(
     target: &ManagementCluster,
     journal: &MoveJournal,
@@ -161,7 +163,7 @@ pub(super) async fn resume_target(
     Ok(there)
 }
 
-/// Resumes these, classes first. What is no longer there needs nothing.
+/// Resumes these objects, ClusterClasses first. Missing objects are ignored.
 pub(super) async fn resume_all(
     cluster: &ManagementCluster,
     keys: BTreeSet<ObjectKey>,
@@ -180,7 +182,7 @@ pub(super) async fn resume_all(
     Ok(())
 }
 
-/// Patches an object, if it is there.
+/// Patches an object if the object exists.
 pub(super) async fn patch(
     cluster: &ManagementCluster,
     kind: &ApiKind,

@@ -1,4 +1,4 @@
-//! What a move is going to do: both sides looked at, everything checked, nothing written.
+//! The plan of a move. Planning reads both clusters, checks everything and writes nothing.
 
 mod choose;
 mod empty;
@@ -30,54 +30,54 @@ use crate::{
     },
 };
 
-/// What a move is going to do.
+/// The plan of a move.
 #[derive(Clone, Debug)]
 pub struct MovePlan {
-    /// What there is on the source.
+    /// The objects of the source.
     pub discovered: Discovered,
-    /// The Clusters that were chosen, by `namespace/name`; none for all.
+    /// The chosen Clusters by `namespace/name`; none for all.
     pub clusters: Option<BTreeSet<String>>,
-    /// What becomes of objects that are being deleted.
+    /// The treatment of objects that are being deleted.
     pub going: Going,
-    /// What becomes of each object of it.
+    /// The decision about each object of the source.
     pub selection: Selection,
-    /// What moves, in groups.
+    /// The moving objects in groups.
     pub groups: Vec<Vec<NodeId>>,
-    /// For what moves: what becomes of it on the target; empty without a target.
+    /// The effect on the target for each moving object; empty without a target.
     pub on_target: BTreeMap<NodeId, OnTarget>,
-    /// Namespaces that have to be made on the target.
+    /// Namespaces that must be created on the target.
     pub new_namespaces: Vec<String>,
-    /// A move of before that this one goes on with.
+    /// The unfinished move that this plan resumes.
     pub unfinished: Option<MoveJournal>,
-    /// A finished move between the same clusters and of the same scope, if it left nothing to move.
+    /// A finished move between the same clusters with the same scope, if it left no object to move.
     pub finished: Option<MoveJournal>,
-    /// What may surprise: objects that are referred to and stay, GitOps owners, and so on.
+    /// Warnings, such as references to objects that stay, and GitOps owners.
     pub warnings: Vec<Problem>,
 }
 
-/// What becomes of an object on the target.
+/// The effect of a move on an object of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnTarget {
-    /// It is not there.
+    /// The object does not exist.
     Create,
-    /// It is there and takes the content of the source.
+    /// The object exists and gets the content of the source.
     Update,
-    /// It is there and is left alone: it is of the whole cluster.
+    /// The object exists and stays unchanged, because it is cluster-scoped.
     LeaveAlone,
 }
 
-/// Both sides must store objects as this binary knows them.
+/// The contract check for both clusters: objects must be stored in the current contract.
 /// Source: clusterctl v1.14 client/move.go (getClusterClient, CheckCAPIContract without options).
 const CURRENT: ContractCheck = ContractCheck { accepted: &[Contract::CURRENT], may_be_absent: false };
 
-/// Looks at both sides and checks everything. Writes nothing.
+/// Reads both clusters and checks everything. Writes nothing.
 ///
-/// Without a target (a dry run as the peer has it, or a move to a directory) only the source is checked.
-/// An unfinished move between the same two clusters and with the same scope is planned to its end: what its own pause
-/// and half-way deletions look like is then no problem.
+/// Without a target (a dry run like that of clusterctl, or a move to a directory), only the source is checked.
+/// An unfinished move between the same clusters with the same scope is planned to its end. Its own pauses and
+/// half-finished deletions are no problems then.
 /// # Errors
-/// `Problems` with everything that stands in the way, on both sides. `SameCluster`. `Journal` when another move is under
-/// way, or an unfinished one has another scope or target.
+/// `Problems` with all problems of both clusters. `SameCluster`. `Journal` if another move is unfinished, or if the
+/// unfinished move has another scope or target.
 pub async fn plan_move(
     source: &ManagementCluster,
     target: Option<&ManagementCluster>,
@@ -86,7 +86,7 @@ pub async fn plan_move(
     Box::pin(plan_with(source, target, request, Purpose::Leave)).await
 }
 
-/// The same, with a say in what stands in the way.
+/// Plans a move or a save. The purpose decides which findings are problems.
 pub(super) async fn plan_with(
     source: &ManagementCluster,
     target: Option<&ManagementCluster>,
@@ -131,8 +131,8 @@ pub(super) async fn plan_with(
     Ok(plan)
 }
 
-/// The last move between the two clusters: unfinished, or finished with the scope that is asked for. Refuses to move a
-/// cluster onto itself.
+/// Returns the last move between the two clusters: an unfinished move, or a finished move with the requested scope.
+/// Fails if source and target are the same cluster.
 async fn last_move(
     source: &ManagementCluster,
     target: Option<&ManagementCluster>,
@@ -179,22 +179,22 @@ async fn check_contracts(
 }
 
 impl MovePlan {
-    /// The key of an object on the target: its namespace may be another there.
+    /// Returns the key of an object on the target, where its namespace may differ.
     pub fn key_on_target(&self, node: NodeId, request: &MoveRequest) -> ObjectKey {
         on_target(&self.facts(node).key, &request.namespace_map)
     }
 
-    /// Whether there is nothing that moves, but what is of the whole cluster and on the target already.
+    /// True if no object moves, apart from cluster-scoped objects that exist on the target.
     pub(super) fn moves_nothing(&self) -> bool {
         self.selection.moving().all(|node| self.on_target.get(&node) == Some(&OnTarget::LeaveAlone))
     }
 
-    /// What was chosen, once the Clusters are known.
+    /// Returns the choice of the plan, with the known Clusters.
     pub(super) fn choice(&self, request: &MoveRequest) -> Choice {
         Choice { going: self.going, ..Choice::of_places(&request.namespaces, self.clusters.as_ref()) }
     }
 
-    /// What a choice means for the source; nothing is known of the target yet.
+    /// Applies a choice to the source. The target is not known yet.
     fn of(discovered: Discovered, choice: &Choice) -> Self {
         let selection = discovered.graph.select(choice);
         let place = |(namespace, name): &(String, String)| format!("{namespace}/{name}");
@@ -212,17 +212,18 @@ impl MovePlan {
         }
     }
 
-    /// What is known of an object.
+    /// Returns the facts of an object.
     pub(crate) fn facts(&self, node: NodeId) -> &Facts {
         &self.discovered.graph.node(node).facts
     }
 
-    /// Whether an object is left alone where it is on the target already.
+    /// True if an existing target object stays unchanged.
     fn is_global(&self, node: NodeId) -> bool {
         matches!(self.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::Global), .. })
     }
 
-    /// What is not ready of what moves, in words that name it: a Cluster without infrastructure, a Machine without a node.
+    /// Names the moving objects that are not ready, in words: a Cluster without infrastructure, a Machine without a
+    /// node.
     pub fn unready(&self) -> Vec<String> {
         unready(&self.moving_facts()).into_iter().map(|problem| problem.text).collect()
     }
@@ -240,7 +241,7 @@ impl MovePlan {
         }
     }
 
-    /// What moves and carries the mark of a deletion, with whether it is on the target.
+    /// Returns the moving objects that are marked for deletion, each with its presence on the target.
     fn half_deleted(&self, is_there: impl Fn(NodeId) -> Option<bool>) -> Vec<(&Facts, Option<bool>)> {
         let moving = self.selection.moving().filter(|node| self.facts(*node).is_deleted_for_move);
         moving.map(|node| (self.facts(node), is_there(node))).collect()

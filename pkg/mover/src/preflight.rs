@@ -1,4 +1,5 @@
-//! Every problem of a move before its first write. Pure: what is known of both sides in, problems and warnings out.
+//! Finds every problem of a move before its first write. Pure: takes the state of both clusters, and returns problems
+//! and warnings.
 
 mod access;
 mod objects;
@@ -16,35 +17,36 @@ pub(crate) use objects::{check_half_deleted, check_marks, check_objects, unready
 pub(crate) use selection::check_selection;
 pub(crate) use sides::{check_kinds, check_namespaces, check_places, check_providers, check_there};
 
-/// So many objects are named where several have the same problem; the rest is counted.
+/// Maximum number of objects that a message names; the message counts the rest.
 const NAMED: usize = 10;
 
-/// How far an earlier run of the same move is.
+/// The progress of an earlier run of the same move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage<'j> {
-    /// Nothing was begun.
+    /// There was no earlier run.
     New,
-    /// Something was paused, perhaps created.
+    /// Objects were paused and perhaps created.
     Begun(&'j MoveJournal),
-    /// Something was deleted on the source. There is no way back, so what objects are like there stops nothing.
+    /// Objects were deleted on the source. The move can only be completed, so the state of source objects stops
+    /// nothing.
     Deleting(&'j MoveJournal),
 }
 
-/// What objects are read for.
+/// The purpose of reading objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// They go to another cluster: all of them have to be ready, and none may be on its way out.
+    /// Objects go to another cluster. All must be ready, and none may be in deletion.
     Leave,
-    /// They are kept for a bad day: what is not ready is better than nothing, and what is on its way out is left out.
+    /// Objects are backed up. Objects that are not ready are saved, and objects in deletion are left out.
     Keep,
 }
 
-/// What was found.
+/// The results of the checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
-    /// Stands in the way.
+    /// Findings that stop the move.
     pub(crate) problems: Vec<Problem>,
-    /// May surprise.
+    /// Findings that may surprise the user.
     pub(crate) warnings: Vec<Problem>,
 }
 
@@ -57,7 +59,7 @@ impl<'j> Stage<'j> {
         }
     }
 
-    /// The run whose marks are those of this move.
+    /// Returns the run whose marks belong to this move.
     pub(crate) fn run(self) -> Option<&'j str> {
         match self {
             Self::New => None,
@@ -73,17 +75,17 @@ impl Findings {
     }
 }
 
-/// Something that nothing lets pass, and what to do about it.
+/// Returns a problem that cannot be ignored, with a hint.
 pub(crate) fn problem(text: impl Into<String>, hint: impl Into<String>) -> Problem {
     Problem { text: text.into(), hint: Some(hint.into()), can_be_ignored: false }
 }
 
-/// Something to know, with nothing to do about it.
+/// Returns a remark without a hint.
 pub(crate) fn remark(text: impl Into<String>) -> Problem {
     Problem::fatal(text)
 }
 
-/// `Machine ns/a, Machine ns/b and 3 more`
+/// Lists objects as `Machine ns/a, Machine ns/b and 3 more`.
 pub(crate) fn listed<'k>(keys: impl IntoIterator<Item = &'k ObjectKey>) -> String {
     let keys: Vec<String> = keys.into_iter().map(ToString::to_string).collect();
     match keys.len().saturating_sub(NAMED) {

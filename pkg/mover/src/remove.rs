@@ -1,4 +1,4 @@
-//! Deleting on the source what the target was seen to hold: children before their owners.
+//! Deletes the objects on the source that were verified on the target, children before their owners.
 
 use std::time::Duration;
 
@@ -17,13 +17,14 @@ use crate::{
     side_by_side::side_by_side,
 };
 
-/// How often an object may change under our hands.
+/// Maximum number of attempts to delete an object that keeps changing.
 const CHANGES: usize = 5;
-/// So many objects are deleted between two confirmations of the leases of both clusters.
+/// Number of objects that are deleted between two confirmations of the leases of both clusters.
 const BATCH: usize = 100;
 
 impl<'a> Moving<'a, Verified> {
-    /// Deletes what leaves the source, groups in reverse. Everything of the graph was verified.
+    /// Deletes the objects that leave the source, with the groups in reverse order. Every object of the graph was
+    /// verified.
     pub(super) async fn remove(mut self) -> Result<Moving<'a, Removed>, MoveError> {
         self.work.enter(MovePhase::Deleting, |_| {}).await?;
         let work = &self.work;
@@ -35,7 +36,7 @@ impl<'a> Moving<'a, Verified> {
                 |node: &NodeId| matches!(work.plan.selection.fate(*node), Fate::Moves { kept: None, .. });
             let leaving: Vec<NodeId> = group.iter().copied().filter(leaves).collect();
             for batch in leaving.chunks(BATCH) {
-                // Also of the target: it may have been lost since it was verified.
+                // Confirms the lease of the target too, because the target may have been lost since the verification.
                 let confirmed = work.source.server.confirm_leases("delete objects", Duration::ZERO).await;
                 confirmed.map_err(at(MoveSide::Source))?;
                 done += self.remove_batch(&writer, batch).await?;
@@ -56,7 +57,7 @@ impl<'a> Moving<'a, Verified> {
         Ok(removed.len())
     }
 
-    /// Deletes an object in the revision that was copied. A newer one is copied first.
+    /// Deletes an object in the revision that was copied. A newer revision is copied first.
     async fn remove_one(&self, writer: &Writer<'_>, node: NodeId) -> Result<(), ApiError> {
         let facts = &self.work.plan.discovered.graph.node(node).facts;
         let copied = self.copies.get(&facts.uid);
@@ -76,8 +77,7 @@ impl<'a> Moving<'a, Verified> {
         Err(refused("delete", &facts.key, "it changes all the time"))
     }
 
-    /// Gives the target what the object has become since it was copied, and the version of that; none when the object is
-    /// gone, or another by now.
+    /// Copies the changed object again and returns its version. None if the object is gone or has been replaced.
     async fn copy_again(&self, writer: &Writer<'_>, node: NodeId) -> Result<Option<String>, ApiError> {
         let Some(object) = writer.read(node).await.map_err(|(_, error)| error)? else { return Ok(None) };
         match writer.write(node, &object, &self.copies).await.map_err(|(_, error)| error)? {
@@ -91,14 +91,14 @@ impl<'a> Moving<'a, Verified> {
                 ))
             }
             Written::Copy { copied, .. } => Ok(Some(copied.version)),
-            // It is found again when all is looked at once more.
+            // The next discovery finds the object again.
             Written::Changed => Ok(None),
         }
     }
 }
 
-/// The patch that tells webhooks why an object is deleted, and removes its finalizers. It fails on another object of the
-/// same name and on another revision.
+/// Returns the patch that shows webhooks the reason for the deletion, and removes the finalizers. The patch fails on
+/// another revision and on another object of the same name.
 fn parting(uid: &str, version: &str) -> Value {
     json!({"metadata": {
         "uid": uid,
@@ -108,9 +108,9 @@ fn parting(uid: &str, version: &str) -> Value {
     }})
 }
 
-/// Marks one revision of an object for the move, removes its finalizers, and deletes it.
+/// Marks one revision of an object for the move, removes its finalizers, and deletes the object.
 /// # Errors
-/// A conflict when the object has changed since, also between the two requests.
+/// Fails with a conflict if the object has changed since, also between the two requests.
 async fn strip_and_delete(source: &ManagementCluster, facts: &Facts, version: &str) -> Result<(), ApiError> {
     let (server, kind) = (&source.server, &facts.of.kind);
     let ObjectKey { namespace, name, .. } = &facts.key;

@@ -6,68 +6,68 @@ use std::{
 use apply::ObjectKey;
 use inventory::ManagementCluster;
 
-/// How often it is looked for what was made or changed meanwhile before that counts as trouble.
+/// Maximum number of discoveries while objects keep appearing or changing.
 pub(crate) const ROUNDS: usize = 5;
 
-/// What a move is asked for.
+/// The request for a move.
 #[derive(Clone, Debug)]
 pub struct MoveRequest {
-    /// Out of these namespaces. A move names at least one; a backup without any takes all.
+    /// Namespaces to move. A move names at least one; a backup without namespaces takes all.
     pub namespaces: BTreeSet<String>,
-    /// Which Clusters.
+    /// The choice of Clusters.
     pub clusters: ClusterChoice,
-    /// Where objects of a namespace go; what is not named keeps its namespace.
+    /// Target namespaces by source namespace. Other namespaces stay the same.
     pub namespace_map: BTreeMap<String, String>,
-    /// Kinds (lower-case, or `kind.group`) whose status is taken along.
+    /// Kinds (lower-case, or `kind.group`) whose status is copied.
     pub include_status: BTreeSet<String>,
-    /// For how long something is waited for that may pass, in all.
+    /// Maximum total time to wait for a temporary condition.
     pub timeout: Duration,
-    /// Whether objects the target keeps in another way than they were sent stop the move before the first deletion.
+    /// The reaction to objects that the target stores differently than sent.
     pub on_difference: OnDifference,
-    /// Replaces Clusters and Secrets of the target that no move made and that have other content.
+    /// True to replace Clusters and Secrets of the target that have other content and that no move made.
     pub overwrite: bool,
-    /// Whether every object is tried on the target as a dry run first.
+    /// True to try every object on the target as a dry run first.
     pub thorough: bool,
 }
 
-/// Which Clusters are moved.
+/// The choice of Clusters to move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ClusterChoice {
-    /// All of the namespaces.
+    /// All Clusters of the namespaces.
     #[default]
     All,
-    /// These, by name or `namespace/name`.
+    /// Clusters by name or by `namespace/name`.
     Named(BTreeSet<String>),
-    /// Those with these labels: a selector.
+    /// Clusters that match a label selector.
     Labelled(String),
 }
 
-/// What to do about objects whose content is another on the target.
+/// The reaction to objects with other content on the target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnDifference {
-    /// Stop before anything is deleted.
+    /// Stop before the first deletion.
     #[default]
     Stop,
-    /// Tell and go on.
+    /// Report the objects and continue.
     GoOn,
 }
 
-/// Both ends of a move.
+/// Both clusters of a move.
 #[derive(Clone, Copy, Debug)]
 pub struct Route<'a> {
-    /// Where objects are.
+    /// The cluster that objects leave.
     pub source: &'a ManagementCluster,
-    /// Where they go.
+    /// The cluster that objects move to.
     pub target: &'a ManagementCluster,
 }
 
-/// The key of an object on the target: its namespace may be another there.
+/// Returns the key of an object on the target, where its namespace may differ.
 pub(crate) fn on_target(key: &ObjectKey, namespace_map: &BTreeMap<String, String>) -> ObjectKey {
     let namespace = namespace_map.get(&key.namespace).unwrap_or(&key.namespace);
     ObjectKey { namespace: namespace.clone(), ..key.clone() }
 }
 
-/// The same cluster, asked again for as long as a move may wait.
+/// Returns the same cluster, with retries for as long as a move may wait.
 pub(crate) fn patient(cluster: &ManagementCluster, time: Duration) -> ManagementCluster {
     let mut patient = cluster.clone();
     patient.server = patient.server.retrying_for(time);

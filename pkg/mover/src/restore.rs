@@ -1,18 +1,19 @@
-//! Restoring: what was saved is created on a target, from files of this program or of the peer.
+//! Restores saved objects on a target, from files of this program or of clusterctl.
 //!
 //! ```text
-//! files ─► SavedObjects (every document, uids, who paused it) ─► plan_restore ─► restore_objects
+//! files ─► SavedObjects (every document, uids, pause manager) ─► plan_restore ─► restore_objects
 //!                                                                                  namespaces, group by group,
 //!                                                                                  verify, resume
 //! ```
 //!
-//! - What is there is kept, as by the peer; what is missing is created, paused and marked `restore`, owned by the uids of the
-//!   target, with the field managers it had. Marked objects are resumed when all is there, so that the same call completes a
-//!   run that was interrupted anywhere.
-//! - Clusters that the user had paused stay paused: an archive says so, and in files the manager of the pause does.
+//! - Existing objects are kept, as in clusterctl. Missing objects are created, paused and marked `restore`, with the
+//!   owner uids of the target and the saved field managers. Marked objects are resumed when all objects exist, so the
+//!   same call completes an interrupted restore.
+//! - Clusters that the user had paused stay paused. An archive lists these Clusters; in files, the field manager of the
+//!   pause shows them.
 //!   Source: clusterctl v1.14 client/cluster/mover.go (FromDirectory), which resumes all.
-//! - A paused restore takes the marks off and leaves the pause.
-//! - A restore holds what was saved, as text.
+//! - A paused restore removes the marks and keeps the pause.
+//! - A restore holds the saved objects in memory, as text.
 
 mod read;
 #[cfg(test)]
@@ -47,57 +48,57 @@ use apply::{GroupKind, ObjectKey, WriteMode};
 /// A file of a save.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedFile {
-    /// Its name, for messages.
+    /// File name, for messages.
     pub name: String,
-    /// What is in it: documents of YAML or JSON.
+    /// Documents of YAML or JSON.
     pub content: Vec<u8>,
 }
 
-/// Objects that were saved, each known to be one.
+/// Saved objects that were parsed and checked.
 #[derive(Clone, Debug, Default)]
 pub struct SavedObjects {
     objects: Vec<SavedContent>,
-    /// The management cluster they were saved from, if a backup says so.
+    /// The management cluster that the objects were saved from, if a backup names the cluster.
     pub(super) source: Option<ClusterIdentity>,
-    /// The providers that were installed there; empty if nobody noted them.
+    /// The providers that were installed on that cluster; empty if unknown.
     pub(super) providers: Vec<BackupProvider>,
 }
 
 /// Options of a restore.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RestoreOptions<'a> {
-    /// Clusters stay paused.
+    /// True to leave Clusters paused.
     pub paused: bool,
-    /// The management cluster that may still run the Clusters, to be asked.
+    /// The management cluster that may still run the Clusters.
     pub source: Option<&'a ManagementCluster>,
 }
 
-/// An object that was saved.
+/// A saved object.
 #[derive(Clone, Debug)]
 pub(super) struct SavedContent {
     pub(super) key: ObjectKey,
-    /// `group/version` it was saved in.
+    /// `group/version` in which the object was saved.
     pub(super) api_version: String,
     pub(super) uid: String,
-    /// Whether it stays paused.
+    /// True if the object stays paused after a restore.
     pub(super) stays_paused: bool,
     json: Vec<u8>,
 }
 
-/// What came of a restore.
+/// The result of a restore.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// What was created, by key on the target.
+    /// Created objects, by key on the target.
     pub created: Vec<ObjectKey>,
-    /// What was there and is as it was.
+    /// Objects that existed and are unchanged.
     pub kept: Vec<ObjectKey>,
-    /// Clusters and ClusterClasses that stay paused, because they were or because the restore is paused.
+    /// Clusters and ClusterClasses that stay paused, because the user had paused them or because the restore is paused.
     pub paused: Vec<ObjectKey>,
 }
 
-/// Creates what a plan of [`super::plan_restore`] says, and resumes it.
+/// Creates the objects of a plan of [`super::plan_restore`], and resumes them.
 /// # Errors
-/// Nothing that was created is taken away again: the same call goes on.
+/// Created objects stay after a failure. The same call resumes the restore.
 pub async fn restore_objects(
     target: &ManagementCluster,
     request: &MoveRequest,
@@ -118,17 +119,16 @@ pub async fn restore_objects(
     Ok(restored)
 }
 
-/// A restore that is carried out.
 pub(super) struct Restore<'a> {
     pub(super) target: ManagementCluster,
     pub(super) request: &'a MoveRequest,
     pub(super) plan: &'a MovePlan,
     pub(super) saved: &'a SavedObjects,
-    /// What the target has, by uid in the files.
+    /// Objects on the target, by uid in the files.
     pub(super) copies: BTreeMap<String, Copied>,
 }
 
-/// An object that is on the target.
+/// An object that exists on the target.
 pub(super) struct Made {
     pub(super) copied: Copied,
     pub(super) was_there: bool,
@@ -176,7 +176,8 @@ impl Restore<'_> {
         Ok(restored)
     }
 
-    /// All is there and what was created has its owners; what was there before has those it had.
+    /// Checks that all objects exist and that created objects have their owners. Objects that existed before keep their
+    /// own owners.
     async fn verify(&self, restored: &Restored) -> Result<(), MoveError> {
         let keys: BTreeMap<NodeId, ObjectKey> =
             self.plan.selection.moving().map(|node| (node, self.key(node))).collect();
@@ -202,7 +203,7 @@ impl Restore<'_> {
         Ok(())
     }
 
-    /// Resumes what carries the mark: what a restore has created, and Clusters whose missing objects it has created.
+    /// Resumes marked objects: objects that a restore created, and Clusters whose missing objects were created.
     async fn resume(&self) -> Result<(), MoveError> {
         let keys: BTreeSet<ObjectKey> = self.marked().await?.into_iter().collect();
         let done = keys.len();
@@ -211,7 +212,7 @@ impl Restore<'_> {
         Ok(())
     }
 
-    /// Takes the marks of this restore off, and leaves the pause.
+    /// Removes the marks of this restore and keeps the pause.
     async fn unmark(&self) -> Result<Vec<ObjectKey>, MoveError> {
         let keys = self.marked().await?;
         let unmark = json!({"metadata": {"annotations": {MARK: null}}});
@@ -228,14 +229,15 @@ impl Restore<'_> {
         Ok(keys)
     }
 
-    /// The restored Clusters and ClusterClasses with the mark of a restore.
+    /// Returns the restored Clusters and ClusterClasses with the mark of a restore.
     async fn marked(&self) -> Result<Vec<ObjectKey>, MoveError> {
         let ours: BTreeSet<ObjectKey> = self.plan.selection.moving().map(|node| self.key(node)).collect();
         let marked = marked(&self.target).await.map_err(at(MoveSide::Target))?.into_iter();
         Ok(marked.filter(|(key, run)| run == RESTORE && ours.contains(key)).map(|(key, _)| key).collect())
     }
 
-    /// True if a Cluster exists on the target, paused, and lacks saved objects: it runs when the restore has created them.
+    /// True if a Cluster exists on the target, paused, and lacks saved objects. The restore resumes this Cluster after
+    /// creating the objects.
     pub(super) fn completes(&self, node: NodeId) -> bool {
         Resting::of(&self.plan.facts(node).key) == Some(Resting::Cluster)
             && self.is_expected(node)
@@ -261,8 +263,8 @@ impl Restore<'_> {
 }
 
 impl SavedObjects {
-    /// The providers of the source that objects of these kinds need, as an inventory. A provider without kinds of its own is
-    /// among them: nobody knows what needs it.
+    /// Returns the providers that objects of these kinds need, as an inventory. A provider without known kinds is
+    /// included, because any object may need the provider.
     pub(super) fn inventory_of(&self, kinds: impl Iterator<Item = GroupKind>) -> ProviderInventory {
         let kinds: BTreeSet<String> = kinds.map(|kind| kind.to_string()).collect();
         let is_needed = |one: &&BackupProvider| one.kinds.is_empty() || !one.kinds.is_disjoint(&kinds);
@@ -276,7 +278,7 @@ impl SavedObjects {
 }
 
 impl Restored {
-    /// A line that names the paused Clusters; none if there are none.
+    /// Returns a line that names the paused Clusters; none if there are none.
     pub fn paused_in_words(&self) -> Option<String> {
         (!self.paused.is_empty()).then(|| format!("paused: {}", listed(&self.paused)))
     }

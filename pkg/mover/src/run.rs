@@ -1,4 +1,4 @@
-//! Carrying a plan out, phase by phase, from the beginning or from where it was cut off.
+//! Executes a plan phase by phase, from the beginning or from the phase of an interrupted move.
 
 mod begin;
 mod words;
@@ -18,32 +18,32 @@ use crate::{
     create::Existing, journal::HeldJournal, request::ROUNDS,
 };
 
-/// What a move came to.
+/// The result of a move.
 #[derive(Clone, Debug)]
 pub struct MoveOutcome {
-    /// The journal as it is in the end.
+    /// The final journal.
     pub journal: MoveJournal,
-    /// Every object of the scope, by key on the source, with what became of it in words.
+    /// Every object of the scope by source key, with its outcome in words.
     pub objects: Vec<(ObjectKey, String)>,
-    /// Objects the target keeps in another way than they were sent, where that was accepted.
+    /// Accepted differences: objects that the target stores differently than sent, each with the first different path.
     pub differences: Vec<(ObjectKey, String)>,
 }
 
-/// What a move works with in every phase.
+/// The state that all phases of a move share.
 pub(super) struct Work<'a> {
     pub(super) source: ManagementCluster,
     pub(super) target: ManagementCluster,
     pub(super) request: &'a MoveRequest,
-    /// What there is on the source, and what becomes of it; made anew by [`Work::look_again`].
+    /// The objects of the source and the decisions about them; renewed by [`Work::look_again`].
     pub(super) plan: MovePlan,
     pub(super) held: HeldJournal,
-    /// What was waited for to say that it rests, and did not.
+    /// Objects that did not report their pause in time.
     pub(super) silent: BTreeSet<ObjectKey>,
-    /// What becomes of each object, in words.
+    /// The outcome of each object in words.
     words: BTreeMap<ObjectKey, String>,
 }
 
-/// A move behind one of its phases. Each phase takes the value of the phase before it, so none runs out of order.
+/// A move after one of its phases. Each phase takes the value of the phase before, so no phase runs out of order.
 pub(super) struct Moving<'a, Phase> {
     pub(super) work: Work<'a>,
     pub(super) existing: Existing,
@@ -51,39 +51,40 @@ pub(super) struct Moving<'a, Phase> {
     behind: PhantomData<Phase>,
 }
 
-/// The phase behind a [`Moving`]: the journals of both clusters were taken.
+/// The first state of a [`Moving`]: this run holds the journals of both clusters.
 pub(super) struct Begun;
-/// Objects rest, and nothing holds the move up.
+/// The state in which objects are paused and nothing blocks the move.
 pub(super) struct Rested;
-/// Every object that moves has a copy on the target.
+/// The state in which every moving object has a copy on the target.
 pub(super) struct Created;
-/// The target holds what was sent.
+/// The state in which the target holds the objects as sent.
 pub(super) struct Verified;
-/// What moved is deleted on the source.
+/// The state in which the moved objects are deleted on the source.
 pub(super) struct Removed;
 
-/// What the target holds of the source, as far as this run has seen.
+/// The copies on the target that this run knows.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
-    /// By uid on the source.
+    /// Copies by uid on the source.
     by_uid: HashMap<String, Copied>,
-    /// What the target keeps in another way: the first path, by key on the target.
+    /// Objects that the target stores differently: the first different path, by key on the target.
     pub(super) differences: BTreeMap<ObjectKey, String>,
 }
 
 /// A copy on the target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Copied {
-    /// Its uid there.
+    /// Uid on the target.
     pub(super) uid: String,
-    /// The version of the source it has the content of.
+    /// Version of the source object whose content the copy has.
     pub(super) version: String,
 }
 
-/// Carries a plan out, from the beginning or from where its journal says it is. None when there is nothing to move: then
-/// nothing is written, and the journal and the report of the last move stay.
+/// Executes a plan from the beginning, or from the phase in its journal. None if there is nothing to move. In that case
+/// nothing is written, and journal and report of the last move stay.
 /// # Errors
-/// Nothing is lost: the same command goes on; until the first deletion, [`super::abort_move`] undoes.
+/// No object is lost: the same command resumes the move. Until the first deletion, [`super::abort_move`] undoes the
+/// move.
 pub async fn carry_out_move(
     route: Route<'_>,
     request: &MoveRequest,
@@ -97,7 +98,7 @@ pub async fn carry_out_move(
 }
 
 impl<'a, Phase> Moving<'a, Phase> {
-    /// The same move, one phase on.
+    /// Returns the same move in the next state.
     pub(super) fn on<Next>(self) -> Moving<'a, Next> {
         let Self { work, existing, copies, .. } = self;
         Moving { work, existing, copies, behind: PhantomData }
@@ -105,7 +106,7 @@ impl<'a, Phase> Moving<'a, Phase> {
 }
 
 impl<'a> Moving<'a, Begun> {
-    /// Puts the source to rest. A move that has begun to delete there rests already.
+    /// Pauses the source. A move that has begun to delete has already paused the source.
     async fn rest(mut self) -> Result<Moving<'a, Rested>, MoveError> {
         self.work.note_words();
         if !self.work.is_past_return() {
@@ -117,7 +118,7 @@ impl<'a> Moving<'a, Begun> {
 }
 
 impl<'a> Moving<'a, Rested> {
-    /// Creates, verifies and deletes until nothing is left that moves: while objects were created, others may have come.
+    /// Creates, verifies and deletes until no moving object is left, because new objects may appear meanwhile.
     async fn carry_over(mut self) -> Result<Moving<'a, Removed>, MoveError> {
         if self.work.phase() >= MovePhase::Resuming {
             return Ok(self.on());
@@ -138,7 +139,7 @@ impl<'a> Moving<'a, Rested> {
 }
 
 impl Moving<'_, Removed> {
-    /// Resumes both clusters, and notes that all is done and what became of everything.
+    /// Resumes both clusters, then records the end of the move and the outcome of every object.
     async fn finish(self) -> Result<MoveOutcome, MoveError> {
         let Self { mut work, copies, .. } = self;
         work.enter(MovePhase::Resuming, |_| {}).await?;
@@ -155,7 +156,7 @@ impl Moving<'_, Removed> {
 }
 
 impl Work<'_> {
-    /// What moves and does not stay on the source as well.
+    /// Returns the moving objects that leave the source.
     pub(super) fn leaving(&self) -> impl Iterator<Item = NodeId> {
         let moving = self.plan.selection.moving();
         moving.filter(|node| matches!(self.plan.selection.fate(*node), Fate::Moves { kept: None, .. }))
@@ -166,7 +167,7 @@ impl Work<'_> {
         MoveError::Unsettled { objects }
     }
 
-    /// The key of an object on the source.
+    /// Returns the key of an object on the source.
     pub(super) fn key(&self, node: NodeId) -> &ObjectKey {
         &self.plan.discovered.graph.node(node).facts.key
     }
@@ -175,13 +176,13 @@ impl Work<'_> {
         self.held.journal.phase
     }
 
-    /// Whether something may have been deleted on the source: then the target is right, and what is left of the source
-    /// may be half of what it was.
+    /// True if objects may have been deleted on the source. From then on the target is valid, and objects of the source
+    /// may be incomplete.
     pub(super) fn is_past_return(&self) -> bool {
         matches!(self.phase(), MovePhase::Deleting | MovePhase::Resuming | MovePhase::Finished)
     }
 
-    /// Enters a phase, unless the move is further already. What is to be noted with it is in the same write.
+    /// Enters a phase, unless the move is already further. The changes of `note` are part of the same write.
     pub(super) async fn enter(
         &mut self,
         phase: MovePhase,
@@ -197,13 +198,13 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Discovers the source once more.
+    /// Discovers the source again.
     pub(super) async fn look_again(&mut self) -> Result<(), MoveError> {
         let discovered = discover_again(&self.source, &self.scope(), &self.plan.discovered).await;
         self.take(discovered)
     }
 
-    /// The same, with what controllers say of the pause.
+    /// Discovers the source again, including the pause reports of controllers.
     pub(super) async fn look_at_rest(&mut self) -> Result<(), MoveError> {
         let discovered = discover_at_rest(&self.source, &self.scope(), &self.plan.discovered).await;
         self.take(discovered)
@@ -222,7 +223,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Tells how far a phase is.
+    /// Reports the progress of a phase.
     pub(super) fn tell(&self, phase: MovePhase, done: usize, of: usize) {
         self.target.events.send(&ProgressEvent::Moving { phase, done, of });
     }

@@ -1,15 +1,16 @@
-//! Saving: what a move would take along is read at rest and handed out as files; nothing is deleted.
+//! Saves the objects of a move as files: pauses the source, reads the objects and deletes nothing.
 //!
 //! ```text
 //! plan_save    discover, preflight ─► MovePlan without a target
-//! save_objects pause, mark ─► discover again ─► read group by group ─► keep(SavedObject) ─► still at rest? ─► resume
+//! save_objects pause, mark ─► discover again ─► read group by group ─► keep(SavedObject) ─► still paused? ─► resume
 //! ```
 //!
-//! - There is no journal: the marks say everything. A run that was cut off leaves Clusters paused and marked `save-PROCESS`;
-//!   the next save of them, or [`resume_saved`], finds that process gone and takes over.
-//! - The source is resumed whatever happens. What the user had paused is neither marked nor resumed, and is paused in the
-//!   files; nothing of the mark is in them.
-//! - A move of what is being saved is refused, and so is a save of what is being moved.
+//! - There is no journal: the marks hold all state. An interrupted run leaves Clusters paused and marked
+//!   `save-PROCESS`. The next save of these Clusters, or [`resume_saved`], finds that the process has ended and takes
+//!   over.
+//! - The source is resumed in every case. Objects that the user had paused are neither marked nor resumed, and are
+//!   paused in the files. The files contain no marks.
+//! - A move of objects that are being saved is refused, and so is a save of objects that are being moved.
 
 mod form;
 mod left_out;
@@ -43,69 +44,69 @@ pub use left_out::LeftOut;
 pub use plan::plan_save;
 pub use rest::{OpenSave, OpenSaves, open_saves, resume_saved};
 
-/// Whether what is saved rests meanwhile.
+/// The state of the source during a save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SaveRest {
-    /// It is paused while it is read, and paused in what is saved: nothing changes between one object and another.
+    /// Objects are paused while they are read, and paused in the files. No object changes between two reads.
     #[default]
     Paused,
-    /// It goes on, and nothing at all is written to the cluster. Objects may be of different moments.
+    /// Nothing is paused, and nothing is written to the cluster. Objects may be of different moments.
     AsItIs,
 }
 
-/// What objects are saved in.
+/// The format of a save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaveInto {
-    /// Files that are named after objects, as the peer does: without their group.
+    /// Files that are named like those of clusterctl, without the group.
     Files,
-    /// Something that tells all objects apart.
+    /// An archive, which distinguishes all objects.
     Archive,
 }
 
 /// An object that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedObject {
-    /// Which one.
+    /// Object key.
     pub key: ObjectKey,
-    /// Its uid.
+    /// Object uid.
     pub uid: String,
-    /// The uids of its owners, as it names them.
+    /// Uids of the owners, from the owner references.
     pub owners: Vec<String>,
-    /// Whether the user had paused it, so that it stays paused where it is restored.
+    /// True if the user had paused the object. A restore keeps the pause.
     pub was_paused: bool,
-    /// `Kind_namespace_name.yaml`, as the peer names it.
+    /// File name `Kind_namespace_name.yaml`, as in clusterctl.
     pub file: String,
-    /// One line of JSON.
+    /// The object as one line of JSON.
     pub content: Vec<u8>,
 }
 
-/// What came of a save.
+/// The result of a save.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
-    /// Objects that were handed out.
+    /// Number of saved objects.
     pub objects: usize,
-    /// What belongs to them and is not among them.
+    /// Related objects that were not saved.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Takes what was read.
+/// A function that stores an object that was read.
 pub type KeepSaved<'k> = dyn FnMut(SavedObject) -> io::Result<()> + Send + 'k;
 
-/// A save that is carried out.
 struct Save<'a> {
     source: ManagementCluster,
     request: &'a MoveRequest,
     plan: MovePlan,
     how: SaveRest,
-    /// The mark on what it pauses.
+    /// The mark on the objects that the save pauses.
     run: String,
 }
 
-/// Reads everything a plan of [`plan_save`] moves and hands it out, owners first.
+/// Reads all objects of a plan of [`plan_save`] and passes them to `keep`, owners first.
 ///
-/// What was handed out is whole when this ends well, and not before.
+/// The saved objects are complete only after this function succeeds.
 /// # Errors
-/// The source is resumed all the same. When the future is dropped, [`resume_saved`] or the same call does it.
+/// The source is resumed on every error. If the future is dropped, [`resume_saved`] or the same call resumes the
+/// source.
 pub async fn save_objects(
     source: &ManagementCluster,
     request: &MoveRequest,
@@ -119,7 +120,7 @@ pub async fn save_objects(
     let saved = Box::pin(save.carry_out(keep)).await;
     if how == SaveRest::Paused {
         let resumed = Box::pin(rest::resume_run(&save.source, &save.run)).await;
-        // The first failure is the one to tell of.
+        // An error of the save takes precedence over an error of the resume.
         let saved = saved?;
         let resumed = resumed?.len();
         save.source.events.send(&ProgressEvent::Moving {
@@ -149,7 +150,7 @@ impl Save<'_> {
         Ok(saved)
     }
 
-    /// Pauses until nothing that moves is awake, and waits for what holds a move up.
+    /// Pauses objects until no moving object needs a pause, and waits for providers that block a move.
     async fn come_to_rest(&mut self) -> Result<(), MoveError> {
         for _ in 0..ROUNDS {
             let paused = self.pause().await?;
@@ -230,7 +231,7 @@ impl Save<'_> {
         let was_paused = facts.is_paused && facts.paused_by.is_none();
         let is_used =
             matches!(self.plan.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::StillUsed), .. });
-        // A class that other Clusters use goes on; its copy rests like all others.
+        // A ClusterClass that other Clusters use is not paused; its copy is.
         let pausing = (is_used && self.how == SaveRest::Paused).then(|| Resting::of(&facts.key)).flatten();
         SavedObject {
             file: form::file_name(&facts.key),
@@ -247,7 +248,7 @@ impl Save<'_> {
         MoveError::Unsettled { objects: nodes.map(|node| self.plan.facts(node).key.clone()).collect() }
     }
 
-    /// Whether all that was paused still is, by this run.
+    /// Fails unless all objects that the save paused still carry the mark of this run.
     async fn check_rest(&self) -> Result<(), MoveError> {
         let marked = marked(&self.source).await.map_err(at(MoveSide::Source))?;
         let ours: BTreeSet<ObjectKey> =

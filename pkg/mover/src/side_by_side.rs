@@ -2,8 +2,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::{StreamExt as _, stream};
 
-/// Works on several things at the same time; what came of them is in the order of the things. A slow one holds up none of
-/// the others. After the first failure nothing new is begun, and what is under way ends.
+/// Works on several items concurrently, and returns the results in the order of the items. A slow item delays no other
+/// item. After the first failure, no new item starts, and running items finish.
 pub(crate) async fn side_by_side<I, T, E, F>(
     at_most: usize,
     things: impl IntoIterator<Item = I>,
@@ -56,7 +56,7 @@ mod tests {
             let (busy, most) = (&busy, &most);
             async move {
                 most.fetch_max(busy.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-                // Later things are done sooner.
+                // Later items finish earlier.
                 for _ in thing..20 {
                     tokio::task::yield_now().await;
                 }

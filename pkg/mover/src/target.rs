@@ -1,4 +1,4 @@
-//! What is on the target: objects and namespaces, and what it says to objects that are tried.
+//! Reads objects and namespaces of the target, and tries objects on the target.
 
 mod dry_run;
 
@@ -12,45 +12,45 @@ use workload::{MARK, NodeId};
 
 pub(crate) use dry_run::{Attempt, Trial, Tried, try_one};
 
-/// What the target holds of what moves.
+/// The wanted objects that exist on the target.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TargetView {
-    /// Objects that are there, with their uids and those of their owners.
+    /// Existing objects, with their uids and the uids of their owners.
     pub(crate) there: BTreeMap<ObjectKey, There>,
 }
 
 /// An object on the target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct There {
-    /// Its uid.
+    /// Object uid.
     pub(crate) uid: String,
-    /// Its version when it was seen.
+    /// resourceVersion at the time of the read.
     pub(crate) version: String,
-    /// Its owners: kind, name, uid.
+    /// Owners: kind, name, uid.
     pub(crate) owners: Vec<(String, String, String)>,
-    /// The run of the move that paused it, by the mark on it.
+    /// Run of the move that paused the object, from its mark.
     pub(crate) paused_by: Option<String>,
-    /// Whether it is being deleted.
+    /// True if the object is being deleted.
     pub(crate) is_going: bool,
 }
 
-/// A namespace that objects go to.
+/// The state of a namespace on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NamespaceState {
-    /// It has to be made.
+    /// The namespace must be created.
     Missing,
-    /// It is there.
+    /// The namespace exists.
     There,
-    /// It is being deleted, and takes no new objects.
+    /// The namespace is being deleted and accepts no new objects.
     Going,
 }
 
-/// Of more namespaces than these all objects of a kind are listed at once.
+/// Maximum number of namespaces with a list each. For more namespaces, one list returns all objects of a kind.
 const FEW_NAMESPACES: usize = 3;
 
 impl TargetView {
-    /// Lists metadata of the kinds of these keys, once a kind (and namespace where few); keeps what is asked for. A kind
-    /// the target does not have has no objects there.
+    /// Lists the metadata of these objects: one list per kind, or per kind and namespace if the namespaces are few. A
+    /// kind that the target lacks has no objects.
     pub(crate) async fn look(
         target: &ManagementCluster,
         keys: &BTreeMap<NodeId, ObjectKey>,
@@ -58,7 +58,7 @@ impl TargetView {
         Self::look_for(target, &keys.values().collect()).await
     }
 
-    /// The same for keys of the target that stand for nothing of the source.
+    /// Lists the metadata of objects that are given by their keys on the target.
     pub(crate) async fn look_for(
         target: &ManagementCluster,
         wanted: &BTreeSet<&ObjectKey>,
@@ -72,7 +72,7 @@ impl TargetView {
     }
 }
 
-/// What has to be listed to see these objects.
+/// Returns the lists that contain these objects.
 fn lists(wanted: &BTreeSet<&ObjectKey>) -> Vec<(GroupKind, List)> {
     let mut places: BTreeMap<GroupKind, BTreeSet<&str>> = BTreeMap::new();
     for key in wanted {
@@ -109,7 +109,7 @@ async fn list_wanted(
 }
 
 impl There {
-    /// What the metadata of an object says.
+    /// Reads the metadata of an object.
     pub(crate) fn of(object: &Object) -> Self {
         let owners = object.get(&["metadata", "ownerReferences"]).and_then(Value::as_array);
         let owner = |owner: &Value| {
@@ -128,7 +128,7 @@ impl There {
     }
 }
 
-/// How namespaces are on the target.
+/// Returns the state of each namespace on the target.
 pub(crate) async fn namespaces_on_target<'n>(
     target: &ManagementCluster,
     names: impl IntoIterator<Item = &'n str>,
@@ -148,9 +148,9 @@ pub(crate) async fn namespaces_on_target<'n>(
     Ok(try_join_all(names.into_iter().map(look)).await?.into_iter().collect())
 }
 
-/// The kind an object is written in on the target: the version it has on the source.
+/// Returns the kind in which an object is written on the target, in the version of the source.
 /// # Errors
-/// `NoSuchKind` when the target does not serve this version.
+/// `NoSuchKind` if the target does not serve this version.
 pub(crate) async fn kind_on_target(
     target: &ManagementCluster,
     kind: &GroupKind,

@@ -1,4 +1,4 @@
-//! What the tests share: management clusters on sandboxes, and runs of their own.
+//! Shared parts of the tests: management clusters on sandboxes, and separate runs.
 
 pub(crate) mod lab;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) use support::small_providers::{NEW, OLD, bootstrap, control_plane, core, docker};
 use support::{everything::Everything, fixture::Fixture, wire::Wire};
 
-/// A run of this process as one of its own.
+/// Returns a lease request with which this process acts as a separate run.
 pub(crate) fn lease_request(process: &str) -> LeaseRequest {
     LeaseRequest {
         name: ManagementCluster::lease_name(),
@@ -28,19 +28,19 @@ pub(crate) fn lease_request(process: &str) -> LeaseRequest {
     }
 }
 
-/// All objects but leases, as they are to the letter.
+/// Returns all objects except leases, with all their fields.
 pub(crate) async fn objects(fixture: &Fixture) -> BTreeMap<String, Value> {
     let all = Everything::of(&fixture.client()).await;
     let others = all.iter().filter(|(name, _)| !name.starts_with("Lease "));
     others.map(|(name, object)| (name.to_owned(), object.clone())).collect()
 }
 
-/// A management cluster on a sandbox.
+/// Connects to a management cluster on a sandbox.
 pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
     cluster_through(fixture.client()).await
 }
 
-/// A management cluster at the end of a client, which may be a service between it and a sandbox.
+/// Connects to a management cluster through a client. The client may use a service in front of the sandbox.
 pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
     let connection = Connection {
         credentials: Credentials::Client(client),
@@ -51,7 +51,7 @@ pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
     ManagementCluster::new(server, EventSink::none())
 }
 
-/// The management cluster at the end of a wire. What can pass is tried again for as long as by users.
+/// Connects to the management cluster at the end of a wire. Temporary failures are retried for as long as for users.
 pub(crate) async fn cluster_behind(wire: &Wire) -> ManagementCluster {
     cluster_through(wire.client()).await
 }

@@ -1,5 +1,5 @@
-//! The last look at the target before something is deleted: everything is there, is what was created, and is owned by what
-//! owns it on the source.
+//! Verifies the target before the first deletion: every object exists, is the created one, and has the same owners as
+//! on the source.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl<'a> Moving<'a, Created> {
-    /// Compares what the target holds with what was sent.
+    /// Compares the target with the objects that were sent.
     pub(super) async fn verify(mut self) -> Result<Moving<'a, Verified>, MoveError> {
         self.work.enter(MovePhase::Verifying, |_| {}).await?;
         let Self { work, copies, .. } = &self;
@@ -53,7 +53,7 @@ impl<'a> Moving<'a, Created> {
     }
 }
 
-/// What is wrong with a copy, in words.
+/// Returns the problem of a copy in words; none if the copy is right.
 pub(super) fn what_is_wrong<'c>(
     object: &Node,
     copied: Option<&Copied>,

@@ -1,4 +1,4 @@
-//! Namespaces a move has made, which are taken away again unless somebody else has put something there.
+//! Deletes the namespaces that a move created, unless other objects are in them.
 
 use apply::{ApiError, ApiKind, List, Revision};
 use inventory::{ManagementCluster, served};
@@ -7,11 +7,11 @@ use manifest::Object;
 use super::Undo;
 use crate::side_by_side::side_by_side;
 
-/// More than what comes with every namespace.
+/// Maximum number of objects to read per kind; more than a new namespace contains.
 const A_FEW: usize = 4;
 
 impl Undo<'_> {
-    /// Gives those that stay.
+    /// Deletes the empty namespaces that the move created. Returns the names of the others.
     pub(super) async fn remove_namespaces(&self) -> Result<Vec<String>, ApiError> {
         let kind = served("", "v1", "Namespace", "namespaces", false);
         let mut left = Vec::new();
@@ -27,13 +27,13 @@ impl Undo<'_> {
     }
 }
 
-/// Whether nothing is in a namespace but what every namespace has. What cannot be looked at may be something.
+/// True if a namespace holds only the objects of every new namespace. A kind that cannot be listed counts as an object.
 async fn is_empty(cluster: &ManagementCluster, namespace: &str) -> Result<bool, ApiError> {
     let kinds = cluster.server.kinds().await?;
     if kinds.broken().next().is_some() {
         return Ok(false);
     }
-    // What cannot be deleted is a view of something else.
+    // A kind without `delete` is a view of other objects.
     let holds =
         |kind: &&ApiKind| kind.namespaced && kind.can("list") && kind.can("delete") && kind.kind != "Event";
     let list = List {
@@ -59,6 +59,7 @@ async fn is_empty(cluster: &ManagementCluster, namespace: &str) -> Result<bool, 
     }
 }
 
+/// True for an object that Kubernetes creates in every namespace.
 /// Source: Kubernetes 1.36, pkg/controller/certificates/rootcacertpublisher and pkg/controller/serviceaccount.
 fn comes_by_itself(object: &Object) -> bool {
     matches!(

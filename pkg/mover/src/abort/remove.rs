@@ -1,4 +1,4 @@
-//! Taking away what a move has created.
+//! Deletes the objects that a move created on the target.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,20 +11,20 @@ use workload::{DELETE_FOR_MOVE, Discovered, Fate, KeptBecause};
 use super::Undo;
 use crate::{MoveError, error::no_failures, on_target, side_by_side::side_by_side, target::TargetView};
 
-/// How often an object may be given new finalizers.
+/// Maximum number of attempts to delete an object that keeps getting new finalizers.
 const TRIES: usize = 5;
 
-/// What is on the target of what moves.
+/// Objects of a move that exist on the target.
 pub(super) struct Copies {
     kinds: BTreeMap<GroupKind, ApiKind>,
-    /// Created by the move, with their uids there; children first.
+    /// Objects that the move created, with their uids on the target; children first.
     created: Vec<Vec<(ObjectKey, String)>>,
-    /// There before, but for what is of the whole cluster, which is left alone then.
+    /// Objects that existed before the move. Cluster-scoped objects are left out, because a move leaves them unchanged.
     pub(super) overwritten: Vec<ObjectKey>,
 }
 
 impl Copies {
-    /// Looks for what moves by the journal, and tells apart what was there before.
+    /// Lists the objects of the journal on the target, and separates created objects from earlier ones.
     pub(super) async fn look(undo: &Undo<'_>, discovered: &Discovered) -> Result<Self, ApiError> {
         let Undo { target, journal, .. } = undo;
         let selection = discovered.graph.select(&journal.choice());
@@ -57,7 +57,7 @@ impl Copies {
         Ok(copies)
     }
 
-    /// Takes away what was created, and tells how much.
+    /// Deletes the created objects and returns their number.
     pub(super) async fn remove(&self, target: &ManagementCluster) -> Result<usize, MoveError> {
         let of = self.created.iter().map(Vec::len).sum();
         let mut done = 0;
@@ -74,8 +74,8 @@ impl Copies {
         Ok(done)
     }
 
-    /// Marks an object as one that is moved, so that webhooks let it go, takes its finalizers off and deletes it. Its
-    /// Cluster is paused, so nothing of it is cleaned up elsewhere.
+    /// Marks an object as moved so that webhooks allow its deletion, removes its finalizers and deletes the object. Its
+    /// Cluster is paused, so no controller deletes external resources.
     async fn remove_one(
         &self,
         target: &ManagementCluster,
@@ -110,8 +110,8 @@ impl Copies {
     }
 }
 
-/// Whether a patch was refused because the object of this name is another than the one it is for.
-/// Source: kube-apiserver 1.36, measured: the uid is a field that may not change.
+/// True if a patch failed because another object has this name by now.
+/// Source: kube-apiserver 1.36, measured: the uid of an object may not change.
 fn is_another(error: &ApiError) -> bool {
     matches!(error, ApiError::Status { causes, .. } if causes.iter().any(|cause| cause.field == "metadata.uid"))
 }

@@ -31,16 +31,16 @@ fn team() -> ClusterBuilder {
     cluster("team/one").control_plane(1).machine_deployment("md", 2).of_class("class")
 }
 
-/// A move of the namespace `team` that was cut off.
+/// An interrupted move of the namespace `team`.
 struct Begun {
     lab: Lab,
     cluster: ClusterBuilder,
-    /// What was on the source before.
+    /// The objects of the source before the move.
     source: Vec<Value>,
 }
 
 impl Begun {
-    /// One that has paused what it moves. Before it, something was done to the target.
+    /// Starts a move that has paused its objects. `before` changes the target before the move.
     async fn new(cluster: ClusterBuilder, before: impl AsyncFnOnce(&Fixture)) -> Self {
         let lab = Box::pin(Lab::with_kinds()).await;
         lab.source.create(cluster_class("team/class")).await;
@@ -52,7 +52,7 @@ impl Begun {
         begun
     }
 
-    /// One that has created everything.
+    /// Starts a move that has created every object.
     async fn whole() -> Self {
         Box::pin(Self::created(team())).await
     }
@@ -76,7 +76,7 @@ impl Begun {
         fixture.merge(CLUSTER_CLASS, "team/class", &class).await;
     }
 
-    /// Writes the journal, with some fields of their own.
+    /// Writes the journal, with some fields replaced.
     async fn note(&self, fields: &Value) {
         let lines = self.lab.lines();
         let (source, target) = (lines.source().await, lines.target().await);
@@ -101,7 +101,7 @@ impl Begun {
         abort(&self.lab.lines()).await
     }
 
-    /// Nothing on the source is other than it was, but for the journal.
+    /// Fails if the source differs from its state before the move, apart from the journal.
     async fn assert_source_is_as_it_was(&self, when: &str) {
         assert_eq!(specs(&self.lab.source).await, self.source, "{when}");
     }
@@ -118,7 +118,7 @@ fn paused(kind: &str, name: &str, was_paused: bool) -> Value {
     json!({"object": object, "wasPaused": was_paused, "isKept": false})
 }
 
-/// Everything of the namespace `team` that a user may have set, by kind and name.
+/// Returns all fields of the namespace `team` that a user may set, by kind and name.
 async fn specs(fixture: &Fixture) -> Vec<Value> {
     let mut all = Vec::new();
     for kind in [CLUSTER, CLUSTER_CLASS, MACHINE, SECRET] {
@@ -219,7 +219,7 @@ async fn a_move_between_other_clusters_is_not_undone() {
 #[tokio::test(start_paused = true)]
 async fn objects_that_took_the_place_of_a_copy_and_pauses_of_the_user_are_left_alone() {
     let begun = Box::pin(Begun::whole()).await;
-    // The user has resumed the Cluster by hand, and paused it again for himself.
+    // The user has resumed the Cluster by hand, and paused the Cluster again.
     let own = json!({"metadata": {"annotations": {MARK: null}}, "spec": {"paused": true}});
     begun.lab.source.merge(CLUSTER, "team/one", &own).await;
     let aborted = begun.abort().await.unwrap();

@@ -1,4 +1,4 @@
-//! A backup in numbers, gathered while its objects pass by.
+//! Statistics of a backup, collected while its objects are read or written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,23 +11,23 @@ use super::{ArchiveLock, BackupIndex};
 const CORE: &str = "cluster.x-k8s.io";
 const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 
-/// Objects of a backup by kind, and its Clusters.
+/// Object counts of a backup by kind, and its Clusters.
 #[derive(Clone, Debug, Default)]
 pub struct BackupContents {
     kinds: BTreeMap<GroupKind, usize>,
-    /// By namespace and name.
+    /// Clusters by namespace and name.
     clusters: BTreeMap<(String, String), ClusterContents>,
     /// Versions of control planes, by namespace, kind and name.
     control_planes: BTreeMap<[String; 3], String>,
-    /// Machines by the namespace and name of their Cluster.
+    /// Machine counts, by the namespace and name of their Cluster.
     machines: BTreeMap<(String, String), usize>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct ClusterContents {
-    /// The version of its topology.
+    /// Version of the topology.
     version: Option<String>,
-    /// Kind and name of its control plane.
+    /// Kind and name of the control plane.
     control_plane: Option<(String, String)>,
 }
 
@@ -60,7 +60,7 @@ impl BackupContents {
         }
     }
 
-    /// Counts an object in the form it is saved in.
+    /// Counts an object from its saved JSON.
     pub(super) fn note_json(&mut self, content: &[u8]) {
         let object = serde_json::from_slice::<Value>(content).ok().and_then(|value| value.try_into().ok());
         if let Some(object) = object {
@@ -68,12 +68,12 @@ impl BackupContents {
         }
     }
 
-    /// The number of objects.
+    /// Returns the number of objects.
     pub fn objects(&self) -> usize {
         self.kinds.values().sum()
     }
 
-    /// The number of Clusters.
+    /// Returns the number of Clusters.
     pub fn clusters(&self) -> usize {
         self.clusters.len()
     }
@@ -100,7 +100,7 @@ impl BackupContents {
 }
 
 impl BackupIndex {
-    /// The backup as commands print it.
+    /// Returns the report of the backup, as commands print it.
     pub fn report(&self, file: &str, lock: ArchiveLock) -> output::BackupReport {
         let about = &self.manifest.about;
         let provider = |one: &super::BackupProvider| output::BackupProvider {

@@ -1,4 +1,4 @@
-//! What can be wrong with an archive.
+//! Errors of archives.
 
 use std::io;
 
@@ -6,73 +6,62 @@ use inventory::Problems;
 
 use super::BackupManifest;
 
-/// An archive that is no backup, or not a whole one.
+/// An archive that is not a complete and valid backup.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ArchiveError {
-    /// It cannot be read.
+    /// The archive cannot be read.
     #[error("it cannot be read")]
     Read(#[source] io::Error),
-    /// It ends before its end.
+    /// The archive is truncated.
     #[error("it is cut off")]
     Truncated,
-    /// It has another shape than a backup.
+    /// The archive does not have the shape of a backup.
     #[error("{what}")]
-    Shape {
-        /// What is wrong, with the entry.
-        what: String,
-    },
-    /// It unpacks to far more than backups do.
+    Shape { what: String },
+    /// The archive unpacks to far more bytes than a backup does.
     #[error("it unpacks to more than {most} times its size")]
     Bomb {
-        /// The most that is read.
+        /// Maximum ratio of unpacked to compressed bytes.
         most: u64,
     },
-    /// It is of another release.
+    /// The archive has the format of another release.
     #[error("it is of format {found}, and this program reads {}", BackupManifest::FORMAT)]
-    Format {
-        /// The number in it.
-        found: u64,
-    },
-    /// Something was changed since it was written.
+    Format { found: u64 },
+    /// The checksum of a file does not match.
     #[error("`{file}` in it was changed: its SHA-256 is another")]
-    Sum {
-        /// Which file.
-        file: String,
-    },
-    /// It is encrypted, and what was given is nothing to open it with.
+    Sum { file: String },
+    /// The archive is encrypted, and no key of the required type was given.
     #[error("it is encrypted {}", by.in_words())]
-    Locked {
-        /// What it takes.
-        by: ArchiveLock,
-    },
-    /// It is encrypted to others.
+    Locked { by: ArchiveLock },
+    /// The archive is encrypted to other recipients.
     #[error("none of the identities opens it: it is encrypted to others")]
     NoIdentity,
-    /// It is encrypted with another passphrase.
+    /// The archive is encrypted with another passphrase.
     #[error("it is encrypted with another passphrase")]
     Passphrase,
-    /// Its passphrase takes more memory than a file may ask for.
+    /// The passphrase takes more memory than the limit allows.
     #[error("its passphrase takes 2^{asked} rounds, and 2^{most} is the most")]
     Work {
-        /// What it says.
+        /// Base-2 logarithm of the rounds in the header.
         asked: u8,
-        /// The most.
+        /// Base-2 logarithm of the maximum number of rounds.
         most: u8,
     },
-    /// It is not what was encrypted.
+    /// The encrypted data was changed or truncated.
     #[error("it was changed or cut off since it was encrypted")]
     Sealed,
-    /// Its objects cannot be read.
+    /// The objects of the archive cannot be read.
     #[error(transparent)]
     Objects(#[from] Problems),
 }
 
-/// What an archive has to be opened with.
+/// The type of key that opens an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveLock {
-    /// Nothing: it is in clear text.
+    /// No key: the archive is in clear text.
     Open,
-    /// An identity of one of its recipients; the file does not say who they are.
+    /// An identity of one of the recipients. The file does not name the recipients.
     Recipients,
     /// A passphrase.
     Passphrase,

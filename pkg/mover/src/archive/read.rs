@@ -1,4 +1,4 @@
-//! Reading an archive in one pass.
+//! Reads an archive in one pass.
 
 use std::{
     cell::Cell,
@@ -23,14 +23,15 @@ use crate::{SavedFile, SavedObjects, restore::ObjectChecks};
 pub struct Backup {
     /// The file `manifest.json`.
     pub manifest: BackupManifest,
-    /// Its objects.
+    /// The objects of the backup.
     pub objects: SavedObjects,
 }
 
-/// Reads a backup, all of it, and verifies it.
+/// Reads and verifies a whole backup.
 /// # Errors
-/// Whatever is not as [`super::ArchiveWriter`] writes it: paths that lead elsewhere, links, names that come twice, more bytes
-/// than any object has, sums that are wrong, files without an entry in the manifest and the reverse, and a missing end.
+/// Fails if the archive differs from the output of [`super::ArchiveWriter`]. Examples are unexpected paths, links,
+/// duplicate names, oversized objects, wrong checksums and a missing end. Files and manifest must list each other
+/// completely.
 pub fn read_archive(input: impl Read) -> Result<Backup, ArchiveError> {
     let mut files = Vec::new();
     let manifest = scan(input, &mut |file| files.push(file))?;
@@ -40,9 +41,9 @@ pub fn read_archive(input: impl Read) -> Result<Backup, ArchiveError> {
     Ok(Backup { manifest, objects })
 }
 
-/// Reads a backup and verifies it as [`read_archive`] does, and holds no object.
+/// Reads and verifies a backup like [`read_archive`], without keeping objects in memory.
 /// # Errors
-/// As for [`read_archive`].
+/// Fails like [`read_archive`].
 pub fn verify_archive(input: impl Read) -> Result<BackupIndex, ArchiveError> {
     let (mut checks, mut contents) = (ObjectChecks::default(), BackupContents::default());
     let manifest = scan(input, &mut |file| {
@@ -52,7 +53,7 @@ pub fn verify_archive(input: impl Read) -> Result<BackupIndex, ArchiveError> {
     Ok(BackupIndex { manifest, contents })
 }
 
-/// Hands out each file as it comes, then verifies every sum. What was handed out counts only if this ends well.
+/// Passes each file to `visit`, then verifies every checksum. The files are valid only if this function succeeds.
 fn scan(input: impl Read, visit: &mut dyn FnMut(SavedFile)) -> Result<BackupManifest, ArchiveError> {
     let compressed = Cell::new(0);
     let mut input = BufReader::new(Counted { input, count: &compressed });
@@ -73,7 +74,7 @@ fn scan(input: impl Read, visit: &mut dyn FnMut(SavedFile)) -> Result<BackupMani
             return Err(shape(format!("`{}` in it is no file of a backup", name.escape_debug())));
         }
     }
-    // A sealed archive proves here that it is complete.
+    // Reading to the end proves that an encrypted archive is complete.
     if !input.fill_buf().map_err(read_error)?.is_empty() {
         return Err(shape("there is something behind its end".to_owned()));
     }
@@ -82,7 +83,7 @@ fn scan(input: impl Read, visit: &mut dyn FnMut(SavedFile)) -> Result<BackupMani
     Ok(manifest)
 }
 
-/// Compares the files with the manifest, in both directions.
+/// Compares the files with the manifest in both directions.
 fn check_sums(manifest: &BackupManifest, mut sums: BTreeMap<String, String>) -> Result<(), ArchiveError> {
     for object in &manifest.objects {
         let file = &object.file;
@@ -99,7 +100,7 @@ fn check_sums(manifest: &BackupManifest, mut sums: BTreeMap<String, String>) -> 
     }
 }
 
-/// Finds an object that the manifest does not list: a file may hold another object than it says.
+/// Fails on an object that the manifest does not list. A file may hold another object than the manifest says.
 fn check_listed<'k>(
     manifest: &BackupManifest,
     keys: impl Iterator<Item = &'k ObjectKey>,
@@ -111,7 +112,7 @@ fn check_listed<'k>(
     }
 }
 
-/// The format comes first: another one may have another shape.
+/// Parses the format first, because another format may have another shape.
 fn read_manifest(content: &[u8]) -> Result<BackupManifest, ArchiveError> {
     #[derive(Deserialize)]
     struct Format {

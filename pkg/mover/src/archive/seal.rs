@@ -1,8 +1,8 @@
-//! Archives that only some can read: files of age, to its public keys or with a passphrase.
+//! Encrypted archives: age files for public keys or for a passphrase.
 //!
-//! - The format is that of the crate `age`. Here is what it takes to use it: which keys there are, what a file has to be opened
-//!   with, and an error for everything that can be wrong with it.
-//! - What is encrypted is read to its end before anything of it is given out; the end is what shows that it is whole.
+//! - The crate `age` implements the format. This module adds the key types, the detection of the required key, and an
+//!   error for every invalid file.
+//! - Encrypted data is read to its end before any content leaves this module, because only the end proves completeness.
 //! - Deliberately absent: SSH keys, plugins, and secret keys that are encrypted themselves.
 //!
 //! Source: C2SP age.md (age-encryption.org/v1).
@@ -27,37 +27,37 @@ use super::{ArchiveError, ArchiveLock, Backup, BackupIndex, error::shape, read_a
 
 pub use key::{Identity, KeyError, KeyFileError, Passphrase, Recipient};
 
-/// How files of age begin, and how they do as text.
+/// First bytes of age files, in binary form and in text form.
 const BEGINNINGS: [&[u8]; 2] = [b"age-encryption.org/", b"-----BEGIN AGE ENCRYPTED FILE-----"];
-/// A header has 100 bytes for a recipient; age reads one to its end, however long it is.
+/// Maximum header size. A header has 100 bytes per recipient; age itself reads headers of any length.
 const LARGEST_HEADER: u64 = 256 << 10;
-/// A passphrase takes 2 to the power of this rounds: a second, and 256 MiB. The crate would measure this machine instead.
+/// Base-2 logarithm of the scrypt rounds: a second and 256 MiB. By default, the crate measures this machine.
 /// Source: age v1.2 (scrypt.go), which writes the same.
 const WORK: u8 = 18;
-/// What is written by others may take 1 GiB.
+/// Base-2 logarithm of the most rounds for files of other programs: 1 GiB.
 const MOST_WORK: u8 = 20;
 
-/// How an archive is encrypted.
+/// The encryption of an archive.
 #[derive(Debug)]
 pub enum Seal {
-    /// Each of these can read it; at least one.
+    /// Public keys, at least one. Each matching secret key opens the archive.
     Recipients(Vec<Recipient>),
-    /// Whoever knows it can.
+    /// A passphrase that opens the archive.
     Passphrase(Passphrase),
 }
 
-/// What is there to open an archive with.
+/// The keys that are available to open an archive.
 #[derive(Debug)]
 pub enum ArchiveKeys {
-    /// Nothing.
+    /// No key.
     None,
-    /// Each is tried.
+    /// Secret keys, tried one after the other.
     Identities(Vec<Identity>),
-    /// The one.
+    /// A passphrase.
     Passphrase(Passphrase),
 }
 
-/// An archive of which the beginning was looked at.
+/// An archive whose header was read.
 pub struct ArchiveInput<R: Read>(Input<R>);
 
 enum Input<R: Read> {
@@ -65,32 +65,32 @@ enum Input<R: Read> {
     Sealed(Box<Decryptor<Binary<R>>>),
 }
 
-/// The header, which was read, and what comes after it.
+/// The header that was read, followed by the rest of the file.
 type Binary<R> = Chain<Cursor<Vec<u8>>, ArmoredReader<BufReader<BufReader<R>>>>;
 
-/// Where an archive is written to: as it comes, or sealed.
+/// The output of an archive, in clear text or encrypted.
 pub enum ArchiveOutput<W: Write> {
-    /// In clear text.
+    /// Output in clear text.
     Plain(W),
-    /// Encrypted.
+    /// Encrypted output.
     Sealed(SealedOutput<W>),
 }
 
-/// The encrypted one.
+/// The encrypted output of an archive.
 pub struct SealedOutput<W: Write>(StreamWriter<W>);
 
-/// What was encrypted; whatever age says against it is [`Broken`].
+/// The decrypted payload. Each error of age about the payload becomes [`Broken`].
 struct Payload<R>(StreamReader<R>);
 
-/// A payload that is not what was written.
+/// An encrypted payload that was changed or truncated.
 #[derive(Debug, thiserror::Error)]
 #[error("it was changed or cut off since it was encrypted")]
 pub(super) struct Broken;
 
 impl<W: Write> ArchiveOutput<W> {
-    /// Begins; what is sealed begins with a header.
+    /// Starts an archive. Encrypted archives start with a header.
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the header cannot be written.
     pub fn new(out: W, seal: Option<&Seal>) -> io::Result<Self> {
         match seal {
             None => Ok(Self::Plain(out)),
@@ -113,9 +113,9 @@ impl<W: Write> ArchiveOutput<W> {
         Ok(Self::Sealed(SealedOutput(writer)))
     }
 
-    /// Ends it, and gives back what it was written to.
+    /// Writes the end of the archive and returns the underlying output.
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the end cannot be written.
     pub fn finish(self) -> io::Result<W> {
         match self {
             Self::Plain(out) => Ok(out),
@@ -141,9 +141,9 @@ impl<W: Write> Write for ArchiveOutput<W> {
 }
 
 impl<R: Read> ArchiveInput<R> {
-    /// Reads the header, where there is one.
+    /// Reads the header of an encrypted archive, or detects clear text.
     /// # Errors
-    /// When it cannot be read, or is a header no program writes.
+    /// Fails if the header is invalid or cannot be read.
     pub fn open(input: R) -> Result<Self, ArchiveError> {
         let mut input = BufReader::new(input);
         let beginning = input.fill_buf().map_err(ArchiveError::Read)?;
@@ -152,13 +152,13 @@ impl<R: Read> ArchiveInput<R> {
         }
         let (mut binary, mut header) = (ArmoredReader::new(input), Vec::new());
         (&mut binary).take(LARGEST_HEADER).read_to_end(&mut header).map_err(unreadable)?;
-        // One that does not end within the limit ends here.
+        // A header that exceeds the limit fails here.
         Decryptor::new_buffered(&*header).map_err(refused)?;
         let sealed = Decryptor::new_buffered(Cursor::new(header).chain(binary)).map_err(refused)?;
         Ok(Self(Input::Sealed(Box::new(sealed))))
     }
 
-    /// What it has to be opened with.
+    /// Returns the type of key that opens the archive.
     pub fn lock(&self) -> ArchiveLock {
         match &self.0 {
             Input::Plain(_) => ArchiveLock::Open,
@@ -167,17 +167,17 @@ impl<R: Read> ArchiveInput<R> {
         }
     }
 
-    /// Reads and verifies all of it.
+    /// Reads and verifies the whole archive.
     /// # Errors
-    /// `Locked`, `NoIdentity` and `Passphrase` when the keys are others; `Sealed` when it was changed or cut off since;
-    /// else as for [`read_archive`].
+    /// `Locked`, `NoIdentity` or `Passphrase` if the keys do not match. `Sealed` if the archive was changed or
+    /// truncated. Otherwise fails like [`read_archive`].
     pub fn read(self, keys: &ArchiveKeys) -> Result<Backup, ArchiveError> {
         self.open_with(keys, |input| read_archive(input))
     }
 
-    /// Reads and verifies all of it, and holds no object.
+    /// Reads and verifies the whole archive, without keeping objects in memory.
     /// # Errors
-    /// As for [`ArchiveInput::read`].
+    /// Fails like [`ArchiveInput::read`].
     pub fn verify(self, keys: &ArchiveKeys) -> Result<BackupIndex, ArchiveError> {
         self.open_with(keys, |input| verify_archive(input))
     }
@@ -235,7 +235,7 @@ fn refused(error: DecryptError) -> ArchiveError {
         DecryptError::InvalidMac | DecryptError::DecryptionFailed | DecryptError::KeyDecryptionFailed => {
             ArchiveError::Sealed
         }
-        // The crate takes a damaged header of version 1 for another version.
+        // The crate reports a damaged header of version 1 as an unknown version.
         DecryptError::InvalidHeader | DecryptError::UnknownFormat => {
             shape("its header was damaged, or is not of version 1 of the age format".to_owned())
         }

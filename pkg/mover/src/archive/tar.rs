@@ -1,4 +1,4 @@
-//! As much of the tar format as backups need: regular files, long names in extended headers.
+//! The part of the tar format that backups need: regular files, and long names in extended headers.
 //!
 //! Source: POSIX.1-2017 pax, the ustar interchange format and its extended headers.
 
@@ -10,49 +10,46 @@ use std::{
 use super::{ArchiveError, error::shape, seal::Broken};
 
 const BLOCK: usize = 512;
-/// The longest name a header has room for.
+/// Maximum length of a name in a plain header.
 const NAME: usize = 100;
-/// No object is larger: a server keeps up to 1.5 MiB of one.
+/// Maximum size of an object. A server stores up to 1.5 MiB per object.
 const LARGEST_OBJECT: u64 = 8 << 20;
-/// A manifest of 100,000 objects has 50 MiB.
+/// Maximum size of a manifest. A manifest of 100,000 objects has 50 MiB.
 const LARGEST_MANIFEST: u64 = 128 << 20;
-/// All entries together.
+/// Maximum size of all entries together.
 const LARGEST_SUM: u64 = 4 << 30;
-/// The entries may hold so many bytes for each compressed byte that was read, and [`SLACK`] more. Objects of one kind differ
-/// in uids, times and keys, so that they come to a tenth or a twentieth.
+/// Maximum number of unpacked bytes per compressed byte, plus [`SLACK`]. Objects of one kind differ in uids, times and
+/// keys, so they compress to a tenth or a twentieth.
 const RATIO: u64 = 64;
 const SLACK: u64 = 16 << 20;
-/// An extended header holds a name.
+/// Maximum size of an extended header, which holds a name.
 const LARGEST_HEADER: u64 = 8 << 10;
 
-/// Types of entries that are read.
+/// Entry types that can be read.
 const REGULAR: [u8; 2] = [b'0', 0];
 const EXTENDED: u8 = b'x';
 const FOLDER: u8 = b'5';
 
-/// Writes entries.
 #[derive(Debug)]
 pub(super) struct TarWriter<W: Write> {
     out: W,
 }
 
-/// A file.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) content: Vec<u8>,
 }
 
-/// Reads entries.
 pub(super) struct TarReader<'c, R> {
     input: R,
-    /// Compressed bytes that were read so far.
+    /// Number of compressed bytes read so far.
     compressed: &'c Cell<u64>,
-    /// Bytes of headers and entries so far.
+    /// Number of header and entry bytes read so far.
     unpacked: u64,
 }
 
-/// Counts the bytes that are read.
+/// Counts the bytes that are read from the input.
 pub(super) struct Counted<'c, R> {
     pub(super) input: R,
     pub(super) count: &'c Cell<u64>,
@@ -79,7 +76,7 @@ impl<W: Write> TarWriter<W> {
         self.entry(name, REGULAR[0], content)
     }
 
-    /// Writes the end.
+    /// Writes the end of the archive.
     pub(super) fn finish(mut self) -> io::Result<W> {
         self.out.write_all(&[0; 2 * BLOCK])?;
         Ok(self.out)
@@ -96,7 +93,7 @@ impl<W: Write> TarWriter<W> {
     }
 }
 
-/// Times are left out: the manifest has one for all.
+/// Builds a header without a time, because the manifest has one time for all entries.
 fn header(name: &str, kind: u8, size: usize) -> [u8; BLOCK] {
     let mut block = [0; BLOCK];
     let mut put = |at: usize, text: &[u8]| block[at..at + text.len()].copy_from_slice(text);
@@ -114,12 +111,12 @@ fn header(name: &str, kind: u8, size: usize) -> [u8; BLOCK] {
     block
 }
 
-/// All bytes added up, the sum itself taken as blanks.
+/// Sums up all bytes, with the checksum field taken as blanks.
 fn checksum(block: &[u8; BLOCK]) -> u64 {
     block.iter().zip(0..).map(|(byte, at)| if (148..156).contains(&at) { 32 } else { u64::from(*byte) }).sum()
 }
 
-/// `LENGTH path=NAME\n`, where the length counts its own digits.
+/// Formats `LENGTH path=NAME\n`. The length includes its own digits.
 fn path_record(name: &str) -> String {
     let rest = format!(" path={name}\n");
     let mut length = rest.len();
@@ -137,7 +134,7 @@ impl<'c, R: Read> TarReader<'c, R> {
         Self { input, compressed, unpacked: 0 }
     }
 
-    /// The next file; none behind the last, of which the end was seen.
+    /// Returns the next file. None if the verified end of the archive follows.
     pub(super) fn next(&mut self) -> Result<Option<Entry>, ArchiveError> {
         let mut long_name = None;
         loop {
@@ -152,7 +149,7 @@ impl<'c, R: Read> TarReader<'c, R> {
                     let record = self.content(&header, LARGEST_HEADER)?;
                     long_name = Some(path_of(&record)?);
                 }
-                // Archives that were packed again have them.
+                // Archives that were repacked by other programs have this entry.
                 FOLDER if name == super::OBJECTS => {}
                 kind if REGULAR.contains(&kind) => {
                     let is_manifest = name == super::MANIFEST;
@@ -172,7 +169,7 @@ impl<'c, R: Read> TarReader<'c, R> {
         }
         self.count(padded)?;
         let mut content = Vec::new();
-        // What is said of the size is believed only as far as bytes come.
+        // Memory grows only with the bytes that arrive, because the size in the header is untrusted.
         (&mut self.input).take(padded).read_to_end(&mut content).map_err(read_error)?;
         if content.len() as u64 != padded {
             return Err(ArchiveError::Truncated);
@@ -188,7 +185,7 @@ impl<'c, R: Read> TarReader<'c, R> {
         Ok(block)
     }
 
-    /// Counts bytes that are about to be unpacked: headers alone are a bomb too.
+    /// Counts bytes before they are unpacked. Headers alone can also form a decompression bomb.
     fn count(&mut self, bytes: u64) -> Result<(), ArchiveError> {
         self.unpacked = self.unpacked.saturating_add(bytes);
         if self.unpacked > RATIO * self.compressed.get() + SLACK {
@@ -197,7 +194,7 @@ impl<'c, R: Read> TarReader<'c, R> {
         Ok(())
     }
 
-    /// A second empty block, and nothing but zeros behind it, up to the sum that is at the end of the compressed bytes.
+    /// Verifies the end: a second empty block, then only zeros up to the checksum of the compressed data.
     fn end(&mut self) -> Result<(), ArchiveError> {
         let mut buffer = [0; BLOCK];
         let mut seen = 0;
@@ -259,7 +256,7 @@ fn octal(field: &[u8]) -> Option<u64> {
     u64::from_str_radix(digits, 8).ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The name in an extended header; times and the like are passed over, what would change the content is not.
+/// Returns the name in an extended header. Times are ignored; any other key is an error.
 fn path_of(records: &[u8]) -> Result<String, ArchiveError> {
     let bad = || shape("it has an extended header that cannot be read".to_owned());
     let mut rest = std::str::from_utf8(records).map_err(|_| bad())?;
@@ -285,14 +282,14 @@ fn path_of(records: &[u8]) -> Result<String, ArchiveError> {
 pub(super) mod tests {
     use super::*;
 
-    /// One entry as bytes.
+    /// Returns the bytes of one entry.
     pub(in crate::archive) fn entry(name: &str, kind: u8, content: &[u8]) -> Vec<u8> {
         let mut writer = TarWriter::new(Vec::new());
         writer.entry(name, kind, content).unwrap();
         writer.out
     }
 
-    /// Says another size in the header at the beginning.
+    /// Writes another size into the first header.
     pub(in crate::archive) fn set_size(bytes: &mut [u8], size: u64) {
         bytes[124..136].copy_from_slice(format!("{size:011o}\0").as_bytes());
         let block: &[u8; BLOCK] = bytes[..BLOCK].try_into().unwrap();

@@ -61,7 +61,7 @@ fn left_out() -> LeftOut {
     LeftOut { object: saved("Machine", "going").key, why: "it is being deleted".to_owned() }
 }
 
-/// An archive of these entries: names, types and contents.
+/// Returns an archive of these entries: names, types and contents.
 fn packed(entries: &[(&str, u8, &[u8])]) -> Vec<u8> {
     let mut plain = Vec::new();
     for (name, kind, content) in entries {
@@ -83,7 +83,7 @@ fn gunzip(archive: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The error of an archive that is refused, the same with a restore and without.
+/// Returns the error of a rejected archive, which is the same for a restore and a verification.
 fn refused(archive: &[u8]) -> String {
     let error = api::with_causes(&read_archive(archive).unwrap_err());
     assert_eq!(api::with_causes(&verify_archive(archive).unwrap_err()), error);
@@ -234,7 +234,7 @@ fn backup_bomb_is_refused_before_it_fills_the_memory() {
     let read = Cell::new(0);
     let error = read_archive(Counted { input: &*bomb, count: &read }).unwrap_err();
     assert!(matches!(error, ArchiveError::Bomb { .. }), "{error:?}");
-    // Five entries of forty, and what is read ahead.
+    // Five of forty entries, and the read-ahead.
     assert!(read.get() * 4 < bomb.len() as u64, "{} of {}", read.get(), bomb.len());
     let large = packed(&[("objects/a", b'0', &vec![b'a'; 9 << 20])]);
     assert!(matches!(read_archive(&*large), Err(ArchiveError::Shape { .. })));

@@ -1,4 +1,4 @@
-//! Writing an archive, object by object.
+//! Writes an archive, object by object.
 
 use std::{
     collections::BTreeSet,
@@ -24,7 +24,7 @@ pub struct ArchiveWriter<W: Write> {
 }
 
 impl<W: Write> ArchiveWriter<W> {
-    /// Begins an archive.
+    /// Starts an archive.
     pub fn new(out: W) -> Self {
         let tar = TarWriter::new(GzEncoder::new(out, Compression::default()));
         Self { tar, names: BTreeSet::new(), objects: Vec::new(), contents: BackupContents::default() }
@@ -32,7 +32,7 @@ impl<W: Write> ArchiveWriter<W> {
 
     /// Adds an object.
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the output cannot be written.
     pub fn add(&mut self, saved: &SavedObject) -> io::Result<()> {
         let file = self.name(saved);
         self.tar.append(&format!("{OBJECTS}{file}"), &saved.content)?;
@@ -48,9 +48,9 @@ impl<W: Write> ArchiveWriter<W> {
         Ok(())
     }
 
-    /// Writes the manifest and the end, and gives back the output with an index of the backup.
+    /// Writes the manifest and the end. Returns the output and an index of the backup.
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the output cannot be written.
     pub fn finish(mut self, about: BackupAbout, left_out: Vec<LeftOut>) -> io::Result<(W, BackupIndex)> {
         let format = BackupManifest::FORMAT;
         let manifest = BackupManifest { format, about, objects: self.objects, left_out };
@@ -61,7 +61,8 @@ impl<W: Write> ArchiveWriter<W> {
         Ok((out, BackupIndex { manifest, contents: self.contents }))
     }
 
-    /// The name of an object's file, with its group where another object has that name, in any case of letters.
+    /// Returns the file name of an object. The name includes the group if another object has the same name, ignoring
+    /// case.
     fn name(&mut self, saved: &SavedObject) -> String {
         let plain = saved.file.clone();
         if self.names.insert(plain.to_lowercase()) {

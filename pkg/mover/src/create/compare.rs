@@ -1,19 +1,19 @@
-//! Whether the target holds what it was given.
+//! Compares sent objects with the objects on the target.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use manifest::{Map, Object, Value};
 use workload::{MARK, PAUSED};
 
-/// Lists of metadata in which an order says nothing and others may add.
+/// Metadata lists whose order has no meaning, and to which others may add items.
 const SETS: [&str; 2] = ["finalizers", "ownerReferences"];
-/// Fields of metadata that are a copy's own.
+/// Metadata fields that a copy takes from its source.
 const COPIED: [&str; 4] = ["annotations", "finalizers", "labels", "ownerReferences"];
 
-/// The path of the first thing that was sent and is not there with the same value, such as `spec.replicas`. More than was
-/// sent may be there: defaults, and what controllers add.
+/// Returns the path of the first sent field that is missing or different in the found object, such as `spec.replicas`.
+/// The found object may have more fields: defaults, and additions of controllers.
 ///
-/// Values are told apart as JSON, but that a number may be written with a fraction of nothing. The status is not looked at.
+/// Values are compared as JSON, but 1 and 1.0 are equal. The status is ignored.
 pub(crate) fn difference(sent: &Object, found: &Object) -> Option<String> {
     let fields = sent.as_map().iter().filter(|(key, _)| *key != "status");
     for (key, value) in fields {
@@ -44,7 +44,7 @@ fn missing_of_set(sent: &Value, found: Option<&Value>) -> Option<String> {
     sent.iter().position(|item| !is_there(item)).map(|place| format!("[{place}]"))
 }
 
-/// The path, from here, of what is not there.
+/// Returns the path of the first missing or different value, relative to these values.
 fn missing(sent: &Value, found: Option<&Value>) -> Option<String> {
     match (sent, found) {
         (Value::Null, _) => None,
@@ -57,7 +57,7 @@ fn missing(sent: &Value, found: Option<&Value>) -> Option<String> {
                 missing(sent, Some(found)).map(|path| format!("[{place}]{path}"))
             })
         }
-        // What is empty is often left out.
+        // Servers often omit empty values.
         (Value::Object(sent), None) if sent.is_empty() => None,
         (Value::Array(sent), None) if sent.is_empty() => None,
         (Value::Number(sent), Some(Value::Number(found)))
@@ -70,7 +70,8 @@ fn missing(sent: &Value, found: Option<&Value>) -> Option<String> {
     }
 }
 
-/// An object without its pause, the marks of a move and its finalizers: an interrupted deletion has taken those off already.
+/// Returns an object without its pause, the mark of a move and its finalizers. An interrupted deletion has already
+/// removed the finalizers.
 pub(crate) fn without_rest(object: &Object) -> Object {
     let mut object = object.clone();
     let mut remove = |path: &[&str], fields: &[&str]| {
@@ -84,7 +85,8 @@ pub(crate) fn without_rest(object: &Object) -> Object {
     object
 }
 
-/// What an object is, in a number: two with the same hold the same, but for what servers write and for their status.
+/// Returns a hash of an object. Objects with the same content have the same hash, whatever their status and server
+/// fields are.
 pub(crate) fn essence(object: &Object) -> u64 {
     let mut hasher = DefaultHasher::new();
     let own = object.as_map().iter().filter(|(key, _)| *key != "status" && *key != "metadata");
@@ -100,7 +102,7 @@ fn is_empty(value: &Value) -> bool {
     value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// By name, as servers may order them in their own ways.
+/// Hashes fields sorted by name, because servers may order them differently.
 fn hash_fields<'a>(fields: impl Iterator<Item = (&'a String, &'a Value)>, hasher: &mut DefaultHasher) {
     let mut fields: Vec<_> = fields.filter(|(_, value)| !value.is_null()).collect();
     fields.sort_unstable_by_key(|(key, _)| *key);

@@ -1,4 +1,4 @@
-//! What is sent to the target for an object of the source.
+//! Builds the object that is sent to the target for an object of the source.
 
 use inventory::FIELD_MANAGER;
 use manifest::{Map, Object, Value};
@@ -7,7 +7,7 @@ use workload::DELETE_FOR_MOVE;
 
 use crate::pause::Resting;
 
-/// Fields of metadata that are a server's own.
+/// Metadata fields that the server writes.
 const OF_THE_SERVER: [&str; 8] = [
     "uid",
     "resourceVersion",
@@ -19,24 +19,25 @@ const OF_THE_SERVER: [&str; 8] = [
     "selfLink",
 ];
 
-/// How an object is copied.
+/// The settings of one copy.
 pub(crate) struct Copying<'a> {
-    /// `group/version` it is written in.
+    /// `group/version` of the copy.
     pub(crate) api_version: &'a str,
-    /// Its namespace on the target; empty for objects of the whole cluster.
+    /// Namespace on the target; empty for cluster-scoped objects.
     pub(crate) namespace: &'a str,
-    /// How it is put to rest, and the run that does it; none for what does not rest or was paused by the user.
+    /// Type of the pause and the run that sets the pause. None for objects without a pause of their own, and for
+    /// objects that the user paused.
     pub(crate) rest: Option<(Resting, &'a str)>,
-    /// Whether its status is written apart from it.
+    /// True if the status is written separately.
     pub(crate) has_status: bool,
 }
 
-/// An owner that is not known on the target: the owners of the object have changed since they were looked at.
+/// An owner without a copy on the target: the owners of the object have changed since discovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnknownOwner;
 
-/// Makes the copy: all of the source but what is the server's own, what an earlier move left, and the status; owned by the
-/// same owners in the same order, with their uids on the target.
+/// Builds the copy: the source without server fields, without leftovers of an earlier move, and without a status
+/// that is written separately. Owners stay the same, in the same order, with their uids on the target.
 /// Source: clusterctl v1.14 client/cluster/mover.go (createTargetObject).
 pub(crate) fn copy_of(
     source: &Object,
@@ -66,7 +67,7 @@ pub(crate) fn copy_of(
     Ok(copy)
 }
 
-/// Takes the annotation of an interrupted deletion off: it never travels to a target.
+/// Removes the annotation of an interrupted deletion, which no copy may carry.
 pub(crate) fn without_delete_for_move(metadata: &mut Map<String, Value>) {
     let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
     if annotations.remove(DELETE_FOR_MOVE).is_some() && annotations.is_empty() {
@@ -74,9 +75,8 @@ pub(crate) fn without_delete_for_move(metadata: &mut Map<String, Value>) {
     }
 }
 
-/// The patch that gives an object on the target the field managers it has on the source. A list of nothing would be taken
-/// for no list.
-/// Source: Kubernetes 1.36, apimachinery/pkg/util/managedfields, where one empty entry takes all off.
+/// Returns the patch that gives a target object the field managers of its source. Servers ignore an empty list.
+/// Source: Kubernetes 1.36, apimachinery/pkg/util/managedfields, where one empty entry removes all managers.
 pub(crate) fn field_managers_of(source: &Object) -> Value {
     let entries = source
         .get(&["metadata", "managedFields"])
@@ -84,7 +84,7 @@ pub(crate) fn field_managers_of(source: &Object) -> Value {
     json!({"metadata": {"managedFields": entries.cloned().unwrap_or_else(|| json!([{}]))}})
 }
 
-/// True if an object of the target has an entry of `managedFields` of its source, with the same time: a copy keeps the field
+/// True if a target object has an entry of `managedFields` of its source, with the same time: a copy keeps the field
 /// managers of its source. An incomplete copy has the field manager of this program instead.
 pub(crate) fn is_copy_of(source: &Object, there: &Object) -> bool {
     let entries = |object: &Object| {
@@ -99,7 +99,7 @@ pub(crate) fn is_copy_of(source: &Object, there: &Object) -> bool {
     })
 }
 
-/// Who has written an object, and how: name, operation and subresource of each entry, sorted.
+/// Returns the field managers of an object, sorted: name, operation and subresource of each entry.
 pub(crate) fn managers_of(object: &Object) -> Vec<[String; 3]> {
     let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
     let manager = |entry: &Value| {

@@ -17,34 +17,34 @@ use crate::{
     target::{TargetView, There, kind_on_target},
 };
 
-/// What was on the target before this run wrote anything.
+/// The moving objects that were on the target before this run wrote to the target.
 #[derive(Debug)]
 pub(crate) struct Existing {
-    /// What moves and was looked for, by key there.
+    /// Target keys of moving objects that were looked up.
     pub(super) known: BTreeSet<ObjectKey>,
-    /// What moves and was there when it was planned, by key there.
+    /// Target keys of moving objects that existed on the target at planning time.
     pub(super) existed: BTreeSet<ObjectKey>,
-    /// The same as it is there; none before it was looked at.
+    /// The existing objects; none until they are read.
     there: Option<BTreeMap<ObjectKey, Before>>,
 }
 
-/// An object that was there.
+/// An object that existed on the target.
 #[derive(Debug)]
 pub(crate) struct Before {
     pub(crate) uid: String,
-    /// Its resourceVersion when it was read.
+    /// resourceVersion at the time of the read.
     version: String,
-    /// What it holds and who wrote it, when it was read.
+    /// Hash of the content, and field managers, at the time of the read.
     pub(super) content: Option<(u64, Vec<[String; 3]>)>,
 }
 
 impl Before {
-    /// The revision that was read.
+    /// Returns the revision that was read.
     pub(super) fn revision(&self) -> Revision {
         Revision { uid: self.uid.clone(), resource_version: self.version.clone() }
     }
 
-    /// True if an object of the target is still the one that was looked at, in the same version.
+    /// True if a target object still has the uid and the version that were read.
     pub(super) fn is_still(&self, there: &Object) -> bool {
         let There { uid, version, .. } = There::of(there);
         self.uid == uid && self.version == version
@@ -56,8 +56,8 @@ impl Existing {
         Self { known, existed, there: None }
     }
 
-    /// Looks once at what is there of what moves: its metadata, and its content where a list gives much of it at once. On
-    /// the target of a move from the beginning there is nothing to look at.
+    /// Reads the existing objects once: their metadata, and their content where one list returns many objects. If no
+    /// object existed before the move, nothing is read.
     pub(super) async fn look(&mut self, work: &Work<'_>) -> Result<(), MoveError> {
         if self.there.is_some() {
             return Ok(());
@@ -110,7 +110,8 @@ async fn read(
     Ok(())
 }
 
-/// Kinds and namespaces with much to compare. Secrets and ConfigMaps that name no Cluster are compared one by one.
+/// Returns the kinds and namespaces with enough objects for a list. Secrets and ConfigMaps without the name of a
+/// Cluster are compared one by one.
 fn worth_a_list<'w>(
     work: &'w Work<'_>,
     keys: &BTreeMap<NodeId, ObjectKey>,

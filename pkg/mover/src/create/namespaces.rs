@@ -7,8 +7,8 @@ use manifest::{Map, Object};
 use crate::{MoveError, error::no_failures, run::Work, side_by_side::side_by_side};
 
 impl Work<'_> {
-    /// Makes namespaces the target lacks, bare as the peer makes them. Who may not make one may still write into one that is
-    /// there, and is told so by the first object.
+    /// Creates the namespaces that the target lacks, without labels, like clusterctl. A denied request is ignored: the
+    /// namespace may exist, and otherwise its first object fails.
     /// Source: clusterctl v1.14 client/cluster/mover.go (ensureNamespace).
     pub(super) async fn make_namespaces(&mut self) -> Result<(), MoveError> {
         let missing = self.missing_namespaces();
@@ -36,13 +36,13 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Those the plan names that anything goes to.
+    /// Returns the new namespaces of the plan.
     fn missing_namespaces(&self) -> BTreeSet<String> {
         self.plan.new_namespaces.iter().cloned().collect()
     }
 }
 
-/// A bare Namespace.
+/// Returns a Namespace with nothing but a name.
 pub(crate) fn namespace(name: &str) -> Object {
     let mut namespace = Object::from_map(Map::new());
     namespace.as_map_mut().insert("apiVersion".to_owned(), "v1".into());

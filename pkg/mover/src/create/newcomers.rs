@@ -1,4 +1,4 @@
-//! What came to the source after the plan, and may be on the target already.
+//! Objects that appear on the source after planning, and may exist on the target already.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use super::{Existing, refused};
 use crate::{MoveError, MoveSide, error::at, run::Work, target::TargetView};
 
 impl Existing {
-    /// Looks for newcomers on the target, as the plan did for all else. What is there was there before: an abort leaves it,
-    /// and nobody has checked that it may be overwritten.
+    /// Looks up new objects on the target, as planning did for all others. Objects found there existed before the move:
+    /// an abort keeps them, and nobody has checked that they may be overwritten.
     /// # Errors
-    /// `Objects` with what is there and would be overwritten; the same command checks it with all else.
+    /// `Objects` with the existing objects that the move would overwrite. The same command checks these objects
+    /// together with all others.
     pub(super) async fn note_newcomers(&mut self, work: &mut Work<'_>) -> Result<(), MoveError> {
         let moving = work.plan.selection.moving();
         let keys = moving.map(|node| (node, work.plan.key_on_target(node, work.request)));

@@ -1,5 +1,5 @@
-//! Reading what is to be copied: a page at a time where much of a kind moves, one by one where little does or where what
-//! stays is not to be read.
+//! Reads the objects to copy: page by page where many objects of a kind move. Objects are read one by one if few of a
+//! kind move, or if a list would include objects that must not be read.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -13,16 +13,16 @@ use workload::{Facts, Graph, NodeId};
 
 use crate::{MoveError, MoveSide, error::at};
 
-/// Up to so many objects of a kind in a namespace are read one by one.
+/// Minimum number of objects of a kind in a namespace for a list. Fewer objects are read one by one.
 pub(super) const FEW: usize = 4;
-/// A list may hold so many times as many objects as are wanted of it.
+/// Maximum ratio of listed objects to wanted objects.
 const SPARSE: usize = 8;
-/// The label of what belongs to a Cluster.
+/// Label of the objects that belong to a Cluster.
 pub(super) const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
-/// Objects that are held at once.
+/// Maximum number of objects in memory at once.
 const PAGE: usize = 200;
 
-/// What is still to be read of a group.
+/// The remaining reads of a group.
 pub(crate) struct Reading<'w> {
     source: &'w ManagementCluster,
     graph: &'w Graph,
@@ -32,32 +32,32 @@ pub(crate) struct Reading<'w> {
     missed: bool,
 }
 
-/// Objects of a kind in a namespace, by name.
+/// Objects of one kind in one namespace to read, by name.
 struct Wanted {
     namespace: String,
-    /// What they all have.
+    /// Label selector that matches all of the objects; may be empty.
     labels: &'static str,
     names: HashMap<String, NodeId>,
 }
 
-/// Objects that one list may read.
+/// A set of objects that one list may read.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Place<'w> {
     kind: GroupKind,
     namespace: &'w str,
-    /// Whether they say which Cluster they are of.
+    /// True if the objects name their Cluster.
     is_labelled: bool,
 }
 
 impl<'w> Place<'w> {
-    /// Of most kinds one list reads all.
+    /// Returns the set of an object. For most kinds, one set contains all objects of a namespace.
     fn of(facts: &'w Facts) -> Self {
         let kind = facts.key.group_kind();
         let is_labelled = is_read_apart(&kind) && facts.cluster_name.is_some();
         Self { kind, namespace: &facts.key.namespace, is_labelled }
     }
 
-    /// None for what no list reads without what is not to be read.
+    /// Returns the label selector of a list. None if every list would read objects that must not be read.
     fn labels(&self) -> Option<&'static str> {
         match (is_read_apart(&self.kind), self.is_labelled) {
             (false, _) => Some(""),
@@ -67,7 +67,7 @@ impl<'w> Place<'w> {
     }
 }
 
-/// Kinds whose objects mostly stay, and may be large: only those that name a Cluster are listed.
+/// True for kinds whose objects mostly stay and may be large. Only objects that name a Cluster are listed.
 pub(super) fn is_read_apart(kind: &GroupKind) -> bool {
     kind.group.is_empty() && matches!(&*kind.kind, "Secret" | "ConfigMap")
 }
@@ -101,7 +101,7 @@ impl<'w> Reading<'w> {
         reading
     }
 
-    /// The next objects to copy: with their content, or to be read by whoever copies them.
+    /// Returns the next objects to copy. An object without content is read by the caller.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<(NodeId, Option<Object>)>>, MoveError> {
         if !self.one_by_one.is_empty() {
             let alone = mem::take(&mut self.one_by_one);
@@ -112,7 +112,7 @@ impl<'w> Reading<'w> {
                 return Ok(None);
             };
             let page = match pages.next().await {
-                // The server has forgotten the list more than once: what is left of it is listed anew.
+                // The list has expired more than once, so the remaining objects are listed again.
                 Err(error) if error.code() == Some(410) => {
                     self.lists.push_front(wanted);
                     continue;
@@ -135,7 +135,7 @@ impl<'w> Reading<'w> {
         }
     }
 
-    /// Whether something was no longer there.
+    /// True if an object no longer existed.
     pub(crate) fn missed(&self) -> bool {
         self.missed
     }

@@ -1,4 +1,4 @@
-//! References that name a namespace: where what they mean goes to another namespace, they follow it there.
+//! References that name a namespace. A reference follows its object into another namespace.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,17 @@ use manifest::{Map, Object, Value};
 
 use crate::{MovePlan, MoveRequest};
 
-/// What goes to another namespace: by kind, namespace and name the namespace on the target.
+/// The objects that change their namespace: the target namespace by kind, namespace and name.
 ///
-/// Groups play no part: references of contract v1beta2 have a group, older ones a version before it, and some neither.
+/// Groups are ignored. References of contract v1beta2 have a group, older references have an `apiVersion`, and some
+/// have neither.
 #[derive(Debug, Default)]
 pub(crate) struct References {
     moved: BTreeMap<(String, String, String), String>,
 }
 
 impl References {
-    /// Of all that moves by a plan.
+    /// Collects the moving objects of a plan that change their namespace.
     pub(crate) fn of(plan: &MovePlan, request: &MoveRequest) -> Self {
         if request.namespace_map.is_empty() {
             return Self::default();
@@ -31,8 +32,8 @@ impl References {
         Self { moved }
     }
 
-    /// Rewrites the namespace in every field `…Ref` that means something that goes elsewhere, such as
-    /// `spec.topology.classRef`. A reference to what stays is left as it is.
+    /// Rewrites the namespace in each field `…Ref` whose object changes its namespace, such as
+    /// `spec.topology.classRef`. References to other objects are unchanged.
     pub(crate) fn follow(&self, copy: &mut Object) {
         if self.moved.is_empty() {
             return;
@@ -70,7 +71,7 @@ impl References {
     }
 }
 
-/// What a reference without a kind means.
+/// Returns the kind of a reference without the field `kind`.
 fn implied_kind(field: &str) -> &'static str {
     if field == "classRef" { "ClusterClass" } else { "Secret" }
 }

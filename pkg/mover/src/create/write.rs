@@ -1,4 +1,4 @@
-//! Writing one object onto the target.
+//! Writes one object to the target.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
@@ -21,49 +21,48 @@ use crate::{
     target::kind_on_target,
 };
 
-/// The most tries to complete an object while controllers write it too.
+/// Maximum number of attempts to complete an object while controllers change the object.
 const CHANGES: usize = 5;
 
 type Failure = (ObjectKey, ApiError);
 
-/// Writes copies.
 pub(crate) struct Writer<'w> {
     work: &'w Work<'w>,
     existing: &'w Existing,
-    /// On the target, by kind and version on the source.
+    /// Kinds of the target, by kind and version on the source.
     kinds: BTreeMap<(GroupKind, String), ApiKind>,
     references: References,
 }
 
-/// What came of an object.
+/// The result of a write.
 #[derive(Debug)]
 pub(crate) enum Written {
-    /// The target has it.
+    /// The target has the object.
     Copy {
-        /// Of the source.
+        /// Uid on the source.
         source_uid: String,
-        /// What the target has.
+        /// The copy on the target.
         copied: Copied,
-        /// The key there, and the path of what is another.
+        /// Key on the target, and path of the first difference.
         difference: Option<(ObjectKey, String)>,
     },
-    /// It is not what it was discovered to be: gone, held up by a provider, or with other owners.
+    /// The object has changed since discovery: it is gone, blocks the move, or has other owners.
     Changed,
 }
 
-/// An object and its copy that is to be.
+/// An object and the copy to write.
 struct Pair<'o> {
     facts: &'o Facts,
     kind: &'o ApiKind,
     key: ObjectKey,
     source: &'o Object,
     copy: Object,
-    /// Whether it stays as it is where it is there already.
+    /// True if an existing object on the target stays unchanged.
     is_left_alone: bool,
 }
 
 impl Pair<'_> {
-    /// True if an interrupted move, this one or another, was about to delete the source object. It may have lost the
+    /// True if an interrupted move, this one or another, was about to delete the source object. The object may lack
     /// finalizers that the target must keep, so it is compared and never written.
     fn is_half_gone(&self) -> bool {
         self.source.annotation(DELETE_FOR_MOVE).is_some()
@@ -71,7 +70,7 @@ impl Pair<'_> {
 }
 
 impl<'w> Writer<'w> {
-    /// Finds out in which form each kind that moves is written.
+    /// Determines the API version in which each moving kind is written.
     pub(crate) async fn new(work: &'w Work<'w>, existing: &'w Existing) -> Result<Self, ApiError> {
         let mut kinds = BTreeMap::new();
         for node in work.plan.selection.moving() {
@@ -87,14 +86,14 @@ impl<'w> Writer<'w> {
         Ok(Self { work, existing, kinds, references })
     }
 
-    /// Reads an object of the source anew; none when it is gone or another by now.
+    /// Reads an object of the source again; none if the object is gone.
     pub(crate) async fn read(&self, node: NodeId) -> Result<Option<Object>, Failure> {
         let facts = self.facts(node);
         let read = self.work.source.server.get(&facts.of.kind, &facts.key.namespace, &facts.key.name).await;
         read.map_err(|error| (facts.key.clone(), error))
     }
 
-    /// Makes the target hold an object as it was read.
+    /// Writes an object to the target as it was read.
     pub(crate) async fn write(
         &self,
         node: NodeId,
@@ -139,13 +138,13 @@ impl<'w> Writer<'w> {
         self.references.follow(&mut copy);
         let fate = work.plan.selection.fate(node);
         let is_global = matches!(fate, Fate::Moves { kept: Some(KeptBecause::Global), .. });
-        // What a run of before has made is gone on with.
+        // An object that an earlier run of this move created is completed.
         let is_ours = || self.existing.get(&key).is_some() && !work.held.journal.existed.contains(&key);
         let is_left_alone = is_global && !is_ours();
         Ok(Pair { facts, kind, key, source, copy, is_left_alone })
     }
 
-    /// Gives the uid on the target, and what is another there.
+    /// Returns the uid on the target, and the path of the first difference.
     async fn settle(&self, pair: &Pair<'_>, copies: &Copies) -> Result<(String, Option<String>), ApiError> {
         if let Some(before) = self.existing.get(&pair.key) {
             return self.settle_with(pair, before, copies).await;
@@ -180,7 +179,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// The object is there: it is left alone, right already, or replaced.
+    /// Reads the existing object, then keeps, repairs or replaces the object.
     async fn settle_with_unread(
         &self,
         pair: &Pair<'_>,
@@ -204,7 +203,7 @@ impl<'w> Writer<'w> {
                 Some(path) => Err(refused("keep", &pair.key, &half_gone(&path))),
             };
         }
-        // An interrupted abort leaves copies that it was about to delete.
+        // An interrupted abort leaves copies that are marked for deletion.
         let is_whole = there.annotation(DELETE_FOR_MOVE).is_none();
         if is_whole && difference(&pair.copy, &there).is_none() {
             if managers_of(&there) != managers_of(pair.source) {
@@ -226,10 +225,10 @@ impl<'w> Writer<'w> {
 
     /// True if this move may overwrite an object of the target.
     ///
-    /// - An object that existed before the move, or is overwritten on demand, must still have the uid and the version that
-    ///   this run has seen.
+    /// - An object that existed before the move, or is overwritten on demand, must still have the uid and the version
+    ///   that this run read.
     /// - A Cluster or ClusterClass carries the mark of the move that created it, until the move ends.
-    /// - Any other object is a copy if this run created it. It is a copy of an earlier run if it existed when this run
+    /// - Any other object is a copy if this run created the object. A copy of an earlier run existed when this run
     ///   began, has not changed since, and has a field manager of its source.
     fn may_replace(&self, pair: &Pair<'_>, there: &Object, copies: &Copies) -> bool {
         let was_seen = self.existing.get(&pair.key).is_some_and(|before| before.is_still(there));
@@ -250,7 +249,7 @@ impl<'w> Writer<'w> {
         Ok((text(answer, "uid").to_owned(), difference(&pair.copy, answer)))
     }
 
-    /// Takes the status along where that is wanted, and then our name off what was written.
+    /// Writes the status if requested, then replaces the field managers by those of the source.
     async fn repair(&self, pair: &Pair<'_>, written: Revision) -> Result<(), ApiError> {
         let (server, wanted) = (&self.work.target.server, &self.work.request.include_status);
         let status = pair.source.as_map().get("status").filter(|_| takes_status(pair.facts, wanted));
@@ -261,13 +260,13 @@ impl<'w> Writer<'w> {
 const FOREIGN: &str = "another object of this name is on the target: this move did not create it, or it was changed since \
                        this run looked at it";
 
-/// Tells of a source object that an earlier move has marked for deletion, and of the first path that differs.
+/// Returns the message for a source object that an earlier move marked for deletion, with the first different path.
 fn half_gone(path: &str) -> String {
     format!("an earlier move marked the source object for deletion, and the target has another `{path}`")
 }
 
-/// Gives an object its status, where there is one to give, and then the field managers of its source. Each patch names the
-/// revision it is for: what a controller wrote in between is looked at first.
+/// Writes the status, if any, and then the field managers of the source. Each patch names a revision. After a conflict,
+/// the patch is retried with the current revision.
 pub(crate) async fn complete(
     server: &Server,
     kind: &ApiKind,
@@ -299,14 +298,14 @@ pub(crate) async fn complete(
     Ok(())
 }
 
-/// Whether the status of an object is taken along: its kind is among those that are wanted.
+/// True if the status of an object is copied: its kind has a status and is requested.
 pub(crate) fn takes_status(facts: &Facts, wanted: &BTreeSet<String>) -> bool {
     let kind = facts.key.kind.to_lowercase();
     let full = format!("{kind}.{}", facts.key.group);
     facts.of.has_status && (wanted.contains(&kind) || wanted.contains(&full))
 }
 
-/// A text of metadata, empty when it is not there.
+/// Returns a metadata field as text; empty if missing.
 fn text<'o>(object: &'o Object, field: &str) -> &'o str {
     object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default()
 }

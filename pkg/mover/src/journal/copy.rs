@@ -16,40 +16,40 @@ use serde_json::json;
 
 use super::{JournalError, MoveJournal, MoveSide};
 
-/// The ConfigMap. Without labels of Cluster API and without owners: no move takes it along.
+/// Name of the ConfigMap. Without labels of Cluster API and without owners, no move includes it.
 pub const NAME: &str = "capstan-move";
 pub(super) const REPORT_KEY: &str = "report";
 const JOURNAL_KEY: &str = "journal";
-/// With which the core provider takes it along when it is deleted.
+/// Label with which the deletion of the core provider also deletes the ConfigMap.
 const LABEL: (&str, &str) = ("journal", "move");
-/// Where there is no core provider.
+/// Namespace of the ConfigMap if there is no core provider.
 const NAMESPACE: &str = "capi-system";
 
-/// Text of more bytes is packed: it is read by programs alone.
+/// Maximum size of a journal in plain text. Larger journals are gzipped, because only programs read them.
 const PLAIN_BYTES: usize = 128 << 10;
-/// What keys and values of a ConfigMap may be together, with room for the keys.
+/// Maximum size of the keys and values of a ConfigMap, with room for the keys.
 /// Source: Kubernetes 1.36, pkg/apis/core (MaxSecretSize), which counts bytes before base64.
 const MOST_BYTES: usize = (1 << 20) - 1024;
-/// No journal or report is larger once it is unpacked.
+/// Maximum unpacked size of a journal or report.
 const MOST_UNPACKED: u64 = 256 << 20;
-/// How often a write is sent again when it was refused for what this run itself has written.
+/// Maximum number of attempts for a write that conflicts with earlier writes of this run.
 const AGAIN: usize = 4;
 
-/// A copy as it was read or written last.
+/// A copy as it was last read or written.
 #[derive(Debug)]
 pub(super) struct Copy {
     pub(super) cluster: ManagementCluster,
     side: MoveSide,
     namespace: String,
-    /// What it says; none where there is none.
+    /// The journal of the copy; none if missing.
     pub(super) journal: Option<MoveJournal>,
-    /// Packed, as it is on the cluster.
+    /// The packed report, as it is on the cluster.
     pub(super) report: Option<String>,
-    /// The revision that was read or written last; none where there is none.
+    /// The revision that was last read or written; none if missing.
     revision: Option<Revision>,
 }
 
-/// What is written, made once for both sides.
+/// The content of a write, built once for both sides.
 pub(super) struct Content<'j> {
     journal: &'j MoveJournal,
     data: Value,
@@ -57,7 +57,8 @@ pub(super) struct Content<'j> {
 }
 
 impl<'j> Content<'j> {
-    /// A report that does not fit beside the journal is left out: it is on disk.
+    /// Builds the content. A report that does not fit beside the journal is left out, because the disk holds the
+    /// report.
     pub(super) fn of(journal: &'j MoveJournal, report: Option<&[u8]>) -> Self {
         let text = serde_json::to_string(journal).expect("invariant: a journal has text keys alone");
         let (mut data, mut binary) = (json!({}), json!({}));
@@ -77,14 +78,14 @@ impl<'j> Content<'j> {
 }
 
 impl Copy {
-    /// Three requests, two of them side by side.
+    /// Reads a copy with three requests, two of them in parallel.
     pub(super) async fn read(cluster: &ManagementCluster, side: MoveSide) -> Result<Self, JournalError> {
         let inventory = Box::pin(cluster.inventory()).await;
         let inventory = inventory.map_err(|source| JournalError::Place { side, source: Box::new(source) })?;
         Self::read_beside(cluster, side, &inventory).await
     }
 
-    /// The same where the inventory is known: one request.
+    /// Reads a copy with one request, given the inventory.
     pub(super) async fn read_beside(
         cluster: &ManagementCluster,
         side: MoveSide,
@@ -112,9 +113,9 @@ impl Copy {
         Ok(())
     }
 
-    /// Replaces the revision that was seen last, or creates the first one.
+    /// Replaces the last known revision, or creates the first one.
     /// # Errors
-    /// `TakenOver` when the journal was written or deleted by somebody else meanwhile.
+    /// `TakenOver` if another run wrote or deleted the journal meanwhile.
     pub(super) async fn write(
         &mut self,
         content: &Content<'_>,
@@ -186,13 +187,13 @@ impl Copy {
     }
 }
 
-/// Whether what is on the cluster is an earlier write of the same process, whose answer it did not live to hear.
+/// True if the journal on the cluster is an earlier write of the same process, whose answer was lost.
 fn is_our_own(live: &MoveJournal, sent: &MoveJournal) -> bool {
     live.run == sent.run && live.holder.is_process_of(&sent.holder) && live.holder.sign <= sent.holder.sign
 }
 
 fn journal(config_map: &Object) -> Result<MoveJournal, String> {
-    /// What every layout begins with.
+    /// The common field of all formats.
     #[derive(Deserialize)]
     struct Head {
         format: u32,
@@ -212,16 +213,16 @@ fn journal(config_map: &Object) -> Result<MoveJournal, String> {
     serde_json::from_slice(&text).map_err(broken)
 }
 
-/// Gzips JSON or text.
+/// Gzips a text.
 pub(super) fn pack(text: &str) -> Vec<u8> {
     let mut writer = GzEncoder::new(Vec::new(), Compression::default());
     let packed = writer.write_all(text.as_bytes()).and_then(|()| writer.finish());
     packed.expect("invariant: writing to memory does not fail")
 }
 
-/// The bytes of a value that was packed and put into base64.
+/// Returns the bytes of a gzipped value in base64.
 /// # Errors
-/// Says what is wrong with it.
+/// The problem in words.
 pub(super) fn unpack(packed: &str) -> Result<Vec<u8>, String> {
     let packed = BASE64.decode(packed).map_err(|error| format!("it cannot be read: {error}"))?;
     let mut bytes = Vec::new();

@@ -1,5 +1,5 @@
-//! The journal of a move, open for writing on both clusters. The leases of both clusters keep other runs away; the revision
-//! that every write names catches what still slips through.
+//! The journal of a move, open for writing on both clusters. The leases of both clusters exclude other runs. The
+//! revision in every write detects writes that the leases do not prevent.
 
 use api::output::{MovePhase, ProgressEvent};
 use inventory::ManagementCluster;
@@ -10,15 +10,15 @@ use super::{
     copy::{Content, Copy},
 };
 
-/// How long a write that matters is tried again.
+/// Maximum time for retries of a journal write.
 pub(super) const PATIENCE: Duration = Duration::from_mins(2);
-/// How often a write of a former run may be written over.
+/// Maximum number of attempts to overwrite a write of an earlier run.
 const ATTEMPTS: usize = 8;
 
 /// A journal that this run writes.
 #[derive(Debug)]
 pub(crate) struct HeldJournal {
-    /// As it was written last.
+    /// The journal as it was last written.
     pub(crate) journal: MoveJournal,
     source: Copy,
     target: Copy,
@@ -26,13 +26,14 @@ pub(crate) struct HeldJournal {
 }
 
 impl HeldJournal {
-    /// Writes a new journal to disk, source and target, in this order; or resumes an unfinished one of the same move, at
-    /// whatever phase that is.
+    /// Writes a new journal to disk, source and target, in this order. If an unfinished journal of the same move
+    /// exists, resumes that move in its current phase.
     ///
-    /// A journal whose holder has written is a copy of what was on the clusters: when that has ended meanwhile, nothing is
-    /// begun. One in phase `Aborting` takes over whatever it finds; others do not take over an `Aborting` one.
+    /// A `wanted` journal with a sign above 0 comes from the clusters. If that move has ended meanwhile, no new move
+    /// starts. A journal in phase `Aborting` takes over a move in any phase. Other journals do not take over an
+    /// `Aborting` one.
     /// # Errors
-    /// `Another`; `TakenOver` when the move has ended meanwhile; `NotKept`, `Disk`.
+    /// `Another`; `TakenOver` if the move has ended meanwhile; `NotKept`, `Disk`.
     pub(crate) async fn take(
         source: &ManagementCluster,
         target: &ManagementCluster,
@@ -59,22 +60,23 @@ impl HeldJournal {
         Ok(held)
     }
 
-    /// Changes it on both sides and on disk. Each write names the revision it replaces: nobody else has written meanwhile.
+    /// Changes the journal on both sides and on disk. Each write names the revision that it replaces, so writes of
+    /// other runs are detected.
     /// # Errors
-    /// `TakenOver`, `NotKept`: then nothing of what the change allows may be done.
+    /// `TakenOver` or `NotKept`: the caller must not act on the change.
     pub(crate) async fn update(&mut self, change: impl FnOnce(&mut MoveJournal)) -> Result<(), JournalError> {
         self.write(change, None).await
     }
 
-    /// Notes that everything is done, and keeps what became of every object.
+    /// Records the end of the move, and stores the outcome of every object.
     /// # Errors
-    /// As [`HeldJournal::update`].
+    /// Fails like [`HeldJournal::update`].
     pub(crate) async fn finish(&mut self, report: &MoveReport) -> Result<(), JournalError> {
         self.keeper.store_report(report, &self.source.cluster);
         self.write(|journal| journal.phase = MovePhase::Finished, Some(&report.packed())).await
     }
 
-    /// The source comes first; it learns last that nothing is left to do.
+    /// Writes the source first. If the move has ended, writes the source last.
     async fn write(
         &mut self,
         change: impl FnOnce(&mut MoveJournal),
@@ -82,7 +84,7 @@ impl HeldJournal {
     ) -> Result<(), JournalError> {
         let mut next = self.journal.clone();
         change(&mut next);
-        // Also when it fails: part of it may have been written.
+        // The counter also increases on failure, because a part may have been written.
         self.journal.holder.sign += 1;
         next.holder = self.journal.holder.clone();
         self.keeper.store(&next, &self.source.cluster, false)?;
@@ -99,8 +101,8 @@ impl HeldJournal {
         Ok(())
     }
 
-    /// Writes the target's copy when that of the source says who holds the move. A write of a former holder that was on
-    /// its way is written over; the journal of another move is not, and a new one gives way to it.
+    /// Writes the target copy after the source copy names the holder. A late write of a former holder is overwritten.
+    /// The journal of another move is not: a new move gives way to that move.
     async fn take_target(&mut self, is_new: bool) -> Result<(), JournalError> {
         for _ in 0..ATTEMPTS {
             let Self { journal, target, .. } = &mut *self;
@@ -131,14 +133,14 @@ fn not_on_disk(what: &str, error: &std::io::Error) -> ProgressEvent {
 }
 
 impl JournalKeeper {
-    /// Keeps a report on disk; a move ends without.
+    /// Stores a report on disk. A failure does not stop the move.
     pub(super) fn store_report(&self, report: &MoveReport, cluster: &ManagementCluster) {
         if let Err(error) = (self.store_report)(report) {
             cluster.events.send(&not_on_disk("the report", &error));
         }
     }
 
-    /// Keeps a journal on disk; once a move is under way it goes on without.
+    /// Stores a journal on disk. A failure stops only a new move.
     pub(super) fn store(
         &self,
         journal: &MoveJournal,

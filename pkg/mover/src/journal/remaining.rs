@@ -1,4 +1,4 @@
-//! The journal of a move on the one cluster of it that still exists.
+//! The journal of a move on the only cluster that still exists.
 
 use super::{
     Holder, JournalError, JournalKeeper, MoveJournal, MoveReport, MoveSide,
@@ -8,19 +8,19 @@ use super::{
 use api::output::MovePhase;
 use inventory::ManagementCluster;
 
-/// An unfinished journal, open for writing on one cluster alone.
+/// An unfinished journal, open for writing on one cluster only.
 #[derive(Debug)]
 pub(crate) struct RemainingJournal {
-    /// As it is on the cluster.
+    /// The journal as it is on the cluster.
     pub(crate) journal: MoveJournal,
     copy: Copy,
     keeper: JournalKeeper,
 }
 
 impl RemainingJournal {
-    /// Reads the journal of an unfinished move that a cluster is this side of; none where there is no such move.
+    /// Reads the journal of an unfinished move of which a cluster is this side; none if there is no such move.
     /// # Errors
-    /// `Another` when the cluster is not this side of the move; `Unusable`, `Place`, `NotKept`.
+    /// `Another` if the cluster is not this side of the move; `Unusable`, `Place`, `NotKept`.
     pub(crate) async fn read(
         cluster: &ManagementCluster,
         side: MoveSide,

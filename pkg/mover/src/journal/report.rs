@@ -1,4 +1,4 @@
-//! What became of every object of a move, kept beside its journal.
+//! The outcome of every object of a move, stored beside the journal.
 
 use apply::ObjectKey;
 use futures::try_join;
@@ -10,18 +10,19 @@ use super::{
     copy::{Copy, pack, unpack},
 };
 
-/// What became of every object of a finished move.
+/// The outcome of every object of a finished move.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoveReport {
-    /// Which move.
+    /// Run id of the move.
     pub run: String,
-    /// Objects of the scope by their keys on the source, each with what became of it in words.
+    /// Objects of the scope by source key, each with its outcome in words.
     pub objects: Vec<(ObjectKey, String)>,
 }
 
-/// The report of the last finished move out of or into a cluster; between two clusters where both are given.
+/// Returns the report of the last finished move out of or into a cluster. If both clusters are given, the move must be
+/// between them.
 /// # Errors
-/// As [`super::move_state`].
+/// Fails like [`super::move_state`].
 pub async fn move_report(
     source: Option<&ManagementCluster>,
     target: Option<&ManagementCluster>,

@@ -1,4 +1,4 @@
-//! The copies on both clusters, and which one holds.
+//! The copies on both clusters, and the choice of the valid copy.
 
 use futures::try_join;
 use inventory::ManagementCluster;
@@ -12,9 +12,9 @@ pub(super) struct Sides {
     pub(super) target: Copy,
 }
 
-/// The journal that holds: of one move, the unfinished before what has ended, else the one that was written last; of two
-/// moves, the unfinished, else the later. Where nothing tells them apart, the source's.
-/// The table in the documentation of the module says why.
+/// Returns the valid journal. Of two copies of one move, the unfinished copy is valid, otherwise the newest write. Of
+/// two moves, the unfinished move is valid, otherwise the later one. On a tie, the source copy is valid.
+/// The table in the documentation of the module explains the cases.
 pub(super) fn standing<'j>(
     source: Option<&'j MoveJournal>,
     target: Option<&'j MoveJournal>,
@@ -42,13 +42,13 @@ impl Sides {
         standing(self.source.journal.as_ref(), self.target.journal.as_ref())
     }
 
-    /// Higher than any sign that was given.
+    /// Returns a number above the sign of every copy.
     pub(super) fn next_sign(&self) -> u64 {
         let signs = self.copies().map(|copy| copy.holder.sign);
         signs.max().unwrap_or_default().saturating_add(1)
     }
 
-    /// Unfinished, and of another move than this.
+    /// Returns an unfinished copy of another move.
     pub(super) fn another(&self, run: &str) -> Option<&MoveJournal> {
         self.copies().find(|copy| copy.is_unfinished() && copy.run != run)
     }

@@ -37,7 +37,7 @@ fn identity(uid: &str) -> ClusterIdentity {
     ClusterIdentity { uid: uid.to_owned(), address: format!("https://{uid}") }
 }
 
-/// A keeper that keeps nothing, of a process of the machine `here`, which knows of nobody that he is gone.
+/// Returns a keeper that stores nothing, for a process of the machine `here`. No holder is known to have ended.
 fn keeper(process: &str) -> JournalKeeper {
     JournalKeeper {
         holder: Holder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
@@ -56,13 +56,13 @@ fn begun() -> MoveJournal {
     begin(&request(ClusterChoice::All), None)
 }
 
-/// What a cluster keeps.
+/// Returns the journal on a cluster.
 async fn kept(fixture: &Fixture) -> Option<MoveJournal> {
     let found = fixture.get(CONFIG_MAP, PLACE).await?;
     Some(serde_json::from_str(found["data"]["journal"].as_str()?).unwrap())
 }
 
-/// Puts a ConfigMap in the place of a journal.
+/// Creates a ConfigMap in the place of a journal.
 async fn plant(fixture: &Fixture, data: Value) {
     fixture.create([object(CONFIG_MAP, PLACE).field("data", data)]).await;
 }

@@ -1,7 +1,7 @@
-//! Waiting until controllers say that they have seen the pause: until then they may write to what is copied.
+//! Waits until controllers report the pause. Until then, controllers may write to objects that are copied.
 //!
-//! Only what says something of its rest is waited for. A controller that stays silent may be down, and then nothing writes,
-//! or be slow: what it writes later is found by the version of the object when that is deleted, and copied again.
+//! Only objects that report their pause state are waited for. A silent controller may be down, and then writes nothing.
+//! A slow controller may still write: the deletion detects the new version, and the object is copied again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,22 +18,22 @@ use workload::{Facts, says_it_rests};
 use super::Resting;
 use crate::{MoveError, MoveSide, error::at, preflight::listed, run::Work, seconds};
 
-/// For how long controllers are waited for.
+/// Maximum wait for controllers.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often it is looked.
+/// Interval between two checks of the objects.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Objects asked for at once.
+/// Page size of the lists.
 const PAGE: usize = 250;
 
-/// Objects of a kind in a namespace that do not say yet that they rest.
+/// Objects of one kind in one namespace that do not report their pause yet.
 struct Unseen {
     kind: ApiKind,
     objects: BTreeSet<ObjectKey>,
 }
 
 impl Work<'_> {
-    /// What was paused by itself or with its Cluster, and says that it does not rest. What was waited for in vain is left
-    /// out.
+    /// Returns the objects that are paused, directly or through their Cluster, but still report no pause. Objects that
+    /// were waited for in vain are left out.
     pub(super) fn unseen(&self) -> Vec<&Facts> {
         let moving = || self.plan.selection.moving().map(|node| self.plan.facts(node));
         let clusters: BTreeSet<(&str, &str)> = moving()
@@ -49,7 +49,7 @@ impl Work<'_> {
         unseen.filter(|facts| rests(facts) && !self.silent.contains(&facts.key)).collect()
     }
 
-    /// Waits for all of these, and tells of those that stay silent.
+    /// Waits for these objects, and warns about objects that do not report their pause in time.
     pub(super) async fn wait_until_seen(&mut self) -> Result<(), MoveError> {
         let mut unseen = by_kind(&self.unseen());
         if unseen.is_empty() {
@@ -88,7 +88,7 @@ fn keys(unseen: &[Unseen]) -> Vec<ObjectKey> {
     unseen.iter().flat_map(|one| one.objects.iter().cloned()).collect()
 }
 
-/// Lists what is left of each kind until nothing is.
+/// Lists the remaining objects of each kind until none is left.
 async fn until_seen(source: &ManagementCluster, unseen: &mut Vec<Unseen>) -> Result<(), ApiError> {
     while !unseen.is_empty() {
         sleep(LOOK_EVERY).await;
@@ -99,7 +99,7 @@ async fn until_seen(source: &ManagementCluster, unseen: &mut Vec<Unseen>) -> Res
 }
 
 impl Unseen {
-    /// Keeps what still says that it does not rest; what is gone says nothing.
+    /// Keeps the objects that still report no pause. Deleted objects are dropped.
     async fn look(&mut self, source: &ManagementCluster) -> Result<(), ApiError> {
         let namespace = self.objects.first().map(|key| key.namespace.clone()).filter(|name| !name.is_empty());
         let mut pages = source.server.pages(&self.kind, &List { namespace, ..List::default() }).of(PAGE);

@@ -1,4 +1,4 @@
-//! Which Clusters are meant.
+//! The choice of Clusters.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use crate::{
     preflight::{Findings, Stage, problem},
 };
 
-/// The Clusters that are asked for, by namespace and name. One that is not there is a problem, and so is a choice of none.
-/// A move that is gone on with has chosen already: what it deleted is no longer there to be chosen. Nor is what a finished
-/// move of the same scope has moved (`is_moved`).
+/// Returns the requested Clusters by namespace and name. A missing Cluster is a problem, and so is an empty choice.
+/// A resumed move keeps its earlier choice, because deleted Clusters cannot be chosen again. If a finished move of the
+/// same scope moved the Clusters (`is_moved`), missing Clusters are no problem.
 pub(super) async fn choose(
     source: &ManagementCluster,
     graph: &Graph,
@@ -45,7 +45,7 @@ pub(super) async fn choose(
     Ok(Choice { namespaces, clusters, ..Choice::default() })
 }
 
-/// The Clusters of these namespaces.
+/// Returns the Clusters of these namespaces.
 fn clusters_in<'g>(graph: &'g Graph, namespaces: &BTreeSet<String>) -> Vec<&'g ObjectKey> {
     let clusters = graph.iter().filter(|(_, node)| matches!(node.facts.content, Content::Cluster(_)));
     let keys = clusters.map(|(_, node)| &node.facts.key);
@@ -96,7 +96,8 @@ fn missing(text: &str, name: &str, there: &[&ObjectKey]) -> Problem {
     problem(format!("there is no Cluster `{text}` in the namespaces that are moved"), hint)
 }
 
-/// The server reads the selector, so that it means what it means everywhere.
+/// Returns the Clusters that match a selector. The server evaluates the selector, so that the selector has its usual
+/// meaning.
 async fn labelled(
     source: &ManagementCluster,
     there: &[&ObjectKey],
@@ -120,7 +121,7 @@ pub(super) fn spoken(namespaces: &BTreeSet<String>) -> String {
     }
 }
 
-/// Kinds whose status is to be taken along must be among what moves, and have one.
+/// Checks that each kind with a requested status is among the moving objects and has a status.
 pub(super) fn check_status_kinds(moving: &[&Facts], wanted: &BTreeSet<String>) -> Vec<Problem> {
     let is_named = |facts: &&&Facts, name: &str| {
         let kind = &facts.of.kind;

@@ -12,16 +12,16 @@ use crate::{
     target::{NamespaceState, namespaces_on_target},
 };
 
-/// The most namespaces that a hint names; it counts the rest.
+/// Maximum number of namespaces that a hint names; the hint counts the rest.
 const NAMED: usize = 10;
 
-/// A warning that nothing moves, with the namespaces that hold Clusters.
+/// Returns a warning that nothing moves, with the namespaces that hold Clusters.
 pub(super) async fn nothing_to_move(source: &ManagementCluster, request: &MoveRequest) -> Problem {
     let hint = elsewhere(source, &request.namespaces).await;
     problem(format!("nothing to move in {}", spoken(&request.namespaces)), hint)
 }
 
-/// Problems of a backup that would hold nothing, or nothing of a namespace that the user has named: a typing error must not
+/// Returns the problems of a backup that would be empty, or empty for a requested namespace. A typing error must not
 /// replace a good backup.
 pub(super) async fn nothing_to_save(
     source: &ManagementCluster,
@@ -31,7 +31,7 @@ pub(super) async fn nothing_to_save(
     let saved: BTreeSet<&str> =
         plan.selection.moving().map(|node| plan.facts(node).key.namespace.as_str()).collect();
     let is_empty = |name: &&String| !saved.contains(name.as_str());
-    // A choice of Clusters has found each of them, in some of the namespaces.
+    // A choice of some Clusters has already found each of them, in some of the namespaces.
     let all = request.clusters == ClusterChoice::All;
     let empty: BTreeSet<&str> =
         request.namespaces.iter().filter(|_| all).filter(is_empty).map(String::as_str).collect();
@@ -40,7 +40,7 @@ pub(super) async fn nothing_to_save(
         let nothing = || problem("cannot back up the management cluster: it holds no Clusters", hint);
         return saved.is_empty().then(nothing).into_iter().collect();
     }
-    // Without the right to look at namespaces, a missing one holds nothing.
+    // Without permission to read namespaces, a missing namespace counts as empty.
     let states = namespaces_on_target(source, empty.iter().copied()).await.unwrap_or_default();
     let hint = elsewhere(source, &request.namespaces).await;
     let empty = empty.into_iter().map(|name| {
@@ -53,7 +53,8 @@ pub(super) async fn nothing_to_save(
     empty.collect()
 }
 
-/// A hint that names the other namespaces with Clusters. A user without the right to list them gets a command.
+/// Returns a hint that names the other namespaces with Clusters. Without permission to list Clusters, the hint is a
+/// command.
 async fn elsewhere(source: &ManagementCluster, but: &BTreeSet<String>) -> String {
     match inhabited(source, but).await.as_deref() {
         Err(_) => "`kubectl get clusters -A` lists the Clusters".to_owned(),
@@ -73,7 +74,7 @@ async fn elsewhere(source: &ManagementCluster, but: &BTreeSet<String>) -> String
     }
 }
 
-/// The other namespaces that have Clusters, sorted.
+/// Returns the other namespaces with Clusters, sorted.
 async fn inhabited(source: &ManagementCluster, but: &BTreeSet<String>) -> Result<Vec<String>, ApiError> {
     let kind = source.server.kind(&GroupKind::new("cluster.x-k8s.io", "Cluster")).await?;
     let list = List { metadata_only: true, ..List::default() };

@@ -1,4 +1,4 @@
-//! The target, as far as a plan has to know it.
+//! Reads the target for a plan.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,7 @@ use crate::{
     target::{Attempt, NamespaceState, TargetView, Trial, Tried, namespaces_on_target},
 };
 
-/// Both sides of a plan.
+/// Both clusters of a plan, and the request.
 pub(super) struct Looked<'a> {
     pub(super) source: &'a ManagementCluster,
     pub(super) target: &'a ManagementCluster,
@@ -29,7 +29,7 @@ pub(super) struct Looked<'a> {
     pub(super) stage: Stage<'a>,
 }
 
-/// What is on the target.
+/// The state of the target.
 struct Target {
     inventory: ProviderInventory,
     kinds: Arc<Kinds>,
@@ -38,7 +38,7 @@ struct Target {
 }
 
 impl Looked<'_> {
-    /// Says in the plan what becomes of each object on the target, and finds everything there that stands in the way.
+    /// Adds the effect on each target object to the plan, and finds all problems of the target.
     pub(super) async fn fill(&self, plan: &mut MovePlan, found: &mut Findings) -> Result<(), MoveError> {
         let keys: BTreeMap<NodeId, ObjectKey> =
             plan.selection.moving().map(|node| (node, plan.key_on_target(node, self.request))).collect();
@@ -130,7 +130,7 @@ impl Looked<'_> {
         Ok([source, target].concat())
     }
 
-    /// Tries what is to be created or replaced. What goes to a namespace that is not there yet cannot be tried.
+    /// Creates or replaces objects as dry runs. An object in a missing namespace cannot be tried.
     async fn try_objects(
         &self,
         plan: &MovePlan,
@@ -146,7 +146,7 @@ impl Looked<'_> {
             let is_served = target.kinds.version(&kind.group_kind(), &kind.version).is_some();
             let is_tried = match plan.on_target.get(node) {
                 Some(OnTarget::Create) => true,
-                // Later, what is there was mostly made by this move.
+                // In a resumed move, most existing objects are copies of the move itself.
                 Some(OnTarget::Update) => matches!(self.stage, Stage::New),
                 Some(OnTarget::LeaveAlone) | None => false,
             };

@@ -19,8 +19,8 @@ use crate::{
 };
 
 impl Looked<'_> {
-    /// Finds Clusters of the target that are other clusters, and Clusters and Secrets with other content that no move made.
-    /// Overwriting the former would take their machines from them; the latter are overwritten on demand.
+    /// Finds target Clusters that may be different clusters, and Clusters and Secrets with other content that no move
+    /// made. Overwriting a different cluster would take its machines away. Other content is overwritten on demand.
     pub(super) async fn check_overwritten(
         &self,
         plan: &MovePlan,
@@ -54,7 +54,7 @@ impl Looked<'_> {
         Ok(problems)
     }
 
-    /// True if the unfinished move made an object of the target, by its journal or by the mark it left on both sides.
+    /// True if the unfinished move made a target object, according to its journal or to equal marks on both sides.
     fn is_made_by_move(&self, facts: &Facts, key: &ObjectKey, there: &There) -> bool {
         let is_marked = there.paused_by.is_some() && there.paused_by == facts.paused_by;
         is_marked
@@ -84,7 +84,7 @@ fn is_secret(key: &ObjectKey) -> bool {
     key.group.is_empty() && key.kind == "Secret"
 }
 
-/// True if two objects are equal but for their metadata, their status and a pause.
+/// True if two objects are equal except for API version, metadata, status and pause.
 pub(super) fn holds_the_same(one: &Object, other: &Object) -> bool {
     let content = |object: &Object| {
         let mut content = without_rest(object);
@@ -94,7 +94,8 @@ pub(super) fn holds_the_same(one: &Object, other: &Object) -> bool {
     content(one) == content(other)
 }
 
-/// A Cluster on both sides must have one endpoint: an unknown one may be that of another cluster.
+/// Returns a problem unless a Cluster has one known endpoint on both sides. An unknown endpoint may be that of another
+/// cluster.
 pub(super) fn check_endpoint(key: &ObjectKey, here: &Object, there: &Object) -> Option<Problem> {
     let (here, there) = (endpoint(here), endpoint(there));
     if here.is_some() && here == there {
@@ -111,7 +112,7 @@ pub(super) fn check_endpoint(key: &ObjectKey, here: &Object, there: &Object) -> 
     ))
 }
 
-/// The address of a Cluster's API server, as `host:port`; none while it is not known.
+/// Returns the address of a Cluster's API server as `host:port`; none while unknown.
 pub(super) fn endpoint(cluster: &Object) -> Option<String> {
     let field = |name: &str| cluster.get(&["spec", "controlPlaneEndpoint", name]);
     let host = field("host").and_then(Value::as_str).filter(|host| !host.is_empty())?;

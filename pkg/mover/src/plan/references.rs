@@ -1,4 +1,4 @@
-//! What infrastructure refers to by name and does not take along: credentials and identities.
+//! References from infrastructure to objects that do not move: credentials and identities.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,15 +16,17 @@ use crate::{
     target::TargetView,
 };
 
-/// The group of the objects that are looked into: one for each Cluster, of a kind that ends in `Cluster`.
+/// The group of the objects that are searched for references. Their kinds end in `Cluster`, and each Cluster has one
+/// object.
 const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
 
-/// Who refers to what, by keys on the source.
+/// The referring objects of each referenced object, by keys on the source.
 type Referred = BTreeMap<ObjectKey, Vec<ObjectKey>>;
 
 impl MovePlan {
-    /// Tells of each object that the infrastructure of a Cluster refers to in a field `spec.…Ref`, and that neither moves nor
-    /// is on the target. A list of each kind of infrastructure, and one of each kind that is referred to and stays.
+    /// Warns about each object that a field `spec.…Ref` of a Cluster's infrastructure names, and that neither moves nor
+    /// exists on the target.
+    /// Sends one list per kind and namespace of infrastructure, and one per kind of referenced objects that stay.
     pub(super) async fn check_references(
         &self,
         source: &ManagementCluster,
@@ -38,7 +40,7 @@ impl MovePlan {
         let there: BTreeMap<&ObjectKey, ObjectKey> =
             referred.keys().map(|key| (key, on_target(key, &request.namespace_map))).collect();
         let found = match TargetView::look_for(target, &there.values().collect()).await {
-            // Who may not look is told nothing.
+            // Without permission to read the objects, there is no warning.
             Err(error) if error.code() == Some(403) => return Ok(Vec::new()),
             found => found.map_err(at(MoveSide::Target))?.there,
         };
@@ -80,8 +82,8 @@ impl MovePlan {
     }
 }
 
-/// What the fields `spec.…Ref` of an object mean. Without a kind it is a Secret; without a group it is of the group of the
-/// object, and without a namespace of its namespace.
+/// Returns the objects that the fields `spec.…Ref` of an object name. The default kind is Secret. The default group and
+/// namespace are those of the object.
 fn references<'o>(
     object: &'o Object,
     key: &'o ObjectKey,

@@ -1,4 +1,4 @@
-//! Plans and outcomes as verbs print them: the types of `api::output`.
+//! Plans and outcomes in the types of `api::output`, as commands print them.
 
 use api::output::{self, MoveAction, MovedObject, MovingObject, StayingObject};
 use apply::{ObjectKey, object_name};
@@ -8,7 +8,7 @@ use super::{MovePlan, OnTarget};
 use crate::{MoveJournal, MoveOutcome, MoveReport, MoveRequest};
 
 impl MovePlan {
-    /// The plan as it is printed.
+    /// Returns the plan in its printed form.
     pub fn report(&self, source: &str, target: Option<&str>, request: &MoveRequest) -> output::MovePlan {
         let moving = self.groups.iter().zip(1..).flat_map(|(group, number)| {
             group.iter().filter_map(move |node| self.moving(*node, number, request))
@@ -41,7 +41,7 @@ impl MovePlan {
 
     fn staying(&self, node: NodeId) -> Option<StayingObject> {
         let Fate::Stays(why) = self.selection.fate(node) else { return None };
-        // Those of other namespaces were only looked at for what they may belong to.
+        // Objects of other namespaces were read only to find their owners.
         let told = !matches!(why, Excluded::OtherNamespace);
         let graph = &self.discovered.graph;
         told.then(|| StayingObject {
@@ -62,21 +62,21 @@ fn action(on_target: Option<OnTarget>, kept: Option<KeptBecause>) -> MoveAction 
 }
 
 impl MoveOutcome {
-    /// The outcome as it is printed.
+    /// Returns the outcome in its printed form.
     pub fn report(&self) -> output::MoveReport {
         printed(&self.journal.run, Some(&self.journal), &self.objects, &self.differences)
     }
 }
 
 impl MoveReport {
-    /// The report as it is printed, with what a journal of the same move says.
+    /// Returns the report in its printed form, with the journal of the same move.
     pub fn report(&self, journal: Option<&MoveJournal>) -> output::MoveReport {
         printed(&self.run, journal.filter(|journal| journal.run == self.run), &self.objects, &[])
     }
 }
 
 impl MoveJournal {
-    /// How far it is, as it is printed.
+    /// Returns the state of the move in its printed form.
     pub fn report(&self) -> output::MoveState {
         output::MoveState {
             begun: self.begun.clone(),

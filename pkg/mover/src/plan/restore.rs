@@ -1,4 +1,4 @@
-//! What a restore is going to do.
+//! The plan of a restore.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,10 +32,10 @@ use crate::{
     target::{NamespaceState, TargetView, Tried, namespaces_on_target, try_one},
 };
 
-/// Objects are looked at, created, completed and resumed.
+/// Verbs for reading, creating, completing and resuming objects.
 const VERBS: [&str; 4] = ["get", "list", "create", "patch"];
 
-/// What is known of the target.
+/// The state of the target.
 struct Target<'t> {
     cluster: &'t ManagementCluster,
     kinds: Arc<Kinds>,
@@ -44,13 +44,13 @@ struct Target<'t> {
     view: TargetView,
 }
 
-/// Decides what becomes of every saved object on a target, and checks everything. Writes nothing.
+/// Decides the effect of every saved object on a target, and checks everything. Writes nothing.
 ///
-/// Of the request count the Clusters, by name; the namespaces, where none means all that were saved; the map of namespaces;
-/// the kinds whose status is taken along; and whether each object is tried.
+/// Uses these parts of the request: the Clusters by name, the namespaces (none for all), the namespace map, the kinds
+/// whose status is copied, and the dry runs of objects.
 /// # Errors
-/// `Problems` with everything that stands in the way: kinds that are not served, providers, rights, Clusters that run on the
-/// target already and lack objects, and Clusters that run under another name or on the source.
+/// `Problems` with all problems: unserved kinds, missing providers, missing permissions, running Clusters that lack
+/// objects, and Clusters that run under another name or on the source.
 pub async fn plan_restore(
     target: &ManagementCluster,
     saved: &SavedObjects,
@@ -103,7 +103,7 @@ fn graph(saved: &SavedObjects, types: &[Arc<TypeFacts>], kinds: &Kinds) -> Graph
     Graph::new(facts.collect())
 }
 
-/// The kind of an object in the version it was saved in, with what the target says of it.
+/// Returns the type of a saved object in its saved version, with the facts of the target.
 fn type_of(content: &SavedContent, types: &[Arc<TypeFacts>], kinds: &Kinds) -> Arc<TypeFacts> {
     let version = content.api_version.rsplit('/').next().unwrap_or_default();
     let (group, kind) = (content.key.group.as_str(), content.key.kind.as_str());
@@ -119,7 +119,8 @@ fn type_of(content: &SavedContent, types: &[Arc<TypeFacts>], kinds: &Kinds) -> A
 }
 
 impl MovePlan {
-    /// Kinds that the target serves and no move ever takes: a crafted owner reference must not bring, say, a role along.
+    /// Returns a problem for served kinds that no move takes. A crafted owner reference must not restore a role, for
+    /// example.
     fn foreign_kinds(&self, kinds: &Kinds) -> Option<Problem> {
         let moved: BTreeSet<GroupKind> =
             self.discovered.types.iter().map(|of| of.kind.group_kind()).collect();
@@ -135,7 +136,7 @@ impl MovePlan {
         })
     }
 
-    /// Files nothing leads to. The peer leaves them out in silence.
+    /// Warns about files that no Cluster leads to. clusterctl leaves these files out without a warning.
     fn unlinked(&self, saved: &SavedObjects) -> Option<Problem> {
         let unlinked = self
             .discovered
@@ -243,8 +244,8 @@ impl<'t> Target<'t> {
         problems
     }
 
-    /// A Cluster that is there must be the one that was saved, and must not be at work while objects of it are missing: who
-    /// looks after it would not know them.
+    /// Checks Clusters that exist on the target. Each must be the saved Cluster. A Cluster that lacks objects must be
+    /// paused, because its controllers do not know the missing objects.
     async fn check_clusters(
         &self,
         plan: &MovePlan,
@@ -314,7 +315,7 @@ impl<'t> Target<'t> {
         objects.chain(namespaces).collect()
     }
 
-    /// Tries what is to be created, where its namespace is.
+    /// Creates objects as dry runs, if their namespace exists.
     async fn try_objects(
         &self,
         plan: &MovePlan,
@@ -350,7 +351,7 @@ impl<'t> Target<'t> {
 }
 
 impl MovePlan {
-    /// Whether something that belongs to an object is to be created.
+    /// True if the plan creates the object or an object below it in the owner graph.
     pub(crate) fn lacks_some_of(&self, root: NodeId) -> bool {
         let (mut seen, mut next) = (BTreeSet::from([root]), vec![root]);
         while let Some(node) = next.pop() {

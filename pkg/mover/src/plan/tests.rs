@@ -17,7 +17,7 @@ use crate::{
     tests::{NEW, OLD, bootstrap, control_plane, core, docker},
 };
 
-/// A management cluster with the kinds and the inventory of four providers.
+/// Starts a management cluster with the kinds and the inventory of four providers.
 async fn side(version: &str) -> Fixture {
     let side = Fixture::start().await;
     install(&side).await;
@@ -26,7 +26,7 @@ async fn side(version: &str) -> Fixture {
     side
 }
 
-/// A source with a Cluster of two machines and a ConfigMap of nobody's, and a target with the namespace.
+/// Starts a source with a Cluster of two machines and an unrelated ConfigMap, and a target with the namespace.
 async fn two_sides() -> (Fixture, Fixture) {
     let (source, target) = (Box::pin(side(NEW)).await, Box::pin(side(NEW)).await);
     source.create(cluster("team/demo").control_plane(1).machine_deployment("work", 1)).await;
@@ -66,7 +66,7 @@ async fn problems(source: &Fixture, target: &Fixture, request: &MoveRequest) -> 
     }
 }
 
-/// `1 move Cluster team/demo (moves by itself)`
+/// Formats moving objects like `1 move Cluster team/demo (moves by itself)`.
 fn lines(plan: &MovePlan, request: &MoveRequest) -> Vec<String> {
     let report = plan.report("here", Some("there"), request);
     let line = |moving: &api::output::MovingObject| {

@@ -1,5 +1,5 @@
-//! Clusters that would run twice after a restore: two management clusters, or two Clusters of one, would reconcile the same
-//! machines.
+//! Clusters that would run twice after a restore. Two management clusters, or two Clusters of one management cluster,
+//! would reconcile the same machines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,21 +16,21 @@ use crate::{
 };
 
 const CORE: &str = "cluster.x-k8s.io";
-/// The kinds that tell which machines a Cluster has.
+/// The kinds that show the machines of a Cluster.
 const KINDS: [&str; 3] = ["Cluster", "Machine", "MachinePool"];
-/// Objects asked for at once.
+/// Page size of the lists.
 const PAGE: usize = 250;
 
-/// Facts by which a Cluster is recognised under another name.
+/// Facts that identify a Cluster under another name.
 #[derive(Clone, Debug, Default)]
 struct Fingerprint {
     uid: String,
     is_paused: bool,
-    /// `host:port`.
+    /// Address of the API server, `host:port`.
     endpoint: Option<String>,
-    /// Kind, namespace and name of its infrastructure.
+    /// Kind, namespace and name of the infrastructure.
     infrastructure: Option<String>,
-    /// Provider IDs of its machines.
+    /// Provider IDs of the machines.
     provider_ids: BTreeSet<String>,
 }
 
@@ -41,22 +41,22 @@ struct Fingerprints(BTreeMap<(String, String), Fingerprint>);
 /// A Cluster that a restore creates and resumes.
 struct Candidate<'p> {
     saved: &'p ObjectKey,
-    /// Its key on the target.
+    /// Key on the target.
     key: ObjectKey,
     fingerprint: Fingerprint,
 }
 
-/// A cluster that may run the same Clusters.
+/// A management cluster that may run the same Clusters.
 struct Place<'c> {
     cluster: &'c ManagementCluster,
-    /// True if the objects were saved there.
+    /// True if the objects were saved on this cluster.
     is_source: bool,
     is_target: bool,
 }
 
 /// Finds Clusters that run on the target under another name, or on the source, and that the restore would run as well.
 ///
-/// A source that nobody named is not asked; a warning says so.
+/// A source that the user has not named is not asked; a warning says so.
 pub(super) async fn check_twins(
     target: &ManagementCluster,
     plan: &MovePlan,
@@ -106,7 +106,7 @@ pub(super) async fn check_twins(
     Ok(found)
 }
 
-/// Looks for the Clusters on the cluster that the user has named as their source.
+/// Looks for the Clusters on the source cluster that the user named.
 async fn ask(
     source: &ManagementCluster,
     uid: Option<&str>,
@@ -126,7 +126,7 @@ async fn ask(
     }
 }
 
-/// The saved Clusters that would run after the restore.
+/// Returns the saved Clusters that would run after the restore.
 fn candidates<'p>(plan: &'p MovePlan, saved: &SavedObjects, request: &MoveRequest) -> Vec<Candidate<'p>> {
     let mut prints = Fingerprints::default();
     let mut clusters: Vec<NodeId> = Vec::new();
@@ -152,7 +152,7 @@ fn candidates<'p>(plan: &'p MovePlan, saved: &SavedObjects, request: &MoveReques
     clusters.into_iter().map(candidate).collect()
 }
 
-/// The Clusters of a management cluster, in all namespaces.
+/// Returns the Clusters of a management cluster, in all namespaces.
 async fn running(cluster: &ManagementCluster) -> Result<Fingerprints, ApiError> {
     let mut all = Fingerprints::default();
     for kind in KINDS {
@@ -165,7 +165,7 @@ async fn running(cluster: &ManagementCluster) -> Result<Fingerprints, ApiError> 
             pages.gather(|found: &mut Fingerprints, object| found.note(&object)).await?;
         all.merge(found);
     }
-    // Machines without their Cluster are nobody's.
+    // Machines without their Cluster are ignored.
     all.0.retain(|_, one| !one.uid.is_empty());
     Ok(all)
 }
@@ -229,7 +229,7 @@ impl Place<'_> {
         }
     }
 
-    /// The fact by which a running Cluster is the saved one.
+    /// Returns the fact that shows that a running Cluster is the saved one.
     fn likeness(&self, candidate: &Candidate<'_>, there: &Fingerprint, has_its_name: bool) -> Option<String> {
         let saved = &candidate.fingerprint;
         if saved.uid == there.uid {
@@ -241,7 +241,7 @@ impl Place<'_> {
         if saved.endpoint.is_some() && saved.endpoint == there.endpoint {
             return saved.endpoint.as_ref().map(|endpoint| format!("endpoint `{endpoint}`"));
         }
-        // Names mean the same machines only where they were saved.
+        // A name stands for the same machines only on the source cluster.
         if self.is_source && saved.infrastructure.is_some() && saved.infrastructure == there.infrastructure {
             return saved.infrastructure.as_ref().map(|object| format!("infrastructure `{object}`"));
         }

@@ -1,4 +1,4 @@
-//! What a move needs to be allowed on both sides.
+//! Permissions that a move needs on both clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,26 +8,27 @@ use inventory::{Problem, lease_permissions};
 use super::problem;
 use crate::MoveSide;
 
-/// Objects that move are read, paused, marked and deleted.
+/// Verbs on the source: objects are read, paused, marked and deleted.
 const ON_SOURCE: [&str; 4] = ["get", "list", "patch", "delete"];
-/// They are created, or replaced, looked at, resumed, and taken away again when the move is undone.
+/// Verbs on the target: objects are created or replaced, read and resumed. An abort deletes the objects.
 const ON_TARGET: [&str; 6] = ["get", "list", "create", "update", "patch", "delete"];
-/// The journal is a ConfigMap.
+/// Verbs for the journal, which is a ConfigMap.
 const JOURNAL: [&str; 4] = ["get", "create", "update", "patch"];
 
-/// Objects of one kind in one place.
+/// Objects of one kind in one namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Among {
-    /// The API group.
+    /// API group.
     pub(crate) group: String,
-    /// The plural.
+    /// Plural name of the kind.
     pub(crate) resource: String,
-    /// The namespace; empty for the whole cluster.
+    /// Namespace; empty for cluster-scoped objects.
     pub(crate) namespace: String,
 }
 
-/// What one side has to allow.
-/// Shape: `journal` is the namespace of the journal there, where it is known; `new_namespaces` whether some have to be made.
+/// Returns the permissions that one side must grant.
+/// Shape: `journal` is the namespace of the journal on this side, if known; `new_namespaces` are the namespaces to
+/// create.
 pub(crate) fn wanted(
     side: MoveSide,
     moving: &BTreeSet<Among>,
@@ -60,7 +61,8 @@ pub(crate) fn wanted(
         .collect()
 }
 
-/// What is denied on one side, kinds of one namespace that lack the same verbs in one line.
+/// Returns the denied permissions of one side as problems. Kinds of one namespace that lack the same verbs share a
+/// problem.
 pub(crate) fn denied(side: MoveSide, denied: &[Denied]) -> Vec<Problem> {
     let mut verbs: BTreeMap<(&str, String), BTreeSet<&str>> = BTreeMap::new();
     for Denied { permission, .. } in denied {

@@ -1,4 +1,4 @@
-//! What objects that move are like on the source.
+//! Checks of moving objects on the source.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use workload::{Content, Facts, Replicas};
 use super::{Findings, Purpose, Stage, listed, problem, remark};
 use crate::mark::{RESTORE, is_mark_of_save};
 
-/// Checks what is to move: provisioned, initialized, with nodes, nothing on its way out. Roll-outs, pauses of the user's,
-/// holders and owners outside the cluster are told.
-/// Source: clusterctl v1.14 client/cluster/mover.go (checkProvisioningCompleted), whose conditions these are; differs: all is
-/// told at once, what goes is refused, and what the user paused may move and stays paused.
+/// Checks that objects are provisioned, initialized, have nodes, and are not being deleted. Warns about roll-outs,
+/// blocked objects, GitOps tools, and pauses by the user.
+/// Source: clusterctl v1.14 client/cluster/mover.go (checkProvisioningCompleted), which has the same conditions.
+/// Differs: all problems are reported at once, and objects in deletion are refused. Objects that the user paused may
+/// move and stay paused.
 pub(crate) fn check_objects(moving: &[&Facts], stage: Stage<'_>, purpose: Purpose) -> Findings {
     let those = |is: &dyn Fn(&Facts) -> bool| -> Vec<&ObjectKey> {
         moving.iter().filter(|facts| is(facts)).map(|facts| &facts.key).collect()
@@ -34,7 +35,7 @@ pub(crate) fn check_objects(moving: &[&Facts], stage: Stage<'_>, purpose: Purpos
 
 type Those<'a, 'f> = &'a dyn Fn(&dyn Fn(&Facts) -> bool) -> Vec<&'f ObjectKey>;
 
-/// What is not yet what it is to be, named, with how to see how far it is.
+/// Returns the problems of objects that are not ready, with hints.
 pub(crate) fn unready(moving: &[&Facts]) -> Vec<Problem> {
     let rules = [
         ("the infrastructure is not provisioned yet", lacks_infrastructure as fn(&Content) -> bool),
@@ -49,7 +50,8 @@ pub(crate) fn unready(moving: &[&Facts]) -> Vec<Problem> {
     rules.into_iter().filter_map(told).collect()
 }
 
-/// How to see how far the first of these is; of a Machine that does not say whose it is, of any Cluster.
+/// Returns a hint to describe the Cluster of the first object. If the object names no Cluster, the hint has
+/// placeholders.
 fn look(found: &[&Facts]) -> String {
     let of_first = found.first().and_then(|facts| {
         let cluster = match facts.content {
@@ -74,14 +76,14 @@ fn lacks_node(of: &Content) -> bool {
     matches!(of, Content::Machine { has_node: false })
 }
 
-/// What is on its way out.
+/// Returns a problem for objects that are being deleted.
 fn going(those: Those<'_, '_>) -> Option<Problem> {
     let hint = "wait until they are gone, or see which finalizer holds them; on the target they would come to life again";
     let keys = those(&|facts| facts.is_just_going());
     (!keys.is_empty()).then(|| problem(format!("being deleted: {}", listed(keys)), hint))
 }
 
-/// What works at something, or is held.
+/// Warns about roll-outs, and about objects that block the move.
 fn restless(those: Those<'_, '_>) -> Vec<Problem> {
     let rolling =
         those(&|facts| matches!(&facts.content, Content::Replicas(replicas) if is_rolling(*replicas)));
@@ -127,7 +129,7 @@ fn paused(those: Those<'_, '_>, stage: Stage<'_>) -> Vec<Problem> {
     told
 }
 
-/// Tools that write objects again when they are gone.
+/// Warns about GitOps tools that create deleted objects again.
 fn gitops(moving: &[&Facts]) -> Vec<Problem> {
     let mut by_tool: BTreeMap<&str, Vec<&ObjectKey>> = BTreeMap::new();
     for facts in moving {
@@ -144,7 +146,7 @@ fn gitops(moving: &[&Facts]) -> Vec<Problem> {
     by_tool.into_iter().map(told).collect()
 }
 
-/// What is being saved or restored cannot be moved: the marks of either in what a move would take along.
+/// Returns problems for objects that carry the mark of a save or a restore. These objects cannot move.
 pub(crate) fn check_marks(moving: &[&Facts]) -> Vec<Problem> {
     let those = |is: fn(&str) -> bool| -> Vec<_> {
         let with = moving.iter().filter(|facts| facts.paused_by.as_deref().is_some_and(is));
@@ -168,8 +170,8 @@ pub(crate) fn check_marks(moving: &[&Facts]) -> Vec<Problem> {
     told
 }
 
-/// Checks what an earlier move was about to delete and left, when there is no journal of that move. With each object comes
-/// whether it is on the target; none when there is no target.
+/// Checks objects that an earlier move without a journal was about to delete. Each object comes with its presence on
+/// the target; none without a target.
 pub(crate) fn check_half_deleted(moving: &[(&Facts, Option<bool>)]) -> Findings {
     let left = moving.iter().filter(|(facts, _)| facts.is_deleted_for_move);
     let (lost, copied): (Vec<_>, Vec<_>) = left.partition(|(_, there)| *there == Some(false));

@@ -1,4 +1,4 @@
-//! What the choice of Clusters leaves behind or takes apart.
+//! Objects that the choice of Clusters leaves behind or separates.
 
 use apply::ObjectKey;
 use inventory::Problem;
@@ -6,7 +6,8 @@ use workload::{Excluded, Fate, Graph, NodeId, Selection};
 
 use super::{Findings, listed, problem, remark};
 
-/// Checks the choice: what it shares with Clusters that stay, and what stays although it belongs to what moves.
+/// Checks the choice for objects that are shared with Clusters that stay, and for objects that stay although they
+/// belong to moving objects.
 pub(crate) fn check_selection(graph: &Graph, selection: &Selection) -> Findings {
     let key = |node: NodeId| &graph.node(node).facts.key;
     let shared = selection.shared.iter().map(|(cluster, object)| {
@@ -18,7 +19,8 @@ pub(crate) fn check_selection(graph: &Graph, selection: &Selection) -> Findings 
     Findings { problems: shared.collect(), warnings: left_behind(graph, selection) }
 }
 
-/// Objects that belong to what moves and stay. The peer leaves them in silence. What is owned by what goes is told with it.
+/// Warns about objects that belong to moving objects and stay; clusterctl does not warn. Dependents of objects in
+/// deletion are reported with their owner.
 fn left_behind(graph: &Graph, selection: &Selection) -> Vec<Problem> {
     let (mut owner_stays, mut owner_missing, mut other) = (Vec::new(), Vec::new(), Vec::new());
     let mut going = Vec::new();
@@ -63,7 +65,7 @@ fn left_behind(graph: &Graph, selection: &Selection) -> Vec<Problem> {
     told
 }
 
-/// Whether an object stays because it, or an owner of it, is being deleted.
+/// True if an object stays because it or one of its owners is being deleted.
 fn goes_with(selection: &Selection, mut node: NodeId) -> bool {
     while let Fate::Stays(Excluded::OwnerStays(owner)) = selection.fate(node) {
         node = *owner;

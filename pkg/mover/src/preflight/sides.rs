@@ -1,4 +1,4 @@
-//! Source and target side by side: providers, kinds, namespaces, and what is on the target already.
+//! Comparison of source and target: providers, kinds, namespaces and existing objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,9 @@ use workload::TypeFacts;
 use super::{Findings, Stage, listed, problem, remark};
 use crate::target::{NamespaceState, TargetView};
 
-/// Each provider of the source is on the target, not older there.
-/// Source: clusterctl v1.14 client/cluster/mover.go (checkTargetProviders); differs: all is told at once, and the inventory
-/// is not defined on a target that has none.
+/// Checks that the target has each provider of the source in the same or a newer version.
+/// Source: clusterctl v1.14 client/cluster/mover.go (checkTargetProviders).
+/// Differs: all problems are reported at once, and an undefined inventory on the target is not created.
 pub(crate) fn check_providers(source: &ProviderInventory, target: &ProviderInventory) -> Vec<Problem> {
     if !target.is_defined {
         let ids: Vec<String> = source.providers.iter().map(|one| format!("`{}`", one.id)).collect();
@@ -31,7 +31,7 @@ pub(crate) fn check_providers(source: &ProviderInventory, target: &ProviderInven
     unfinished.into_iter().chain(lacking).collect()
 }
 
-/// The flag that names a provider in its version.
+/// Returns the flag that names a provider in its version.
 fn flag(InstalledProvider { id, version, .. }: &InstalledProvider) -> String {
     format!("--{} {}:{version}", id.provider_type.flag(), id.name)
 }
@@ -56,7 +56,7 @@ fn lacking(needed: &InstalledProvider, target: &ProviderInventory) -> Option<Pro
     })
 }
 
-/// The target serves each kind in the version its objects are written in.
+/// Checks that the target serves each kind in the version of its objects.
 pub(crate) fn check_kinds<'t>(
     moving: impl IntoIterator<Item = &'t TypeFacts>,
     target: &Kinds,
@@ -81,7 +81,7 @@ pub(crate) fn check_kinds<'t>(
     missing.into_iter().map(told).collect()
 }
 
-/// No namespace that objects go to is on its way out.
+/// Checks that no namespace for the objects is being deleted.
 pub(crate) fn check_namespaces(target: &BTreeMap<String, NamespaceState>) -> Vec<Problem> {
     let going = target.iter().filter(|(_, state)| **state == NamespaceState::Going);
     let told = |(name, _): (&String, &NamespaceState)| {
@@ -93,8 +93,8 @@ pub(crate) fn check_namespaces(target: &BTreeMap<String, NamespaceState>) -> Vec
     going.map(told).collect()
 }
 
-/// No two objects would come to the same place, and each namespace that is mapped holds something that moves.
-/// Shape: `places` are the keys on the source, each with that on the target.
+/// Checks that no two objects get the same key, and that each mapped namespace holds a moving object.
+/// Shape: `places` are source keys, each with its target key.
 pub(crate) fn check_places(
     places: &[(&ObjectKey, ObjectKey)],
     map: &BTreeMap<String, String>,
@@ -110,7 +110,7 @@ pub(crate) fn check_places(
             ));
         }
     }
-    // What was moved before is no longer there to be counted.
+    // A resumed move no longer sees the objects that were moved before.
     if matches!(stage, Stage::New) {
         let used: BTreeSet<&str> = places.iter().map(|(from, _)| from.namespace.as_str()).collect();
         let unused = map.iter().filter(|(from, _)| !used.contains(from.as_str()));
@@ -124,7 +124,8 @@ pub(crate) fn check_places(
     problems
 }
 
-/// What is on the target already: what goes there stands in the way, the rest is told when this move did not make it.
+/// Checks objects that exist on the target. Objects in deletion are problems. Objects that a new move overwrites are
+/// warnings.
 pub(crate) fn check_there(overwritten: &[ObjectKey], view: &TargetView, stage: Stage<'_>) -> Findings {
     let going: Vec<&ObjectKey> =
         view.there.iter().filter(|(_, there)| there.is_going).map(|(key, _)| key).collect();

@@ -27,7 +27,7 @@ fn key(kind: &str, place: &str) -> ObjectKey {
     }
 }
 
-/// An object without anything that would be told.
+/// Returns the facts of an object without problems.
 fn facts(kind: &str, place: &str, content: Content) -> Facts {
     let plural = format!("{}s", kind.to_lowercase());
     let of = TypeFacts {
@@ -93,7 +93,7 @@ fn what_is_ready_to_move_gives_nothing_to_tell() {
     assert_eq!(check(&objects, Stage::New), Findings::default());
 }
 
-/// Objects that are not ready in every way there is.
+/// Returns objects that are not ready, one for each possible reason.
 fn unready() -> Vec<Facts> {
     let bare = |place| facts("Cluster", place, Content::Cluster(ClusterFacts::default()));
     let initializing = ClusterFacts { infrastructure_provisioned: true, ..ClusterFacts::default() };

@@ -1,4 +1,4 @@
-//! Documents of files as objects.
+//! Parses files into objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use crate::{
 };
 
 impl SavedObjects {
-    /// Reads files: each may hold several documents. An object without a uid gets one of its own, and is found by owners that
-    /// name it without a uid, too.
+    /// Reads files with one or more documents each. An object without a uid gets a made-up uid. Owner references
+    /// without a uid find their owner by kind and name.
     /// # Errors
-    /// Everything that cannot be read, and objects that are there twice. No value is in a message: it may be secret.
+    /// All unreadable files, and all duplicate objects. Messages contain no values, because values may be secret.
     pub fn read(files: impl IntoIterator<Item = SavedFile>) -> Result<Self, Problems> {
         let (mut objects, mut checks) = (Vec::new(), ObjectChecks::default());
         for file in files {
@@ -30,7 +30,7 @@ impl SavedObjects {
         Ok(Self { objects, ..Self::default() })
     }
 
-    /// Adds what the manifest of a backup says: the cluster, its providers, and the objects that the user had paused.
+    /// Adds the content of a backup manifest: the cluster, its providers, and the objects that the user had paused.
     #[must_use]
     pub(crate) fn with(mut self, manifest: &BackupManifest) -> Self {
         self.source = Some(manifest.about.source.clone());
@@ -42,12 +42,12 @@ impl SavedObjects {
         self
     }
 
-    /// How many there are.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.objects.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
@@ -56,7 +56,7 @@ impl SavedObjects {
         self.objects.iter()
     }
 
-    /// The object of a uid.
+    /// Returns the object with a uid.
     pub(crate) fn by_uid(&self, uid: &str) -> Option<&SavedContent> {
         let at = self.objects.binary_search_by(|object| object.uid.as_str().cmp(uid)).ok()?;
         self.objects.get(at)
@@ -74,25 +74,25 @@ impl SavedContent {
         }
     }
 
-    /// The object; there always is one, as one was read.
+    /// Returns the object. Parsing never fails, because the text was written from an object.
     pub(crate) fn object(&self) -> Option<Object> {
         let value: Value = serde_json::from_slice(&self.json).ok()?;
         value.try_into().ok()
     }
 }
 
-/// Checks saved objects one after the other, and holds their keys alone: each must be complete, and there once.
+/// Checks saved objects one after the other, and holds only their keys. Each object must be complete and unique.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectChecks {
     problems: Vec<Problem>,
     doubles: Vec<Problem>,
-    /// Each with its file.
+    /// The key of each object, with its file.
     keys: BTreeMap<ObjectKey, String>,
     uids: BTreeMap<String, ObjectKey>,
 }
 
 impl ObjectChecks {
-    /// Reads and checks the objects of a file. No value is in a problem: it may be secret.
+    /// Reads and checks the objects of a file. Problems contain no values, because values may be secret.
     pub(crate) fn read(&mut self, file: &SavedFile) -> Vec<Object> {
         let name = &file.name;
         let objects = documents(&file.content).unwrap_or_else(|why| {
@@ -106,9 +106,9 @@ impl ObjectChecks {
         objects
     }
 
-    /// Ends the checks, and gives the keys of all objects.
+    /// Ends the checks and returns the keys of all objects.
     /// # Errors
-    /// Everything that cannot be read, else objects that are there twice.
+    /// All unreadable objects, otherwise all duplicate objects.
     pub(crate) fn finish(self) -> Result<BTreeSet<ObjectKey>, Problems> {
         let problems = if self.problems.is_empty() { self.doubles } else { self.problems };
         if problems.is_empty() { Ok(self.keys.into_keys().collect()) } else { Err(Problems { problems }) }
@@ -130,7 +130,7 @@ impl ObjectChecks {
 }
 
 fn documents(content: &[u8]) -> Result<Vec<Object>, String> {
-    // What this program and the peer write is one line of JSON; a stream of YAML is any other text.
+    // This program and clusterctl write one line of JSON. Any other text is a stream of YAML.
     if content.first() == Some(&b'{')
         && let Ok(value) = serde_json::from_slice::<Value>(content)
     {
@@ -148,7 +148,7 @@ fn documents(content: &[u8]) -> Result<Vec<Object>, String> {
     }
 }
 
-/// An object that no server has.
+/// Returns a problem for an object that no server can store.
 fn unusable(file: &str, object: &Object) -> Option<Problem> {
     let needed = [("apiVersion", object.api_version()), ("kind", object.kind()), ("name", object.name())];
     let hint = "take the file out of the folder, or complete it";
@@ -160,7 +160,7 @@ fn unusable(file: &str, object: &Object) -> Option<Problem> {
     Some(problem(format!("an object in `{file}` has a control character in its {field}"), hint))
 }
 
-/// Gives uids to objects without one, and to owner references without one the uid of the object they name.
+/// Gives uids to objects without one. Owner references without a uid get the uid of the object they name.
 fn make_up_uids(objects: &mut [Object]) {
     let mut made_up: BTreeMap<(String, String, String), String> = BTreeMap::new();
     for (number, object) in objects.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Restores of what was saved: on another cluster, cut off anywhere, and of files that are not as they should be.
+//! Restores to another cluster, after interruptions, and of invalid files.
 
 mod twins;
 
@@ -20,7 +20,7 @@ use crate::{
     tests::lab::{Lab, Lines},
 };
 
-/// All that was saved.
+/// Requests all saved objects.
 fn everything() -> MoveRequest {
     MoveRequest { namespaces: BTreeSet::new(), ..request() }
 }
@@ -44,7 +44,7 @@ async fn problems(lab: &Lab, files: &Files) -> Vec<String> {
     }
 }
 
-/// What a move of the same world makes of the target.
+/// Returns the target after a move of the same world.
 async fn moved_target(world: &World) -> State {
     let started = world.start().await;
     moves(&started.lab, &request(), "1").await.unwrap();
@@ -67,7 +67,7 @@ fn what_was_saved_is_restored_as_a_move_would_have_brought_it() {
             let files = saved(&started.lab, how).await;
             let restored = restored(&started.lab, &files, &everything()).await.unwrap();
             assert_eq!(restored.created.len() + restored.kept.len(), files.len());
-            // The target has the identity of the whole cluster.
+            // The target already has the cluster-scoped identity.
             assert_eq!(restored.kept.len(), 1, "{:?}", restored.kept);
             assert_eq!(restored.paused.len(), 1, "{:?}", restored.paused);
             let found = target_of(&started.lab).await;
@@ -115,7 +115,7 @@ fn a_cluster_that_is_at_work_on_the_target_gets_no_second_one_to_look_after_it()
         let lab = &started.lab;
         let files = saved(lab, SaveRest::Paused).await;
         restored(lab, &files, &everything()).await.unwrap();
-        // All is there: nothing to do, and nothing wrong.
+        // All objects exist: nothing is created, and nothing is wrong.
         let again = restored(lab, &files, &everything()).await.unwrap();
         assert_eq!(again.created, []);
         lab.target.delete(kind::SECRET, "team/c-ca").await;

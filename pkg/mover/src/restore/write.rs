@@ -1,4 +1,4 @@
-//! One object that is to be on the target.
+//! Writes one object of a restore to the target.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -20,13 +20,13 @@ use crate::{
     target::kind_on_target,
 };
 
-/// Kinds of the target, as objects are written in them.
+/// The kinds of the target in which objects are written.
 pub(super) struct Writer {
     kinds: BTreeMap<(GroupKind, String), ApiKind>,
     references: References,
 }
 
-/// An object, and its copy that is to be.
+/// A saved object and the copy to write.
 struct Pair<'r> {
     facts: &'r Facts,
     kind: &'r ApiKind,
@@ -49,7 +49,7 @@ impl Writer {
         Ok(Self { kinds, references: References::of(restore.plan, restore.request) })
     }
 
-    /// Creates an object, or keeps the one that is there.
+    /// Creates an object, or keeps the existing one.
     pub(super) async fn write(&self, restore: &Restore<'_>, node: NodeId) -> Result<Made, ApiError> {
         let pair = self.pair(restore, node)?;
         if restore.is_expected(node) {
@@ -86,8 +86,8 @@ impl Writer {
     }
 }
 
-/// Keeps an existing object. One that an interrupted run has created is completed, and a paused Cluster that lacks objects is
-/// marked, so that this restore or the next one resumes it.
+/// Keeps an existing object. An object that an interrupted run created is completed. A paused Cluster that lacks
+/// objects is marked, so that this restore or the next one resumes the Cluster.
 async fn keep(restore: &Restore<'_>, node: NodeId, pair: &Pair<'_>) -> Result<Made, ApiError> {
     let ObjectKey { namespace, name, .. } = &pair.key;
     let Some(there) = restore.target.server.get(pair.kind, namespace, name).await? else {
@@ -111,7 +111,7 @@ async fn keep(restore: &Restore<'_>, node: NodeId, pair: &Pair<'_>) -> Result<Ma
     Ok(made(&there, true))
 }
 
-/// Takes the status along where that is wanted, and then our name off what was written.
+/// Writes the status if requested, then replaces the field managers by the saved ones.
 async fn repair(restore: &Restore<'_>, pair: &Pair<'_>, written: &Object) -> Result<(), ApiError> {
     let wanted = takes_status(pair.facts, &restore.request.include_status);
     let status = pair.saved.as_map().get("status").filter(|_| wanted);

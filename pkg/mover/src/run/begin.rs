@@ -1,4 +1,4 @@
-//! Taking up a move: a new one, one that was cut off, or one whose journal is lost.
+//! Starts a move: a new one, an interrupted one, or one whose journal is lost.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl<'a> Moving<'a, Begun> {
-    /// Takes the journals of both sides. None when there is nothing to do.
+    /// Takes the journals of both clusters. None if there is nothing to do.
     pub(super) async fn begin(
         route: Route<'_>,
         request: &'a MoveRequest,
@@ -52,7 +52,7 @@ impl<'a> Moving<'a, Begun> {
     }
 }
 
-/// The journal of a move that begins, or of one whose journal is lost and whose run is known.
+/// Returns the journal of a new move, or of a move with a lost journal and a known run.
 async fn new_journal(
     source: &ManagementCluster,
     target: &ManagementCluster,
@@ -70,7 +70,7 @@ async fn new_journal(
     Ok(journal)
 }
 
-/// The chosen Clusters by name, as what was chosen by labels may no longer be there to be chosen.
+/// Returns the chosen Clusters by name, because Clusters that were chosen by labels may be deleted later.
 fn chosen(request: &MoveRequest, plan: &MovePlan) -> Option<BTreeSet<String>> {
     if request.clusters == ClusterChoice::All {
         return None;
@@ -80,11 +80,11 @@ fn chosen(request: &MoveRequest, plan: &MovePlan) -> Option<BTreeSet<String>> {
     Some(clusters.map(|facts| format!("{}/{}", facts.key.namespace, facts.key.name)).collect())
 }
 
-/// The run of a move whose journal is lost: it is on what it has paused, here or there. On the target only what is no longer
-/// on the source counts, and only if it came from there.
+/// Returns the run of a move whose journal is lost, from the mark on an object that the move paused. Marked objects of
+/// the target count only if they came from this source and no longer exist there.
 /// # Errors
-/// `Orphaned` where nothing is left to move and Clusters of the target are paused by a move out of another cluster: nobody
-/// knows whether all of it came.
+/// `Orphaned` if nothing is left to move, and a move out of another cluster has paused Clusters of the target. It is
+/// unknown if that move is complete.
 async fn lost_run(
     Route { source, target }: Route<'_>,
     request: &MoveRequest,

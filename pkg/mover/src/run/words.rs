@@ -1,11 +1,11 @@
-//! What becomes of each object, in words.
+//! The outcome of each object in words.
 
 use workload::{Excluded, Fate, Graph, KeptBecause};
 
 use super::Work;
 
 impl Work<'_> {
-    /// Notes what becomes of everything that was discovered. What was noted before and is gone now was moved.
+    /// Records the outcome of every discovered object. Objects that were recorded before and are gone now were moved.
     pub(super) fn note_words(&mut self) {
         for (node, object) in self.plan.discovered.graph.iter() {
             let words = words(&self.plan.discovered.graph, self.plan.selection.fate(node));

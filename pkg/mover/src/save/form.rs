@@ -1,4 +1,4 @@
-//! Objects as the peer writes them into files.
+//! Objects in the file format of clusterctl.
 
 use std::io;
 
@@ -11,27 +11,27 @@ use workload::{MARK, PAUSED};
 
 use crate::pause::Resting;
 
-/// The name of the peer in lists of field managers.
+/// The field manager of clusterctl.
 const PEER: &str = "clusterctl";
 
-/// `Kind_namespace_name.yaml`; of two groups with one kind, two objects may have one name.
+/// Returns `Kind_namespace_name.yaml`. Objects whose kinds differ only in the group may share a file name.
 /// Source: clusterctl v1.14 client/cluster/objectgraph.go (getFilename).
 pub(super) fn file_name(key: &ObjectKey) -> String {
     format!("{}_{}_{}.yaml", key.kind, key.namespace, key.name)
 }
 
-/// How an object is written.
+/// The form in which an object is written.
 pub(super) struct Form<'a> {
-    /// What lists may leave out.
+    /// API version, which lists may omit.
     pub(super) api_version: &'a str,
-    /// The same.
+    /// Kind, which lists may omit.
     pub(super) kind: &'a str,
-    /// The way to pause it in the file alone.
+    /// The pause to add in the file only.
     pub(super) pausing: Option<Resting>,
 }
 
 impl Form<'_> {
-    /// One line of JSON: the object as it was read, without our mark on it.
+    /// Returns the object as one line of JSON, as it was read but without the mark of this program.
     pub(super) fn of(&self, mut object: Object) -> Vec<u8> {
         object.as_map_mut().insert("apiVersion".to_owned(), self.api_version.into());
         object.as_map_mut().insert("kind".to_owned(), self.kind.into());
@@ -47,7 +47,7 @@ impl Form<'_> {
     }
 }
 
-/// Takes off the mark, and what the list of field managers says of it.
+/// Removes the mark, and the mark's fields from the field managers.
 fn unmark(object: &mut Object) {
     let Some(metadata) = object.get_mut(&["metadata"]).and_then(Value::as_object_mut) else { return };
     take(metadata, "annotations", |annotations| drop(annotations.remove(MARK)));
@@ -68,7 +68,7 @@ fn unmark(object: &mut Object) {
     entries.retain(|entry| entry["manager"] != FIELD_MANAGER || entry.get("fieldsV1").is_some());
 }
 
-/// Changes a mapping in a mapping, and takes it off when nothing is left of it.
+/// Changes a nested mapping, and removes the mapping if it becomes empty.
 fn take(fields: &mut Map<String, Value>, name: &str, change: impl FnOnce(&mut Map<String, Value>)) {
     let Some(inner) = fields.get_mut(name).and_then(Value::as_object_mut) else { return };
     change(inner);
@@ -77,8 +77,8 @@ fn take(fields: &mut Map<String, Value>, name: &str, change: impl FnOnce(&mut Ma
     }
 }
 
-/// Whether a saved object was paused by somebody who is neither the peer nor this program: by the field managers of the
-/// pause. Without any, it was a move that paused it, as the peer takes it.
+/// True if another field manager than clusterctl and this program paused a saved object. Without field managers, the
+/// pause counts as that of a move, as in clusterctl.
 pub(crate) fn is_users_pause(object: &Object) -> bool {
     let (is_paused, field): (_, &[&str]) = match Resting::of(&ObjectKey::of(object)) {
         Some(Resting::Cluster) => {
@@ -97,11 +97,11 @@ pub(crate) fn is_users_pause(object: &Object) -> bool {
     is_paused && entries.into_iter().flatten().any(|entry| holds(entry) && !is_tool(entry))
 }
 
-/// JSON as Go writes it: keys sorted, what could end a script in HTML escaped, whole numbers without a fraction.
+/// Formats JSON like Go: sorted keys, escaped HTML characters, whole numbers without a fraction.
 /// Source: Go 1.25 encoding/json (Encoder, with HTML escaping), as apimachinery uses it for unstructured objects.
 pub(crate) fn go_json(value: &Value) -> Vec<u8> {
     let mut line = Vec::new();
-    // Neither a value nor a vector refuses anything.
+    // Writing a value to a vector never fails.
     let _ = value.serialize(&mut Serializer::with_formatter(&mut line, Go));
     line
 }

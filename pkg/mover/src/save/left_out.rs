@@ -1,4 +1,4 @@
-//! What belongs to saved objects and is not saved.
+//! Objects that belong to saved objects and are not saved.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use workload::{DELETE_FOR_MOVE, Going, NodeId};
 
 use super::Save;
 
-/// An object that was not saved, although it belongs to what was.
+/// An object that was not saved, although it belongs to saved objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Which one.
+    /// Object key.
     pub object: ObjectKey,
-    /// Why, in words: `it is being deleted`.
+    /// Reason in words: `it is being deleted`.
     pub why: String,
 }
 
-/// Objects that were to be read and are left out, each with the reason.
+/// Objects of the plan that are left out, each with the reason.
 #[derive(Debug, Default)]
 pub(super) struct Lost(BTreeMap<NodeId, String>);
 
@@ -33,14 +33,14 @@ impl Lost {
 }
 
 impl Save<'_> {
-    /// Whether an object is left out that has begun to go since the plan was made.
+    /// True if an object is left out because its deletion started after the planning.
     pub(super) fn leaves_out(&self, object: &Object) -> bool {
         self.plan.going == Going::LeftOut
             && object.get(&["metadata", "deletionTimestamp"]).is_some()
             && object.annotation(DELETE_FOR_MOVE).is_none()
     }
 
-    /// Takes out of a group what has an owner that is left out: it would be nobody's where it is restored.
+    /// Removes objects from a group whose owner is left out, because a restore could not give them this owner.
     pub(super) fn with_owners(&self, group: &[NodeId], lost: &mut Lost) -> Vec<NodeId> {
         let mut kept = Vec::new();
         for node in group {
@@ -56,7 +56,7 @@ impl Save<'_> {
         kept
     }
 
-    /// What the plan leaves out, and what was lost since.
+    /// Returns the objects that the plan leaves out, and the objects that were lost since.
     pub(super) fn left_out(&self, lost: Lost) -> Vec<LeftOut> {
         let told = |(node, why): (NodeId, String)| LeftOut { object: self.plan.facts(node).key.clone(), why };
         let mut left_out = self.plan.left_out();

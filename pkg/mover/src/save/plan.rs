@@ -1,4 +1,4 @@
-//! What is saved, and what stands in the way.
+//! The plan of a save.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,12 +17,11 @@ use crate::{
     preflight::{Purpose, denied, listed, problem},
 };
 
-/// Looks at the source and checks everything, as for a move, and that each object has a file of its own. Writes nothing.
-/// What is not ready or being deleted stands in the way of files. An archive, made every night, takes the first and leaves the
-/// second out; the plan warns of both.
+/// Reads the source and checks everything as for a move, and that each object has a file of its own. Writes nothing.
+/// Objects that are not ready or in deletion prevent a save into files. An archive, made every night, includes the
+/// former and leaves out the latter; the plan warns about both.
 /// # Errors
-/// `Problems` with everything that stands in the way. `Journal` while something is moved away. `Saving` while another run
-/// saves.
+/// `Problems` with all problems. `Journal` while objects are moved away. `Saving` while another run saves.
 pub async fn plan_save(
     source: &ManagementCluster,
     request: &MoveRequest,
@@ -64,12 +63,12 @@ pub async fn plan_save(
 }
 
 impl MovePlan {
-    /// The names of the files a save of this plan into files writes.
+    /// Returns the names of the files that a save of this plan writes.
     pub fn file_names(&self) -> BTreeSet<String> {
         self.selection.moving().map(|node| file_name(&self.facts(node).key)).collect()
     }
 
-    /// What belongs to what moves, and stays.
+    /// Returns the objects that belong to moving objects and stay.
     pub fn left_out(&self) -> Vec<LeftOut> {
         let graph = &self.discovered.graph;
         let left = |(node, _)| match self.selection.fate(node) {
@@ -83,11 +82,11 @@ impl MovePlan {
     }
 }
 
-/// Two objects in one file would be one.
+/// Returns problems for objects that would share a file.
 fn check_names(moving: &[&Facts]) -> Vec<Problem> {
     let mut files: BTreeMap<String, Vec<&Facts>> = BTreeMap::new();
     for facts in moving {
-        // On a disk that does not tell cases apart, too.
+        // Names are compared without case, because some file systems ignore case.
         files.entry(file_name(&facts.key).to_lowercase()).or_default().push(facts);
     }
     let told = |objects: &Vec<&Facts>| {
@@ -105,7 +104,8 @@ fn check_names(moving: &[&Facts]) -> Vec<Problem> {
     files.values().filter(|objects| objects.len() > 1).map(told).collect()
 }
 
-/// What something else than a save has paused: nobody knows what else it has done.
+/// Returns a problem for objects that a move or a restore has paused, because the other changes of that run are
+/// unknown.
 fn check_foreign(moving: &[&Facts]) -> Vec<Problem> {
     let is_foreign =
         |facts: &&&Facts| facts.paused_by.as_deref().is_some_and(|run| process_of(run).is_none());

@@ -1,4 +1,4 @@
-//! Rest on the source while it is read.
+//! Pauses the source while objects are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,12 +18,12 @@ use crate::{
     side_by_side::side_by_side,
 };
 
-/// The mark of a process.
+/// Returns the mark of a process.
 pub(super) fn run_of(holder: &Holder) -> String {
     format!("{SAVE}{}", holder.process)
 }
 
-/// Whether the save that has put a mark may still be at work.
+/// True if the save that set a mark may still be active.
 pub(super) fn is_at_work(run: &str, keeper: &JournalKeeper) -> bool {
     process_of(run).is_some_and(|process| {
         let holder = Holder { process: process.to_owned(), ..Holder::default() };
@@ -32,7 +32,8 @@ pub(super) fn is_at_work(run: &str, keeper: &JournalKeeper) -> bool {
 }
 
 impl Save<'_> {
-    /// What has to rest: not a class that Clusters which stay use, nor what the user has paused.
+    /// Returns the objects to pause, without ClusterClasses that remaining Clusters use, and without objects that the
+    /// user paused.
     pub(super) fn rests(&self) -> impl Iterator<Item = NodeId> {
         self.plan.selection.moving().filter(|node| {
             let facts = self.plan.facts(*node);
@@ -45,8 +46,8 @@ impl Save<'_> {
         })
     }
 
-    /// Pauses what does not rest by this run, and gives how many that were. What a save that was cut off has paused is taken
-    /// over.
+    /// Pauses objects that this run has not paused, and returns their number. Objects that an interrupted save paused
+    /// are taken over.
     pub(super) async fn pause(&self) -> Result<usize, MoveError> {
         let awake = self.rests().filter(|node| self.plan.facts(*node).paused_by.as_ref() != Some(&self.run));
         let at_most = self.source.server.max_in_flight();
@@ -69,29 +70,29 @@ impl Save<'_> {
     }
 }
 
-/// A save that has paused what it reads: one that is at work, or was cut off.
+/// A save that has paused objects, and is either active or interrupted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenSave {
-    /// Which process works or worked on it.
+    /// The process of the save.
     pub process: String,
-    /// Whether that process is known to have ended. Of those of other machines it is not.
+    /// True if the process is known to have ended, according to the keeper.
     pub is_over: bool,
-    /// Clusters and ClusterClasses that rest, sorted.
+    /// Paused Clusters and ClusterClasses, sorted.
     pub paused: Vec<ObjectKey>,
 }
 
-/// What is known of saves that are not at their end.
+/// The known saves that have not ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenSaves {
-    /// By process.
+    /// Saves by process.
     pub saves: Vec<OpenSave>,
-    /// What the user may not look at, each with the server's words: there may be marks on it.
+    /// Server messages for kinds that the user may not read. Objects of these kinds may carry marks.
     pub unseen: Vec<String>,
 }
 
-/// The saves whose marks are on something, in any namespace.
+/// Returns the saves whose marks are on objects, in any namespace.
 /// # Errors
-/// When the cluster cannot be asked.
+/// Fails if the cluster does not answer.
 pub async fn open_saves(source: &ManagementCluster, keeper: &JournalKeeper) -> Result<OpenSaves, MoveError> {
     let mut by_run: BTreeMap<String, BTreeSet<ObjectKey>> = BTreeMap::new();
     let mut unseen = Vec::new();
@@ -112,9 +113,9 @@ pub async fn open_saves(source: &ManagementCluster, keeper: &JournalKeeper) -> R
     Ok(OpenSaves { saves: open.collect(), unseen })
 }
 
-/// Resumes what a save of these namespaces has paused and left so when it was cut off, and tells of what.
+/// Resumes objects that an interrupted save of these namespaces paused, and returns their keys.
 /// # Errors
-/// `Saving` when that save is still at work.
+/// `Saving` if that save is still active.
 pub async fn resume_saved(
     source: &ManagementCluster,
     request: &MoveRequest,
@@ -122,7 +123,7 @@ pub async fn resume_saved(
 ) -> Result<Vec<ObjectKey>, MoveError> {
     let source = patient(source, request.timeout);
     let found = marked(&source).await.map_err(at(MoveSide::Source))?;
-    // Classes of other namespaces rest along with the Clusters that use them.
+    // ClusterClasses of other namespaces are paused together with the Clusters that use them.
     let here: BTreeSet<&String> = found
         .iter()
         .filter(|(key, _)| request.namespaces.is_empty() || request.namespaces.contains(&key.namespace))
@@ -139,7 +140,7 @@ pub async fn resume_saved(
     Ok(resumed)
 }
 
-/// Resumes what carries the mark of a run, classes first.
+/// Resumes the objects with the mark of a run, ClusterClasses first.
 pub(super) async fn resume_run(source: &ManagementCluster, run: &str) -> Result<Vec<ObjectKey>, MoveError> {
     let found = marked(source).await.map_err(at(MoveSide::Source))?;
     let ours = found.into_iter().filter(|(_, by)| by == run).map(|(key, _)| key);
@@ -161,7 +162,8 @@ pub(super) async fn resume_run(source: &ManagementCluster, run: &str) -> Result<
     Ok(resumed)
 }
 
-/// Looks first: who has taken the mark off in the meantime may have paused it himself.
+/// Resumes an object only if it still carries the mark of the run. Whoever removed the mark may have paused the object
+/// again.
 async fn resume_one(source: &ManagementCluster, key: &ObjectKey, run: &str) -> Result<bool, ApiError> {
     let Some(resting) = Resting::of(key) else { return Ok(false) };
     let server = &source.server;

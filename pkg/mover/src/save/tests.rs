@@ -1,4 +1,4 @@
-//! Saves of three Clusters: what is in the files, and what is left of them on the source.
+//! Saves of three Clusters: the content of the files, and the source afterwards.
 
 use std::{collections::BTreeMap, io, sync::Arc};
 
@@ -36,7 +36,7 @@ async fn saved_by(
     Box::pin(save_objects(source, request, plan, how, keeper, &mut keep)).await
 }
 
-/// Saves what a world has in `team`.
+/// Saves the namespace `team` of a world.
 pub(crate) async fn saved(lab: &Lab, how: SaveRest) -> Files {
     let mut files = Files::new();
     let lines = lab.lines();
@@ -72,7 +72,7 @@ fn files_hold_what_a_move_takes_along_as_the_peer_writes_it_and_the_source_goes_
             assert_eq!(*name, format!("{kind}_{namespace}_{plain}.yaml"));
             assert!(metadata["uid"].is_string() && metadata["resourceVersion"].is_string(), "{name}");
         }
-        // All rest in the files: those of the user, those of the save, and the class that goes on for others.
+        // All objects are paused in the files: those of the user, those of the save, and the shared ClusterClass.
         for name in ["a", "b", "c"] {
             assert_eq!(
                 parsed(&files, &format!("Cluster_team_{name}.yaml"))["spec"]["paused"],
@@ -189,7 +189,7 @@ fn objects_that_would_share_a_file_are_named_before_anything_is_paused() {
     runtime().block_on(async {
         let started = world.start().await;
         let lab = &started.lab;
-        // The name of a file holds no group.
+        // File names contain no group.
         let twin = kind::Kind { group: "twin.example.org", ..kind::DOCKER_CLUSTER };
         lab.source.create([support::cluster_api::definition(twin)]).await;
         lab.source.create([support::cluster_api::object(twin, "team/a").owned_by(kind::CLUSTER, "a")]).await;
@@ -234,7 +234,7 @@ fn saves_that_are_at_work_or_were_cut_off_are_told_of_with_what_they_have_paused
     });
 }
 
-/// What an archive is made of, and what is left out of it, an object a line.
+/// Returns the archived objects and the objects that are left out, one per line.
 async fn archived(source: &ManagementCluster, plan: MovePlan, how: SaveRest) -> (Vec<String>, Vec<String>) {
     let mut kept = Vec::new();
     let mut keep = |object: SavedObject| {

@@ -9,39 +9,39 @@ use workload::TypeFacts;
 use super::There;
 use crate::{MoveSide, create::without_delete_for_move};
 
-/// Objects of a kind in one namespace that are to be tried on the target.
+/// Objects of one kind in one namespace to try on the target.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
-    /// Their kind, as it is written.
+    /// The type in which the objects are written.
     pub(crate) of: Arc<TypeFacts>,
-    /// Their namespace on the source; empty for the whole cluster.
+    /// Namespace on the source; empty for cluster-scoped objects.
     pub(crate) namespace: String,
-    /// By name.
+    /// Attempts by object name.
     pub(crate) objects: BTreeMap<String, Attempt>,
 }
 
-/// How an object is tried.
+/// A dry run of one object.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
-    /// Its key on the target.
+    /// Key on the target.
     pub(crate) key: ObjectKey,
-    /// What it would replace there; none for what would be created.
+    /// The existing object to replace; none for a creation.
     pub(crate) replaces: Option<There>,
 }
 
-/// What came of trying.
+/// The results of dry runs.
 #[derive(Debug, Default)]
 pub(crate) struct Tried {
-    /// What the target would not take.
+    /// Objects that the target rejects.
     pub(crate) refused: Vec<(ObjectKey, ApiError)>,
-    /// What cannot be tried: an admission webhook does not take part in dry runs.
+    /// Objects that cannot be tried, because an admission webhook does not support dry runs.
     pub(crate) untried: Vec<ObjectKey>,
 }
 
-/// What a server says when a webhook has side effects.
+/// Part of the server message about a webhook with side effects.
 /// Source: kube-apiserver 1.36, apiserver/pkg/admission/plugin/webhook/errors (NewDryRunUnsupportedErr).
 const NO_DRY_RUN: &str = "does not support dry run";
-/// What a server makes itself, and owners, who are not on the target yet.
+/// Metadata fields that the server sets, and owners, which are not on the target yet.
 const NOT_SENT: [&str; 8] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
@@ -54,10 +54,10 @@ const NOT_SENT: [&str; 8] = [
 ];
 
 impl Trial {
-    /// Reads these objects and creates or replaces each on the target as a dry run. No more than a page of them is held.
-    /// Secrets and ConfigMaps are read one by one: most of those that are there stay.
+    /// Reads these objects, and creates or replaces each on the target as a dry run. Holds at most one page of objects.
+    /// Secrets and ConfigMaps are read one by one, because most of them stay.
     /// # Errors
-    /// When a side does not answer; a refusal is no error here.
+    /// Fails if a side does not answer. A rejected object is no error.
     pub(crate) async fn run(
         &self,
         source: &ManagementCluster,
@@ -100,9 +100,9 @@ impl Trial {
 }
 
 impl Tried {
-    /// Notes what a target said to an object.
+    /// Records the response of the target to an object.
     /// # Errors
-    /// When it said nothing.
+    /// Fails if the target did not respond.
     pub(crate) fn note(&mut self, key: ObjectKey, error: ApiError) -> Result<(), ApiError> {
         match error {
             ApiError::Status { code: 400, ref message, .. } if message.contains(NO_DRY_RUN) => {
@@ -129,7 +129,7 @@ impl Attempt {
             metadata.insert("resourceVersion".to_owned(), there.version.as_str().into());
         }
         match target.server.replace(kind, &object, FIELD_MANAGER, WriteMode::DryRun).await {
-            // It was changed, or went, meanwhile.
+            // The object was changed or deleted meanwhile.
             Err(error) if error.is_conflict() || error.is_not_found() => None,
             Err(error) => Some((self.key.clone(), error)),
             Ok(_) => None,
@@ -137,7 +137,7 @@ impl Attempt {
     }
 }
 
-/// Tries to create an object; what keeps it from that, if anything does.
+/// Creates an object as a dry run, and returns the error if the target rejects the object.
 pub(crate) async fn try_one(
     target: &ManagementCluster,
     kind: &ApiKind,
@@ -145,14 +145,14 @@ pub(crate) async fn try_one(
     object: Object,
 ) -> Option<(ObjectKey, ApiError)> {
     match target.server.create(kind, &sendable(object, key), FIELD_MANAGER, WriteMode::DryRun).await {
-        // It came meanwhile.
+        // The object was created meanwhile.
         Err(error) if error.is_already_there() => None,
         Err(error) => Some((key.clone(), error)),
         Ok(_) => None,
     }
 }
 
-/// What is sent of an object that is tried.
+/// Returns the part of an object that a dry run sends.
 fn sendable(mut object: Object, key: &ObjectKey) -> Object {
     object.as_map_mut().remove("status");
     if let Some(metadata) = object.get_mut(&["metadata"]).and_then(|metadata| metadata.as_object_mut()) {

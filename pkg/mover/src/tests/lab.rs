@@ -1,4 +1,4 @@
-//! Two management clusters for tests of what goes between them.
+//! Two management clusters for tests of moves.
 
 use inventory::ManagementCluster;
 use support::{
@@ -12,13 +12,13 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// A source and a target, on sandboxes that collect garbage.
+/// A source and a target on sandboxes that collect garbage.
 pub(crate) struct Lab {
     pub(crate) source: Fixture,
     pub(crate) target: Fixture,
 }
 
-/// The way to both, on which a run may be cut off.
+/// The connections to both clusters, on which a run may be interrupted.
 pub(crate) struct Lines {
     source: Wire,
     target: Wire,
@@ -29,7 +29,7 @@ impl Lab {
         Self { source: Fixture::start().await, target: Fixture::start().await }
     }
 
-    /// With the kinds of Cluster API on both.
+    /// Starts a lab with the kinds of Cluster API on both clusters.
     pub(crate) async fn with_kinds() -> Self {
         let lab = Self::start().await;
         futures::join!(install(&lab.source), install(&lab.target));
@@ -40,17 +40,17 @@ impl Lab {
         self.breaking_after(u64::MAX)
     }
 
-    /// Lines that break after so many requests to both together.
+    /// Returns lines that break after a total number of requests to both clusters.
     pub(crate) fn breaking_after(&self, requests: u64) -> Lines {
         self.breaking_after_those(requests, |_| true)
     }
 
-    /// The same, counting those alone that may change something.
+    /// Returns lines that break after a total number of writes to both clusters.
     pub(crate) fn breaking_after_writes(&self, writes: u64) -> Lines {
         self.breaking_after_those(writes, writes_something)
     }
 
-    /// Lines of one process that is stopped at one of its writes to either side.
+    /// Returns the lines of one process that stops at one of its writes to either cluster.
     pub(crate) fn stopping_at_write(&self, number: u64) -> Lines {
         let (source, target) = Wire::stopping_pair([&self.source, &self.target], number);
         Lines { source, target }
@@ -61,7 +61,7 @@ impl Lab {
         self.breaking_at(move |asked| counts(asked) && counted.fetch_add(1, Ordering::Relaxed) + 1 >= last)
     }
 
-    /// Lines that break at a request to either side; it still has an effect.
+    /// Returns lines that break at a request to either cluster. The last request still has an effect.
     pub(crate) fn breaking_at(
         &self,
         is_last: impl Fn(&Asked<'_>) -> bool + Clone + Send + Sync + 'static,
@@ -73,7 +73,7 @@ impl Lab {
         Lines { source: line(&self.source), target: line(&self.target) }
     }
 
-    /// Lines on which the first of some requests to either side waits for the end of a moment.
+    /// Returns lines on which the first matching request to either cluster waits for the end of a moment.
     pub(crate) fn waiting_at(
         &self,
         moment: &Moment,
@@ -103,7 +103,7 @@ impl Lines {
         self.source.resume();
     }
 
-    /// Waits for the end of something, or until one of the lines is broken.
+    /// Waits for the end of some work, or until a line breaks.
     pub(crate) async fn until_broken<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.source.until_broken(self.target.until_broken(work)).await.flatten()
     }

@@ -1,4 +1,4 @@
-//! Keys as people hold them.
+//! Keys and passphrases in their text forms.
 
 use std::{fmt, str::FromStr};
 
@@ -9,96 +9,96 @@ use age::{
 use data_encoding::Specification;
 use ring::{agreement, rand::SystemRandom};
 
-/// The digits of a key; after `age1` come 52 of them, and 6 that check them.
+/// The alphabet of keys. After `age1` come 52 digits of the key and 6 digits of its checksum.
 const DIGITS: &str = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const POINT: std::ops::Range<usize> = 4..56;
 
-/// Who may read an archive: `age1…`.
+/// A public key that archives are encrypted to: `age1…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipient(pub(super) x25519::Recipient);
 
-/// The secret half of a recipient: `AGE-SECRET-KEY-1…`. It cannot be printed, and is wiped when it is dropped.
+/// The secret key of a recipient: `AGE-SECRET-KEY-1…`. An identity is never printed, and is wiped on drop.
 pub struct Identity(pub(super) x25519::Identity);
 
-/// A passphrase. It cannot be printed, and is wiped when it is dropped.
+/// A passphrase. It is never printed, and is wiped on drop.
 #[derive(Debug)]
 pub struct Passphrase(pub(super) SecretString);
 
-/// A text that is not the key it is to be; it is not shown, as it may be secret.
+/// A text that is not a key of the expected type. Messages never show the text, because keys may be secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// A recipient is wanted.
+    /// A secret key instead of a public key.
     #[error("it is a secret key, and the public one is wanted")]
     Secret,
-    /// An identity is wanted.
+    /// A public key instead of a secret key.
     #[error("it is a public key, and the secret one is wanted")]
     Public,
-    /// Of SSH.
+    /// An SSH key.
     #[error("it is a key of SSH, and only keys of age are read")]
     Ssh,
-    /// Of a plugin, or of a later release.
+    /// A key of a plugin or of a later age release.
     #[error("it is a key of a plugin, or of another kind than X25519")]
     Kind,
-    /// Everybody knows what is encrypted to it.
+    /// A weak public key: anyone can decrypt data that is encrypted to it.
     #[error("it is a key that hides nothing")]
     Weak,
-    /// Anything else.
+    /// Any other text.
     #[error("it is no key of age, or was mistyped")]
     Other,
 }
 
-/// A file of keys with a line that is none.
+/// A key file with an invalid line, or without keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum KeyFileError {
-    /// Which line.
+    /// A line that is not a valid key.
     #[error("line {line} is not what it is to be")]
     Line {
-        /// Its number, from 1.
+        /// Line number, starting at 1.
         line: usize,
-        /// Why.
         #[source]
         source: KeyError,
     },
-    /// Comments alone.
+    /// A file with comments only.
     #[error("it holds no key")]
     Empty,
 }
 
 impl Recipient {
-    /// Those of a file, one a line, with blank lines and comments after `#`.
+    /// Reads the recipients of a file, one per line. Skips blank lines and lines that start with `#`.
     /// # Errors
-    /// The first line that is none, and a file without any.
+    /// Fails on the first invalid line, and on a file without keys.
     pub fn read_all(text: &str) -> Result<Vec<Self>, KeyFileError> {
         lines(text)
     }
 }
 
 impl Identity {
-    /// Those of a file, one a line, with blank lines and comments after `#`.
+    /// Reads the identities of a file, one per line. Skips blank lines and lines that start with `#`.
     /// # Errors
-    /// The first line that is none, and a file without any.
+    /// Fails on the first invalid line, and on a file without keys.
     pub fn read_all(text: &str) -> Result<Vec<Self>, KeyFileError> {
         lines(text)
     }
 }
 
 impl Passphrase {
-    /// Takes what was typed.
+    /// Wraps the text of a passphrase.
     pub fn new(text: String) -> Self {
         Self(SecretString::from(text))
     }
 
-    /// The text.
+    /// Returns the text of the passphrase.
     pub fn as_str(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// Whether nothing was typed.
+    /// True if the passphrase is empty.
     pub fn is_empty(&self) -> bool {
         self.as_str().is_empty()
     }
 
-    /// Whether the same was typed twice.
+    /// True if both passphrases are equal.
     pub fn is_same(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
     }
@@ -135,7 +135,8 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Whether the secret shared with a key is one: with a few points it is always zero. `age` ends the process over them.
+/// True if secrets shared with a key are not always zero. A few points always yield zero, and `age` ends the process on
+/// them.
 fn hides(recipient: &x25519::Recipient) -> bool {
     let mut digits = Specification::new();
     digits.symbols.push_str(DIGITS);
@@ -158,7 +159,7 @@ fn lines<K: FromStr<Err = KeyError>>(text: &str) -> Result<Vec<K>, KeyFileError>
     if keys.is_empty() { Err(KeyFileError::Empty) } else { Ok(keys) }
 }
 
-/// What a text is that is no key we read.
+/// Classifies a text that is not a supported key.
 fn no_key(text: &str) -> KeyError {
     let lower = Passphrase::new(text.to_lowercase());
     let lower = lower.as_str();
@@ -171,7 +172,7 @@ fn no_key(text: &str) -> KeyError {
     }
 }
 
-/// `age1NAME1…`: the name of a key may have letters that its data has not.
+/// True for a key of a plugin, `age1NAME1…`. The plugin name may contain letters that key data cannot.
 fn is_of_plugin(lower: &str) -> bool {
     lower.strip_prefix("age1").is_some_and(|rest| rest.contains('1'))
         || lower.starts_with("age-secret-key-pq-")

@@ -1,4 +1,4 @@
-//! Sealing and opening, and everything that must not open.
+//! Encryption, decryption, and files that must not open.
 
 use std::io::Read as _;
 
@@ -7,7 +7,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use super::*;
 use crate::archive::tests::archive;
 
-/// Of a pair that was made for these tests alone.
+/// A key pair for these tests only.
 const SECRET: &str = "AGE-SECRET-KEY-1S8NGYUDQZFKSGKR49WEQ5ZQKPTWFPHLTKP6U36N2UXNCM8ZSD7JS6RLJT4";
 const PUBLIC: &str = "age12g0u6mkjfhvlph66l0d5lem3r0xt2ze2m98cycm3fkzej3dtzpaq036rmm";
 const TO_RECIPIENT: &str = "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBPK2FXVnVBd1pCZHhxcFdHakgwd3E4bjRBZ01GQXNSeTNvYXUveEpIZW1n\
@@ -23,7 +23,7 @@ const AS_TEXT: &str = "-----BEGIN AGE ENCRYPTED FILE-----\n\
      dllHTjBqaUsyN3JxMXlLaGdua2t4OTAKQ6YVA2Dz8Z3bRgzGGa7fUhHhvi9JAX/T\n\
      bzNCzs+OJZKWzj5E8BMubghqnw==\n\
      -----END AGE ENCRYPTED FILE-----\n";
-/// Points of small order: whatever is multiplied with them, every secret is zero.
+/// Points of small order: every secret shared with them is zero.
 const WEAK: [&str; 5] = [
     "age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq5cu47z",
     "age1qyqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqj7vrya",
@@ -72,7 +72,7 @@ fn ours() -> ArchiveKeys {
     ArchiveKeys::Identities(vec![identity()])
 }
 
-/// What a payload holds, whatever it is.
+/// Returns the decrypted payload, whatever the payload contains.
 fn opened(bytes: &[u8], keys: &ArchiveKeys) -> io::Result<Vec<u8>> {
     let archive = ArchiveInput::open(bytes).unwrap();
     let lock = archive.lock();
@@ -99,7 +99,7 @@ fn each_recipient_reads_what_is_sealed_and_nobody_else() {
 }
 
 // Row: D-175
-/// Written by age v1.1.1, by `age -r PUBLIC`, `age -a -r PUBLIC` and `age -p`.
+/// Input written by age v1.1.1, with `age -r PUBLIC`, `age -a -r PUBLIC` and `age -p`.
 #[test]
 fn what_the_program_age_has_written_is_read() {
     let of_recipient = STANDARD.decode(TO_RECIPIENT).unwrap();

@@ -1,9 +1,8 @@
-//! Runs that follow each other, and what becomes of a journal that somebody deletes.
+//! Successive runs, and journals that somebody deletes.
 
 use super::*;
 use api::output::MovePhase;
 
-/// Takes a new journal as a process.
 async fn take(lab: &Lab, journal: MoveJournal, keeper: &JournalKeeper) -> Result<HeldJournal, JournalError> {
     let lines = lab.lines();
     HeldJournal::take(&lines.source().await, &lines.target().await, journal, keeper).await
@@ -98,7 +97,7 @@ async fn a_journal_deleted_during_a_run_stops_it_and_stays_deleted() {
         let error = held.update(|journal| journal.phase = MovePhase::Creating).await.unwrap_err();
         assert!(matches!(error, JournalError::TakenOver), "{error:?}");
         assert_eq!(both(&lab).await.map(|kept| kept.is_none()), sides);
-        // The next run resumes what is left.
+        // The next run resumes the remaining journal.
         let next = take(&lab, begun(), &keeper("2")).await.unwrap();
         assert_eq!(next.journal.run == run, sides != [true, true], "{sides:?}");
         assert_eq!(both(&lab).await, [Some(next.journal.clone()), Some(next.journal.clone())], "{sides:?}");

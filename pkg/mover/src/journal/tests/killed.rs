@@ -1,9 +1,9 @@
-//! A run that ends after any of its requests, and the next one.
+//! A run that ends after any of its requests, and the next run.
 
 use super::*;
 use api::output::MovePhase;
 
-/// Everything a run writes.
+/// Performs all journal writes of a run.
 async fn work(
     source: &ManagementCluster,
     target: &ManagementCluster,

@@ -17,7 +17,7 @@ use crate::{
     tests::lab::Lab,
 };
 
-/// All of `team` as `tests`, but without the Cluster that the user has paused.
+/// Requests only Cluster `c`, and maps the namespace `team` to `tests`.
 fn elsewhere() -> MoveRequest {
     MoveRequest { namespace_map: [("team".to_owned(), "tests".to_owned())].into(), ..alone("c") }
 }
@@ -26,14 +26,14 @@ fn alone(cluster: &str) -> MoveRequest {
     MoveRequest { clusters: ClusterChoice::Named(BTreeSet::from([cluster.to_owned()])), ..everything() }
 }
 
-/// A backup of the source.
+/// Returns a backup of the source.
 async fn backup(lab: &Lab, files: &Files) -> SavedObjects {
     let mut objects = SavedObjects::read(as_saved(files)).unwrap();
     objects.source = Some(lab.lines().source().await.identity().await.unwrap());
     objects
 }
 
-/// The problems of a plan, else its warnings.
+/// Returns the problems of a plan, otherwise its warnings.
 async fn told(
     target: &ManagementCluster,
     objects: &SavedObjects,
@@ -82,7 +82,7 @@ fn a_copy_beside_the_running_cluster_is_refused_unless_one_is_paused() {
         set_paused(&lab.source, "team/c", json!(true)).await;
         let beside_paused = told(&source, &objects, &elsewhere(), RestoreOptions::default()).await;
         assert_eq!(twins(&beside_paused), Vec::<&str>::new());
-        // In place nothing runs twice.
+        // A restore in place runs no Cluster twice.
         set_paused(&lab.source, "team/c", Value::Null).await;
         let in_place = told(&source, &objects, &alone("c"), RestoreOptions::default()).await;
         assert_eq!(twins(&in_place), Vec::<&str>::new());
@@ -102,7 +102,7 @@ fn a_twin_is_found_by_endpoint_provider_id_infrastructure_or_name() {
         let objects = backup(lab, &saved(lab, SaveRest::Paused).await).await;
         let (source, target) = (lab.lines().source().await, lab.lines().target().await);
         let options = RestoreOptions::default();
-        // On the target runs a Cluster that was restored before, under its own name.
+        // After an earlier restore, the target runs a Cluster under its own name.
         let files = saved(lab, SaveRest::Paused).await;
         restored(lab, &files, &alone("c")).await.unwrap();
         let by_machine = told(&target, &objects, &elsewhere(), options).await;
@@ -112,7 +112,7 @@ fn a_twin_is_found_by_endpoint_provider_id_infrastructure_or_name() {
         assert_eq!(twins(&by_endpoint), ["endpoint `c.example.org:6443`"]);
         let endpoint = json!({"spec": {"controlPlaneEndpoint": {"host": "d.example.org"}}});
         lab.target.merge(kind::CLUSTER, "team/c", &endpoint).await;
-        // Names mean nothing on a cluster that the backup is not of.
+        // Names are ignored on a cluster that is not the source of the backup.
         assert_eq!(twins(&told(&target, &objects, &elsewhere(), options).await), Vec::<&str>::new());
         lab.source.merge(kind::MACHINE, machine, &json!({"spec": {"providerID": null}})).await;
         lab.source.merge(kind::CLUSTER, "team/c", &json!({"metadata": {"finalizers": null}})).await;
@@ -183,7 +183,7 @@ fn a_paused_restore_leaves_clusters_paused_and_free_of_marks() {
             assert_eq!(one["metadata"]["annotations"].get(MARK), None, "{one}");
             assert!(one["spec"]["paused"] == true || one["kind"] == "ClusterClass", "{one}");
         }
-        // The next restore keeps the pause, and says so.
+        // The next restore keeps the pause and says so.
         let again =
             told(&lab.lines().target().await, &objects, &everything(), RestoreOptions::default()).await;
         let kept = "paused on this cluster, and stays paused: Cluster team/a, Cluster team/c".to_owned();

@@ -1,4 +1,4 @@
-//! A move that is cut off before its first deletion, and undone.
+//! A move that is interrupted before its first deletion, and aborted.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
@@ -8,11 +8,11 @@ use std::{
 use super::world::{State, World, keeper, moved, request, state};
 use crate::{MoveError, Route, abort_move, tests::lab::Lab};
 
-/// How a move that was cut off could be undone.
+/// The result of aborting an interrupted move.
 enum Undone {
-    /// Both sides are as they were.
+    /// Both clusters are as before the move.
     Yes,
-    /// It had deleted something, or come to its end.
+    /// The move has deleted objects, or has finished.
     TooLate,
 }
 

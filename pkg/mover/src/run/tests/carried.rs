@@ -1,4 +1,4 @@
-//! Moves that nobody cuts off.
+//! Moves without interruptions.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::{
     ClusterChoice, MoveRequest, Route, carry_out_move, move_report, move_state, plan_move, tests::lab::Lab,
 };
 
-/// Kinds of the world.
+/// Number of kinds in the test world.
 const KINDS: usize = 18;
 
 // Row: PRV-62
@@ -53,7 +53,7 @@ async fn a_move_leaves_nothing_on_the_source_that_it_does_not_say_and_gives_the_
     assert!(words.contains(&"stayed: nothing links it to what moves"), "{words:?}");
     let objects =
         words.iter().filter(|words| words.starts_with("moved") || words.starts_with("copied")).count();
-    // Beside objects, each kind is looked at in each phase, however many there are.
+    // Besides the objects, each phase lists each kind, whatever the number of objects.
     let requests = source.total() + target.total();
     assert!(requests <= 5 * objects + 18 * KINDS, "{requests} requests for {objects} objects");
 }

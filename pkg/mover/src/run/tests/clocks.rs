@@ -18,7 +18,7 @@ use crate::tests::{lab::Lab, lease_request};
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// By how much the clock of this machine is wrong, in seconds.
+/// Error of the clock of this machine, in seconds.
 static OFFSET: AtomicI64 = AtomicI64::new(0);
 
 fn wall_clock() -> SystemTime {

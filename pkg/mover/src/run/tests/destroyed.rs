@@ -1,4 +1,4 @@
-//! A target that is lost while the source is being deleted.
+//! A target that is lost while objects are deleted on the source.
 
 use std::{
     sync::{
@@ -17,10 +17,10 @@ use support::{
 use super::world::{World, moved, request};
 use crate::{MoveRequest, tests::lease_request};
 
-/// Deletes as many objects as one step of a move deletes at most: those of a Cluster, that own nothing.
+/// Maximum number of objects that one step of a move deletes: objects of a Cluster that own nothing.
 const MOST_IN_A_BATCH: u64 = 14;
 
-/// The target is lost at one of the deletions on the source. Tells how many deletions there were in all.
+/// Loses the target at one of the deletions on the source. Returns the total number of deletions.
 async fn lost_at_deletion(number: u64, world: &World) -> u64 {
     let started = world.start().await;
     let lab = &started.lab;

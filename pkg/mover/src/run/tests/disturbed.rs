@@ -1,4 +1,4 @@
-//! What happens to a move while it goes on.
+//! Disturbances during a move.
 
 use api::output::MovePhase;
 use serde_json::json;
@@ -46,7 +46,7 @@ async fn what_blocks_a_move_is_waited_for_and_named_when_the_time_is_over() {
     let request = request();
     let run = moved(&source, &target, &request, "2");
     let release = async {
-        // It is paused, and marked, by the time the provider lets it go.
+        // The Cluster is paused and marked before the provider releases the object.
         while lab.source.get(kind::CLUSTER, "team/c").await.unwrap()["metadata"]["annotations"][MARK]
             .is_null()
         {

@@ -1,4 +1,4 @@
-//! Objects of others on the target, and changes by others while a move runs.
+//! Foreign objects on the target, and changes by others during a move.
 
 use api::output::MovePhase;
 use std::sync::{
@@ -30,7 +30,7 @@ async fn lab() -> Lab {
     lab
 }
 
-/// An object that moves by itself.
+/// Returns an object that moves because of its own label.
 fn labelled(kind: Kind, place: &str, value: &str) -> Object {
     let content = json!({"from": value});
     let field = if kind == kind::SECRET { "stringData" } else { "data" };
@@ -41,7 +41,7 @@ fn from(object: Option<Value>) -> Value {
     object.expect("it is there")["data"]["from"].clone()
 }
 
-/// The objects that could not be written.
+/// Returns the objects that could not be written.
 fn failed(outcome: Result<MoveOutcome, MoveError>) -> Vec<String> {
     match outcome {
         Err(MoveError::Objects { failures, .. }) => {
@@ -51,7 +51,7 @@ fn failed(outcome: Result<MoveOutcome, MoveError>) -> Vec<String> {
     }
 }
 
-/// The objects that differ, with their paths.
+/// Returns the objects that differ, with their paths.
 fn differing(outcome: Result<MoveOutcome, MoveError>) -> Vec<(String, String)> {
     match outcome {
         Err(MoveError::Differs { differences }) => {
@@ -61,7 +61,7 @@ fn differing(outcome: Result<MoveOutcome, MoveError>) -> Vec<(String, String)> {
     }
 }
 
-/// Moves, and does something on entering a phase.
+/// Runs a move, and a change when the move enters a phase.
 async fn moved_with(
     lab: &Lab,
     request: &MoveRequest,
@@ -262,7 +262,7 @@ async fn assert_nothing_is_deleted(source: &Fixture) {
     }
 }
 
-/// DockerMachines of the target lose their specs.
+/// A definition with which DockerMachines of the target lose their specs.
 const PRUNING: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: dockermachines.infrastructure.cluster.x-k8s.io}

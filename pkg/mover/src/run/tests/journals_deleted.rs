@@ -1,4 +1,4 @@
-//! Both journals of a move deleted by hand, in every phase of it.
+//! Moves whose journals were both deleted by hand, in every phase.
 
 use support::wire::Moment;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{JournalError, MoveError, tests::lab::Lab};
 
-/// The same command completes the move, every object once.
+/// Fails unless the same command completes the move, with every object once.
 async fn assert_completed(lab: &Lab, moved: &State, when: &str) {
     assert_no_twins(lab, when).await;
     move_again(lab).await.unwrap_or_else(|error| panic!("{when}: {error:?}"));

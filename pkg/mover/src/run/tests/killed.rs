@@ -1,4 +1,4 @@
-//! A move that is cut off after any of its requests, and the same one again.
+//! A move that is interrupted after any of its requests, and resumed.
 
 use std::{
     collections::HashSet,
@@ -10,10 +10,11 @@ use std::{
 
 use super::world::{State, World, moved, moves, request, state};
 
-/// Revisions of both sides at which a move was gone on with already.
+/// Revisions of both clusters from which a move was already resumed.
 type Seen = Mutex<HashSet<(u64, u64)>>;
 
-/// Cuts a move off after so many requests to both sides, and does it again. Tells whether it was cut off at all.
+/// Interrupts a move after a number of requests to both clusters, and resumes the move. Returns false if the move ended
+/// before.
 async fn killed_after(requests: u64, world: &World, expected: &State, seen: &Seen) -> bool {
     let started = world.start().await;
     let lab = &started.lab;
@@ -24,12 +25,12 @@ async fn killed_after(requests: u64, world: &World, expected: &State, seen: &See
         return false;
     }
     let when = format!("killed after {requests} requests");
-    // A request that wrote nothing leaves what the one before it left.
+    // A request without a write leaves the same state as the request before.
     let (here, there) = (lab.source.sandbox().revision(), lab.target.sandbox().revision());
     if !seen.lock().unwrap().insert((here, there)) {
         return true;
     }
-    // Garbage is collected before anybody comes back.
+    // Garbage is collected before the move is resumed.
     futures::join!(lab.source.settled(), lab.target.settled());
     moves(lab, &request(), "2").await.unwrap_or_else(|error| panic!("{when}: {error:?}"));
     let found = state(lab).await;
@@ -38,8 +39,8 @@ async fn killed_after(requests: u64, world: &World, expected: &State, seen: &See
     true
 }
 
-/// All points together take three minutes of processor time; so many apart they fall into all phases and on every kind of
-/// write. With 1 here every single request is tried.
+/// Distance between tested requests. All requests together take three minutes of processor time. This distance reaches
+/// all phases and every kind of write. With 1, every request is tested.
 const STEP: u64 = 3;
 
 fn runtime() -> tokio::runtime::Runtime {

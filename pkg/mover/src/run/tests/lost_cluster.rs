@@ -1,4 +1,4 @@
-//! A cluster of a move destroyed and replaced by an empty one, in every phase of the move.
+//! A cluster of a move that is destroyed and replaced by an empty one, in every phase.
 
 use api::output::MovePhase;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// The lab after one of its clusters was replaced by one with the same providers, and no Clusters.
+/// Replaces one cluster of the lab by a cluster with the same providers and without Clusters.
 async fn replace(started: &mut Started, lost: MoveSide) {
     let empty = Fixture::start().await;
     installed(&empty).await;
@@ -32,7 +32,7 @@ fn remaining(lab: &Lab, lost: MoveSide) -> &Fixture {
     }
 }
 
-/// Neither the same command nor its abort is a way around the cluster that is lost, and neither writes anything.
+/// Fails unless the same command and its abort are both refused, without a write.
 async fn assert_refused(lab: &Lab, lost: MoveSide, when: &str) {
     let before = [objects(&lab.source).await, objects(&lab.target).await];
     for result in [move_again(lab).await, abort(lab).await] {
@@ -52,7 +52,7 @@ async fn end_without(lab: &Lab, lost: MoveSide) -> Result<(), MoveError> {
     }
 }
 
-/// The phases in which the journal of the remaining cluster tells that it has every object.
+/// True if the journal of the remaining cluster shows, in this phase, that the cluster has every object.
 fn has_everything(lost: MoveSide, phase: MovePhase) -> bool {
     let is_past_return = matches!(phase, MovePhase::Deleting | MovePhase::Resuming);
     match lost {
@@ -61,7 +61,7 @@ fn has_everything(lost: MoveSide, phase: MovePhase) -> bool {
     }
 }
 
-/// Loses a cluster at every point of a move. `expected` are the objects of the remaining cluster in the end.
+/// Loses a cluster at every point of a move. `expected` is the final state of the remaining cluster.
 async fn lose_at_every_point(world: &World, lost: MoveSide, expected: &State) {
     for point in Point::all() {
         let when = format!("{lost} lost at {point:?}");
@@ -69,7 +69,7 @@ async fn lose_at_every_point(world: &World, lost: MoveSide, expected: &State) {
         replace(&mut started, lost).await;
         let lab = &started.lab;
         let Some(phase) = journal_phase(remaining(lab, lost)).await else {
-            // The move has ended there: nothing is left to do, and nothing is paused.
+            // The move has ended on the remaining cluster: nothing is left to do, and nothing is paused.
             state(lab).await.check(&when);
             move_again(lab).await.unwrap_or_else(|error| panic!("{when}: {error:?}"));
             continue;
@@ -98,7 +98,7 @@ async fn lose_at_every_point(world: &World, lost: MoveSide, expected: &State) {
     }
 }
 
-/// The phase of the unfinished move that a cluster has the journal of.
+/// Returns the phase of the unfinished move whose journal is on a cluster.
 async fn journal_phase(fixture: &Fixture) -> Option<MovePhase> {
     let cluster = crate::tests::cluster(fixture).await;
     let journal = crate::move_state(Some(&cluster), None).await.unwrap()?;

@@ -20,8 +20,8 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// The writes since the beginning of a phase at which runs are interrupted. The first two write the journal on one cluster
-/// and on the other.
+/// The writes at which runs are interrupted, counted from the start of a phase. The first two write the journal on one
+/// cluster and on the other.
 pub(super) const POINTS: [(MovePhase, &[u64]); 8] = [
     (MovePhase::Pausing, &[2, 5]),
     (MovePhase::Creating, &[1, 20]),
@@ -33,7 +33,7 @@ pub(super) const POINTS: [(MovePhase, &[u64]); 8] = [
     (MovePhase::Aborted, &[1]),
 ];
 
-/// A write of a run, counted from the beginning of a phase.
+/// A write of a run, counted from the start of a phase.
 #[derive(Clone)]
 pub(super) struct Point {
     pub(super) phase: MovePhase,
@@ -57,7 +57,7 @@ impl Point {
         self.phase >= MovePhase::Aborting
     }
 
-    /// A process that tells when it enters the phase.
+    /// Returns the keeper of a process that notices the start of the phase.
     pub(super) fn keeper(&self, process: &str) -> JournalKeeper {
         let this = self.clone();
         let store = move |journal: &MoveJournal| {
@@ -72,7 +72,7 @@ impl Point {
         counts && self.writes.fetch_add(1, Ordering::Relaxed) + 1 == self.write
     }
 
-    /// Interrupts a move at this point, or the abort of a move that was creating.
+    /// Interrupts a move at this point, or the abort of a move in phase `Creating`.
     pub(super) async fn interrupt(&self, world: &World) -> Started {
         let started = self.before(world).await;
         let point = self.clone();
@@ -84,7 +84,7 @@ impl Point {
         started
     }
 
-    /// The world before the run that is interrupted.
+    /// Returns the world before the interrupted run.
     pub(super) async fn before(&self, world: &World) -> Started {
         if self.is_of_abort() {
             return Box::pin(Self::new(MovePhase::Creating, 20).interrupt(world)).await;
@@ -92,7 +92,7 @@ impl Point {
         world.start().await
     }
 
-    /// The run that is interrupted at this point.
+    /// Runs the move or abort that is interrupted at this point.
     pub(super) async fn run(
         &self,
         source: &ManagementCluster,
@@ -113,7 +113,7 @@ impl std::fmt::Debug for Point {
     }
 }
 
-/// A move that may have nothing left to do.
+/// Runs a move that may have nothing left to do.
 pub(super) async fn move_with(
     source: &ManagementCluster,
     target: &ManagementCluster,
@@ -124,7 +124,7 @@ pub(super) async fn move_with(
     Box::pin(carry_out_move(Route { source, target }, &request, plan, keeper)).await.map(drop)
 }
 
-/// The same command again, or its abort, on lines that nobody disturbs.
+/// Runs the same command again, without interruptions.
 pub(super) async fn move_again(lab: &Lab) -> Result<(), MoveError> {
     let lines = lab.lines();
     move_with(&lines.source().await, &lines.target().await, &keeper("2")).await
@@ -136,7 +136,7 @@ pub(super) async fn abort(lab: &Lab) -> Result<(), MoveError> {
     Box::pin(abort_move(Route { source: &source, target: &target }, PATIENCE, &keeper)).await.map(drop)
 }
 
-/// The state before a move and the state after it.
+/// Returns the states before and after a move.
 pub(super) async fn before_and_after(world: &World) -> [State; 2] {
     let started = world.start().await;
     let before = state(&started.lab).await;
@@ -144,7 +144,7 @@ pub(super) async fn before_and_after(world: &World) -> [State; 2] {
     [before, state(&started.lab).await]
 }
 
-/// Fails if a Cluster of the namespace is at work on both sides.
+/// Fails if a Cluster of the namespace runs on both clusters.
 pub(super) async fn assert_no_twins(lab: &Lab, when: &str) {
     let at_work = |clusters: Vec<Value>| -> Vec<String> {
         let of_team = clusters.iter().filter(|cluster| cluster["metadata"]["namespace"] == "team");

@@ -1,4 +1,4 @@
-//! Controllers that say when they have seen the pause.
+//! Controllers that report when they have seen the pause.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,7 @@ use crate::tests::lab::Lab;
 
 const MACHINE: &str = "team/a-machine-0";
 
-/// What a move told: the objects it waited for, and its warnings.
+/// The events of a move: the objects that the move waited for, and its warnings.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<(Vec<String>, Vec<String>)>>);
 

@@ -1,4 +1,5 @@
-//! A move that is stopped at any of its writes while another run completes or undoes it; then it continues.
+//! A move that is stopped at any of its writes while another run completes or aborts the move. Then the first run
+//! continues.
 
 use std::{
     collections::BTreeMap,
@@ -19,19 +20,19 @@ use crate::{
     },
 };
 
-/// So many writes apart moves are stopped; with 1 every single write is tried.
+/// Distance between tested writes. With 1, every write is tested.
 const STEP: u64 = 7;
 
-/// The run in between.
+/// The run that acts while the first run is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Second {
-    /// The same move.
+    /// The same move again.
     Move,
-    /// It is undone.
+    /// An abort of the move.
     Abort,
 }
 
-/// Runs something under the leases of both clusters.
+/// Runs some work under the leases of both clusters.
 pub(super) async fn under_leases<T>(
     lines: &Lines,
     process: &str,
@@ -40,7 +41,7 @@ pub(super) async fn under_leases<T>(
     under_leases_of(lines, &lease_request(process), work).await
 }
 
-/// The same with leases that are requested in this way.
+/// Runs some work under the leases that a request acquires.
 pub(super) async fn under_leases_of<T>(
     lines: &Lines,
     request: &LeaseRequest,
@@ -77,7 +78,7 @@ async fn both_sides(lab: &Lab) -> [BTreeMap<String, Value>; 2] {
     [objects(&lab.source).await, objects(&lab.target).await]
 }
 
-/// Stops a move at one of its writes. Tells whether it has so many.
+/// Stops a move at one of its writes. Returns false if the move has fewer writes.
 async fn stopped_at(number: u64, second: Second, world: &World, before: &State, expected: &State) -> bool {
     let started = world.start().await;
     let lab = &started.lab;
@@ -113,7 +114,7 @@ async fn stopped_at(number: u64, second: Second, world: &World, before: &State, 
             found.check(&when);
             found.assert_same(if second == Second::Move { expected } else { before }, &when);
         }
-        // It was stopped as it wrote its journal, or had deleted something.
+        // The first run was stopped while writing its journal, or had deleted objects.
         Err(MoveError::NoMove { .. } | MoveError::TooLate) if second == Second::Abort => {}
         Err(error) => panic!("{when}: {error:?}"),
     }

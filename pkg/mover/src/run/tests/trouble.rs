@@ -1,4 +1,4 @@
-//! Servers that are away for a while, and that forget.
+//! Servers that are unreachable for a while, and lists that expire.
 
 use std::{
     sync::{
@@ -17,9 +17,9 @@ use tokio::time::Instant;
 
 use super::world::{World, moved, moves, request, state};
 
-/// For how long a server is away.
+/// Duration of an outage.
 const AWAY: Duration = Duration::from_secs(30);
-/// More than are read at once.
+/// Number of objects; more than one page.
 const MANY: usize = 260;
 const TO_MOVE: &str = "clusterctl.cluster.x-k8s.io/move";
 

@@ -1,4 +1,4 @@
-//! Three Clusters to move, and what a move makes of them.
+//! A world of three Clusters for tests, and its state after a move.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,19 +25,19 @@ use crate::{
     tests::{NEW, core, docker, lab::Lab},
 };
 
-/// What is on both sides before a move, to be had as often as one likes.
+/// The state of both clusters before a move. Any number of labs can start from this state.
 pub(crate) struct World {
     source: TempDir,
     target: TempDir,
 }
 
-/// A lab, and the folders it lives in.
+/// A lab and its data folders.
 pub(crate) struct Started {
     pub(crate) lab: Lab,
     _folders: [TempDir; 2],
 }
 
-/// Everything on both sides, without what differs from run to run.
+/// All objects of both clusters, without values that differ from run to run.
 #[derive(Debug, PartialEq)]
 pub(crate) struct State {
     pub(crate) source: BTreeMap<String, Value>,
@@ -45,8 +45,9 @@ pub(crate) struct State {
 }
 
 impl World {
-    /// Three Clusters in `team`: one of a class that a Cluster of `other` uses too, one with a resource set, which the user
-    /// has paused, and one with certificates the user brought; and an identity of the whole cluster, which the target has.
+    /// Builds three Clusters in `team`. The first uses a ClusterClass that a Cluster of `other` uses too. The second
+    /// has a resource set and is paused by the user. The third has certificates of the user.
+    /// Both clusters have a cluster-scoped identity.
     pub(crate) async fn build() -> Self {
         let world = Self { source: TempDir::new().unwrap(), target: TempDir::new().unwrap() };
         let (source, target) = (fixture(world.source.path()).await, fixture(world.target.path()).await);
@@ -81,7 +82,7 @@ impl World {
     }
 }
 
-/// The kinds of Cluster API, two providers and an identity.
+/// Installs the kinds of Cluster API, two providers and an identity.
 pub(super) async fn installed(fixture: &Fixture) {
     install(fixture).await;
     fixture.create([provider(&core(), NEW), provider(&docker(), NEW)]).await;
@@ -119,7 +120,7 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 }
 
-/// A process whose predecessors are all gone.
+/// Returns the keeper of a process. All earlier processes have ended.
 pub(crate) fn keeper(process: &str) -> JournalKeeper {
     JournalKeeper {
         holder: Holder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
@@ -129,7 +130,7 @@ pub(crate) fn keeper(process: &str) -> JournalKeeper {
     }
 }
 
-/// Plans a move and carries it out, as the verb does.
+/// Plans and executes a move, like the command.
 pub(crate) async fn moved(
     source: &ManagementCluster,
     target: &ManagementCluster,
@@ -152,7 +153,7 @@ pub(crate) async fn carried_out(
     Ok(outcome.expect("something moves"))
 }
 
-/// The same on lines that nobody disturbs.
+/// Plans and executes a move without interruptions.
 pub(crate) async fn moves(lab: &Lab, request: &MoveRequest, process: &str) -> Result<MoveOutcome, MoveError> {
     let lines = lab.lines();
     moved(&lines.source().await, &lines.target().await, request, process).await
@@ -177,7 +178,7 @@ pub(crate) async fn side(fixture: &Fixture) -> BTreeMap<String, Value> {
     lasting.map(|(name, object)| (name.to_owned(), without_chance(object, &uids))).collect()
 }
 
-/// An object without times, versions and uids; owners by name, when they are there.
+/// Removes times, versions and uids from an object. Owners that exist are named instead of their uids.
 fn without_chance(object: &Value, uids: &BTreeMap<&str, String>) -> Value {
     let mut object = object.clone();
     let metadata = object["metadata"].as_object_mut().unwrap();
@@ -202,7 +203,8 @@ fn manager(entry: &Value) -> String {
 }
 
 impl State {
-    /// What must hold after any move: nothing of its tools is left, no owner is missing, only the user's is paused.
+    /// Fails unless the state is valid after any move: no traces of tools, no missing owners, and no pause but the
+    /// user's.
     pub(crate) fn check(&self, when: &str) {
         for (name, object) in self.source.iter().chain(&self.target) {
             let metadata = &object["metadata"];
@@ -225,7 +227,7 @@ impl State {
         }
     }
 
-    /// The same without the field managers of what is outside of the namespace that moves.
+    /// Returns the state without the field managers of objects outside the moved namespace.
     pub(crate) fn without_foreign_managers(&self) -> Self {
         let side = |objects: &BTreeMap<String, Value>| {
             let mut objects = objects.clone();
@@ -237,7 +239,7 @@ impl State {
         Self { source: side(&self.source), target: side(&self.target) }
     }
 
-    /// The same as another, with the first difference told.
+    /// Fails at the first difference from an expected state.
     pub(crate) fn assert_same(&self, expected: &Self, when: &str) {
         for (side, found, expected) in
             [("source", &self.source, &expected.source), ("target", &self.target, &expected.target)]
