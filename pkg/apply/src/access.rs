@@ -1,4 +1,4 @@
-//! What the user of a connection may do.
+//! Permissions of the user of a connection.
 
 mod rules;
 
@@ -16,10 +16,10 @@ const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const USERS: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const RULES: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
-/// From so many questions about one namespace on, its rules are asked for first: they may answer none of them.
+/// Asks for the rules of a namespace from this number of questions on. The rules may answer none of the questions.
 const WORTH_THE_RULES: usize = 3;
 
-/// Something the user of the connection wants to do.
+/// An action that the user of the connection wants to perform.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Permission {
     /// `get`, `list`, `watch`, `create`, `patch`, `update`, `delete`; `*` for all.
@@ -32,25 +32,25 @@ pub struct Permission {
     pub namespace: String,
 }
 
-/// What the user may do.
+/// The result of a check of permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// What is not allowed, each with the authorizer's words.
+    /// Denied permissions, each with the reason of the authorizer.
     pub denied: Vec<Denied>,
-    /// Whether everything is allowed to this user.
+    /// True if the user may do everything.
     pub is_admin: bool,
 }
 
-/// A permission that is not there.
+/// A permission that the user does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denied {
-    /// Which one.
+    /// The denied permission.
     pub permission: Permission,
-    /// Why, as far as the server tells.
+    /// The reason, as far as the server gives one.
     pub reason: String,
 }
 
-/// What a SelfSubjectAccessReview answers.
+/// The answer to a SelfSubjectAccessReview.
 #[derive(Deserialize)]
 struct Review {
     #[serde(default)]
@@ -83,8 +83,8 @@ struct Answer {
 }
 
 impl Server {
-    /// Asks which of these the user has: one question for an administrator, else one for each namespace, and one for each
-    /// permission that is not answered by that, side by side.
+    /// Checks which of the permissions the user has. Asks one question to recognise an administrator. Otherwise asks
+    /// for the rules of namespaces, then concurrently for each permission that the rules leave open.
     pub async fn access(&self, wanted: &[Permission]) -> Result<Access, ApiError> {
         let all = || "*".to_owned();
         let everything = Permission { verb: all(), group: all(), resource: all(), namespace: String::new() };
@@ -106,8 +106,8 @@ impl Server {
         Ok(Access { denied: denied.collect(), is_admin: false })
     }
 
-    /// The rules of namespaces that much is wanted in. There are none for the whole cluster: what a role allows in one
-    /// namespace cannot be told apart.
+    /// Reads the rules of namespaces with several wanted permissions. There are no rules for the whole cluster, because
+    /// the rules of a namespace do not tell roles and cluster roles apart.
     async fn rules_for<'p>(&self, wanted: &'p [Permission]) -> Result<BTreeMap<&'p str, Rules>, ApiError> {
         let mut questions: BTreeMap<&str, usize> = BTreeMap::new();
         for permission in wanted.iter().filter(|permission| !permission.namespace.is_empty()) {
@@ -124,7 +124,7 @@ impl Server {
         let spec = json!({"namespace": namespace});
         match self.ask(RULES, "SelfSubjectRulesReview", &spec, action).await {
             Ok(RulesReview { status }) => Ok(status),
-            // Single questions may be allowed, or answered, all the same.
+            // Single questions may be allowed or answered nevertheless.
             Err(ApiError::Status { code: 403 | 404, .. }) => Ok(Rules::default()),
             Err(error) => Err(error),
         }
@@ -142,8 +142,8 @@ impl Server {
         Ok(status)
     }
 
-    /// The name of the user, as the server knows it. None where the server does not tell: before Kubernetes 1.28, or when
-    /// the question is forbidden.
+    /// Returns the name of the user, as the server knows it. None if the server does not report the name: before
+    /// Kubernetes 1.28, or if the request is forbidden.
     pub async fn user(&self) -> Result<Option<String>, ApiError> {
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
         let call = Call::new(Method::POST, "ask who the user is", USERS)
@@ -171,7 +171,7 @@ impl Server {
     }
 }
 
-/// As in messages: `create deployments.apps in namespace x`.
+/// Formats the permission for messages: `create deployments.apps in namespace x`.
 impl fmt::Display for Permission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.verb, self.resource)?;

@@ -1,4 +1,4 @@
-//! What was applied, as it is recorded.
+//! The record of applied objects.
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -9,10 +9,11 @@ use crate::{
 
 mod wire;
 
-/// Exactly what was applied, and what is still to be done about it: written before the first object and after the last.
+/// The set of applied objects and their remaining work. It is stored before the first object is written, and after the
+/// last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApplySet {
-    /// In the order of deletion.
+    /// The items, in the order of deletion.
     pub items: Vec<Item>,
 }
 
@@ -21,85 +22,84 @@ pub struct ApplySet {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "wire::Item", into = "wire::Item")]
 pub struct Item {
-    /// Which object.
+    /// The key of the object.
     pub key: ObjectKey,
-    /// The version it was written in.
+    /// The version in which the object was written.
     pub version: String,
-    /// As they were when it was written last.
+    /// The adoption policy at the last write.
     pub adoption_policy: AdoptionPolicy,
-    /// See `adoption_policy`.
+    /// The reconcile policy at the last write.
     pub reconcile_policy: ReconcilePolicy,
-    /// See `adoption_policy`.
+    /// The update policy at the last write.
     pub update_policy: UpdatePolicy,
-    /// See `adoption_policy`.
+    /// The delete policy at the last write.
     pub delete_policy: DeletePolicy,
-    /// Its wave.
+    /// The wave of the object.
     pub apply_order: i16,
-    /// Its wave when things are deleted.
+    /// The wave of the object in a deletion.
     pub delete_order: i16,
-    /// The kinds it defines.
+    /// The kinds that the object defines.
     pub managed_types: Vec<ManagedType>,
-    /// The digest of its manifest; empty when it is to go.
+    /// The digest of the manifest; empty if the object will be deleted.
     pub digest: String,
-    /// The digest of the fields its manager owned after the last write, see [`crate::owned_fields`]; empty when that is
-    /// not known.
+    /// The digest of the fields that the manager owned after the last write, see [`crate::owned_fields`]; empty if the
+    /// fields are unknown.
     pub owned: String,
-    /// The same fields themselves, to tell which of them have changed; empty when that is not known.
+    /// The fields of `owned`, to show which of them have changed; empty if the fields are unknown.
     pub owned_fields: FieldSet,
-    /// How far it is.
+    /// The progress of the object.
     pub phase: Phase,
-    /// Its health in a word of kstatus; empty when there is none.
+    /// The health in a word of kstatus; empty if the health is unknown.
     pub status: String,
-    /// When it was written last, in RFC 3339 and UTC.
+    /// The time of the last write, in RFC 3339 and UTC.
     pub last_applied_at: Option<String>,
 }
 
-/// Kinds that an object brings into being. Version and kind may be `*`.
+/// Kinds that an object defines. Version and kind may be `*`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ManagedType {
     /// The API group.
     pub group: String,
-    /// The version, `*` for all.
+    /// The version; `*` for all.
     pub version: String,
-    /// The kind, `*` for all.
+    /// The kind; `*` for all.
     pub kind: String,
 }
 
-/// How far an object is.
+/// The progress of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
-    /// It will be written.
+    /// The object will be written.
     #[default]
     ScheduledForApplication,
-    /// It was created and is not ready.
+    /// The object was created and is not ready.
     Creating,
-    /// It was changed and is not ready.
+    /// The object was changed and is not ready.
     Updating,
-    /// It is there and ready.
+    /// The object exists and is ready.
     Ready,
-    /// It has done its work and will be deleted.
+    /// The object has completed its work and will be deleted.
     ScheduledForCompletion,
-    /// It is being deleted after its work.
+    /// The object is being deleted after its work.
     Completing,
-    /// It has done its work and is gone.
+    /// The object has completed its work and is gone.
     Completed,
-    /// It will be deleted.
+    /// The object will be deleted.
     ScheduledForDeletion,
-    /// It is being deleted.
+    /// The object is being deleted.
     Deleting,
 }
 
-/// Where an apply set is kept.
+/// The storage of an apply set.
 ///
-/// The engine calls it before the first write, whenever something was added, and after the last write; what it is given
-/// is the whole set.
+/// The engine stores the whole set before the first write, after each addition, and after the last write.
 pub trait Record: Send + Sync {
-    /// Keeps the set; returns when it is safe.
+    /// Stores the set; returns when the set is durable.
     fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>>;
 }
 
 impl ManagedType {
-    /// Whether objects of a kind in a version are brought into being.
+    /// True if this type defines the kind in this version.
     pub fn covers(&self, kind: &GroupKind, version: &str) -> bool {
         self.group == kind.group
             && (self.kind == "*" || self.kind == kind.kind)
@@ -108,8 +108,8 @@ impl ManagedType {
 }
 
 impl Item {
-    /// Whether it was written, so that what is there under its name is no stranger. One that was only scheduled, for
-    /// application or for deletion, tells nothing.
+    /// True if the object was written, so an existing object with its name is no stranger. An item that was only
+    /// scheduled, for application or for deletion, proves nothing.
     pub(crate) fn was_written(&self) -> bool {
         let was_scheduled =
             matches!(self.phase, Phase::ScheduledForApplication | Phase::ScheduledForDeletion);
@@ -118,24 +118,24 @@ impl Item {
 }
 
 impl ApplySet {
-    /// The item of an object.
+    /// Returns the item of an object.
     pub fn item(&self, key: &ObjectKey) -> Option<&Item> {
         self.items.iter().find(|item| item.key == *key)
     }
 
-    /// The same, for writing.
+    /// Returns the item of an object for changes.
     pub fn item_mut(&mut self, key: &ObjectKey) -> Option<&mut Item> {
         self.items.iter_mut().find(|item| item.key == *key)
     }
 
-    /// The same set without the fields of its objects, for a record that would become too large.
+    /// Returns the set without the fields of its objects, for a record that would become too large.
     #[must_use]
     pub fn without_fields(&self) -> Self {
         let items = self.items.iter().cloned();
         Self { items: items.map(|item| Item { owned_fields: FieldSet::default(), ..item }).collect() }
     }
 
-    /// Takes an object out.
+    /// Removes the item of an object.
     pub fn forget(&mut self, key: &ObjectKey) {
         self.items.retain(|item| item.key != *key);
     }

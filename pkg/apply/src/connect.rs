@@ -1,4 +1,4 @@
-//! The way to a server: address, credentials, proxies, and as whom.
+//! Connections to a server: address, credentials, proxies and impersonation.
 
 use std::sync::Arc;
 
@@ -17,39 +17,39 @@ use clients::Clients;
 pub use error::ConnectError;
 pub(crate) use fence::Fence;
 
-/// Which server, and as whom.
+/// The address of a server, the credentials and the user to act as.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// Where the address and the credentials come from.
+    /// The source of the address and the credentials.
     pub credentials: Credentials,
-    /// As whom to act, on top of the credentials.
+    /// The user to act as with these credentials.
     pub impersonation: Option<Impersonation>,
-    /// What the server's log shall call us, such as `capstan/0.1.0 (linux/amd64)`.
+    /// The user agent for the server's log, such as `capstan/0.1.0 (linux/amd64)`.
     pub user_agent: String,
 }
 
-/// Where address and credentials come from.
+/// The source of an address and credentials.
 #[derive(Clone)]
 pub enum Credentials {
-    /// A context of a kubeconfig, which is there.
+    /// A context of a kubeconfig; the context exists.
     Kubeconfig {
-        /// All files merged.
+        /// The kubeconfig, merged from all files.
         config: Box<Kubeconfig>,
-        /// Name of the context.
+        /// The name of the context.
         context: String,
     },
-    /// The service account of the pod this runs in.
+    /// The service account of the pod that runs this process.
     InCluster,
-    /// A client that is connected already, such as one of a sandbox in this process.
+    /// A connected client, such as the client of a sandbox in this process.
     Client(kube::Client),
 }
 
-/// Another user to act as.
+/// The user to act as.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Impersonation {
-    /// Name of the user.
+    /// The name of the user.
     pub user: String,
-    /// Its groups.
+    /// The groups of the user.
     pub groups: Vec<String>,
 }
 
@@ -63,23 +63,23 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
-/// A connected client, and what has to be known of it.
+/// Connected clients and their properties.
 #[derive(Clone)]
 pub(crate) struct Connected {
     pub(crate) clients: Clients,
-    /// The address, without anything that might be secret.
+    /// The address, without secrets.
     pub(crate) address: Arc<str>,
-    /// The address, and the proxy on the way to it.
+    /// The address, and the proxy if there is one.
     pub(crate) route: Arc<str>,
-    /// What every request says about who sends it, and as whom.
+    /// The headers of every request: the user agent and the impersonation.
     pub(crate) headers: HeaderMap,
 }
 
 impl Connection {
-    /// Makes clients, of which the one for requests that write has a fence. Exec plugins run here, apart from other work;
-    /// nothing is asked of the server.
+    /// Creates clients; the client for requests that write has a fence. Credential plugins run here, on a blocking
+    /// thread. No request is sent to the server.
     pub(crate) async fn connect(&self, fence: &Fence) -> Result<Connected, ConnectError> {
-        // Another part of the process may have chosen a provider before; then that one serves as well.
+        // Another part of the process may have installed a provider before; that provider works as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let headers = self.headers()?;
         let mut config = match &self.credentials {
@@ -105,7 +105,7 @@ impl Connection {
 
     async fn clients(&self, config: kube::Config, fence: Fence) -> Result<Clients, ConnectError> {
         let exec = config.auth_info.exec.clone();
-        // A plugin may ask the user, or a server far away.
+        // A plugin may wait for the user or for a remote server.
         let built = tokio::task::spawn_blocking(move || Clients::new(&config, &fence)).await;
         let error = match built {
             Ok(Ok(clients)) => return Ok(clients),
@@ -124,7 +124,7 @@ impl Connection {
         })
     }
 
-    /// Takes a text: errors of the client say their causes themselves.
+    /// Takes a text, because errors of the client already include their causes.
     fn unusable(&self, why: String) -> ConnectError {
         match &self.credentials {
             Credentials::Kubeconfig { .. } => {
@@ -149,7 +149,7 @@ impl Connection {
 
     fn headers(&self) -> Result<HeaderMap, ConnectError> {
         let mut headers = HeaderMap::new();
-        // A name that cannot be sent is no reason not to work.
+        // An invalid user agent is no reason to fail.
         if let Ok(agent) = HeaderValue::from_str(&self.user_agent) {
             headers.insert(header::USER_AGENT, agent);
         }
@@ -167,7 +167,7 @@ fn name(name: &str) -> Result<HeaderValue, ConnectError> {
     if name.is_empty() { Err(bad()) } else { HeaderValue::from_str(name).map_err(|_| bad()) }
 }
 
-/// Takes away as whom the kubeconfig acts: all of it is told anew, not half.
+/// Removes the impersonation of the kubeconfig: the caller replaces all of its fields.
 fn act_as_self(auth: &mut AuthInfo) {
     auth.impersonate = None;
     auth.impersonate_uid = None;
@@ -175,7 +175,7 @@ fn act_as_self(auth: &mut AuthInfo) {
     auth.impersonate_user_extra = None;
 }
 
-/// A URL without user, password and query.
+/// Returns a URL without user, password and query.
 fn plain(url: &Uri) -> String {
     let scheme = url.scheme_str().unwrap_or("https");
     let authority = url.authority().map_or("", |authority| authority.as_str());
@@ -183,7 +183,7 @@ fn plain(url: &Uri) -> String {
     format!("{scheme}://{host}{}", url.path().trim_end_matches('/'))
 }
 
-/// Says what is wrong with a plugin. Its output stays out of it: there may be a token in it.
+/// Describes the failure of a plugin. Its standard output is left out, as it may contain a token.
 fn plugin_problem(error: &AuthError) -> String {
     match error {
         AuthError::AuthExecStart(error) if error.kind() == std::io::ErrorKind::NotFound => {

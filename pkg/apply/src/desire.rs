@@ -1,4 +1,4 @@
-//! Objects as they are to be: from manifests to what can be planned. Pure.
+//! Desired objects: from manifests to a set that can be planned. Pure.
 
 mod checks;
 mod digest;
@@ -17,50 +17,51 @@ use crate::{Hints, Kinds, ManagedType, Marks, ObjectKey, ObjectPolicies, Options
 
 pub(crate) use digest::ONCE;
 
-/// One object as it is to be.
+/// A desired object.
 #[derive(Clone, Debug)]
 pub struct Desired {
-    /// Which one.
+    /// The key of the object.
     pub key: ObjectKey,
-    /// The version it is written in.
+    /// The version in which the object is written.
     pub version: String,
     /// The object with the marks of its owner.
     pub object: Object,
-    /// Its policies.
+    /// The policies of the object.
     pub policies: ObjectPolicies,
-    /// How its status is read.
+    /// The hints for reading the status of the object.
     pub hints: Hints,
-    /// What decides whether it has changed: hex SHA-256 of its JSON without the marks; with policy once a constant word.
+    /// The digest that decides if the object has changed: hex SHA-256 of its JSON without the marks. With the policy
+    /// `Once` the digest is a constant.
     pub digest: String,
-    /// The kinds it defines, when it is a CustomResourceDefinition or an APIService.
+    /// The kinds that a CustomResourceDefinition or an APIService defines.
     pub defines: Vec<ManagedType>,
 }
 
-/// All objects of a set, each once, in the order they came.
+/// All objects of a set, each once, in the order of the input.
 #[derive(Clone, Debug, Default)]
 pub struct DesiredSet {
     /// The objects.
     pub objects: Vec<Desired>,
 }
 
-/// An object that cannot be applied, whatever is on the server.
+/// An object that cannot be applied to any server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{object}: {problem}")]
 pub struct BadObject {
-    /// Which one.
+    /// The key of the object.
     pub object: ObjectKey,
-    /// What is wrong with it.
+    /// The problem of the object.
     pub problem: String,
 }
 
-/// Makes a set of objects ready to be planned: types checked, `stringData` folded, scopes and namespaces settled,
-/// policies read, marks put on, digests taken.
+/// Prepares objects for planning: checks types, folds `stringData`, sets namespaces, reads policies, adds marks and
+/// computes digests.
 ///
-/// Kinds come from definitions in the set itself (which win), from the server, or from an APIService of the set;
-/// what a server will serve only later is added to `kinds` by the caller, see [`crate::defined_kinds`].
+/// Kinds come from definitions in the set, from the server or from an APIService of the set. Definitions in the set
+/// win. The caller adds kinds that the server will serve later to `kinds`, see [`crate::defined_kinds`].
 /// Source: component-operator-runtime (apply).
 /// # Errors
-/// Everything that is wrong with any object.
+/// All problems of all objects.
 pub fn desire(
     objects: Vec<Object>,
     kinds: &Kinds,
@@ -113,7 +114,7 @@ fn prepare(
     Ok(Desired { key, version, policies, hints, digest, defines: defined_types(&object), object })
 }
 
-/// The key as it is told when parts of it are missing.
+/// Returns the key with placeholders for missing parts.
 fn told(mut key: ObjectKey) -> ObjectKey {
     for (part, word) in [(&mut key.kind, "(no kind)"), (&mut key.name, "(no name)")] {
         if part.is_empty() {
@@ -123,16 +124,16 @@ fn told(mut key: ObjectKey) -> ObjectKey {
     key
 }
 
-/// Reads the annotation about an object's status; what is wrong with it is told before anything is written.
+/// Reads the annotation about the status of an object, so that its errors are reported before the first write.
 fn hints_of(object: &Object, prefix: &str) -> Result<Hints, String> {
     let key = format!("{prefix}/status-hint");
     let hints = object.annotation(&key).map(Hints::parse).transpose();
     hints.map(Option::unwrap_or_default).map_err(|problem| format!("annotation `{key}`: {problem}"))
 }
 
-/// Puts namespaced objects without a namespace into the one of the set, and takes it from those that need none.
+/// Sets the namespace of namespaced objects without one, and removes the namespace of cluster-scoped objects.
 fn settle_namespace(object: &mut Object, scopes: &Scopes<'_>, default: &str) -> Result<(), String> {
-    // What is no kind has been told already.
+    // A missing kind has already been reported.
     if object.kind().is_empty() || object.api_version().is_empty() {
         return Ok(());
     }
@@ -147,7 +148,8 @@ fn settle_namespace(object: &mut Object, scopes: &Scopes<'_>, default: &str) -> 
     Ok(())
 }
 
-/// What objects are called that cannot be deleted at the end of a wave, as others live by them.
+/// Returns the plural of kinds whose objects cannot be deleted at the end of a wave, because other objects depend on
+/// them.
 fn never_purged(key: &ObjectKey) -> Option<&'static str> {
     match () {
         () if key.is_namespace() => Some("namespaces"),

@@ -1,4 +1,4 @@
-//! What a change would do to an object, for a reader.
+//! Readable differences between an object before and after a change.
 
 mod secret;
 mod summary;
@@ -9,36 +9,36 @@ use api::output::{ChangedPart, ObjectChange};
 use manifest::{Map, Object, Value, yaml};
 use similar::{Algorithm, TextDiff};
 
-/// Equal lines that are shown around a change, and around one of a summary.
+/// The number of equal lines around a change, in a diff and in a summary.
 const CONTEXT: usize = 3;
 const BRIEF_CONTEXT: usize = 1;
 
-/// No object shows more lines, and none of a summary.
+/// The maximum of lines for an object, in a diff and in a summary.
 const MAX_LINES: usize = 2_000;
 const MAX_BRIEF_LINES: usize = 40;
 
-/// No line of a summary has more characters.
+/// The maximum of characters in a line of a summary.
 const MAX_BRIEF_WIDTH: usize = 100;
 
-/// What servers write into metadata by themselves.
+/// Metadata that servers write on their own.
 const WRITTEN_BY_SERVERS: [&str; 6] =
     ["managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink"];
 
 /// An object before and after.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// As it is on the server; none when it is not there.
+    /// The object on the server. None if the object does not exist.
     pub before: Option<Object>,
-    /// As it would be; none when it would be gone.
+    /// The object after the change. None if the change deletes the object.
     pub after: Option<Object>,
 }
 
-/// Shows a change as a unified diff of YAML, without what servers write into objects by themselves.
+/// Shows a change as a unified diff of YAML, without the fields that servers write on their own.
 ///
-/// Shape: hunks (`@@ -1,4 +1,5 @@` and their lines) without a heading of files; empty when nothing would change. All of a
-/// new object is `+`. After 2,000 lines one line says how many more there are.
-/// The values of Secrets, and what the annotation of kubectl holds of them, are never shown: `(8 bytes)` against
-/// `(12 bytes)`, or `(8 bytes, changed)`.
+/// Shape: hunks (`@@ -1,4 +1,5 @@` and their lines) without file headers; empty if nothing changes. All lines of a new
+/// object start with `+`. After 2,000 lines, a last line gives the number of omitted lines.
+/// The values of Secrets, and their copy in the annotation of kubectl, are never shown: `(8 bytes)` against `(12
+/// bytes)`, or `(8 bytes, changed)`.
 pub fn diff(change: &Change) -> String {
     let (mut before, mut after) = (tree(change.before.as_ref()), tree(change.after.as_ref()));
     secret::mask(&mut before, &mut after);
@@ -47,25 +47,25 @@ pub fn diff(change: &Change) -> String {
     cut(lines.unified_diff().context_radius(CONTEXT).to_string(), MAX_LINES)
 }
 
-/// True if two objects differ at most in what servers write into objects by themselves.
+/// True if two objects differ at most in fields that servers write on their own.
 pub(crate) fn is_same(before: &Object, after: &Object) -> bool {
     tree(Some(before)) == tree(Some(after))
 }
 
-/// A change for readers who need no YAML.
+/// A change for readers who do not want YAML.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Changes in the terms of the kind.
     pub changes: Vec<ObjectChange>,
-    /// A short unified diff of everything else; empty for an object that comes or goes as a whole.
+    /// A short unified diff of everything else; empty for an object that is created or deleted.
     pub rest: String,
 }
 
-/// Summarises a change: images, arguments, environment, permissions, versions and fields of definitions, labels and annotations
-/// as single changes, all else as a diff.
+/// Summarises a change. Images, arguments, environment, permissions, versions and fields of definitions, labels and
+/// annotations are single changes. All else is a diff.
 ///
-/// Shape: the diff has one line of context, at most 40 lines and 100 characters a line, and no `caBundle`. Values of Secrets
-/// are never shown, as in [`diff`].
+/// Shape: the diff has one line of context, at most 40 lines and 100 characters a line, and no `caBundle`. Values of
+/// Secrets are never shown, as in [`diff`].
 pub fn summarise(change: &Change) -> Summary {
     let (mut before, mut after) = (tree(change.before.as_ref()), tree(change.after.as_ref()));
     secret::mask(&mut before, &mut after);
@@ -86,7 +86,7 @@ pub fn summarise(change: &Change) -> Summary {
     Summary { changes, rest: cut(rest, MAX_BRIEF_LINES) }
 }
 
-/// Authorities that controllers write: nobody reads them.
+/// Removes CA bundles, which controllers write.
 fn drop_certificates(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -105,14 +105,14 @@ fn narrow(line: &str) -> String {
     }
 }
 
-/// An object with sizes in place of the values of a Secret.
+/// Returns the object with sizes in place of the values of a Secret.
 pub(crate) fn masked(object: &Object) -> Value {
     let mut tree = Some(object.clone().into_value());
     secret::mask(&mut tree, &mut None);
     tree.unwrap_or_default()
 }
 
-/// The object without what servers write; a status is not what anybody applies.
+/// Returns the object without status and without the metadata that servers write.
 fn tree(object: Option<&Object>) -> Option<Value> {
     let mut object = object?.clone();
     let fields = object.as_map_mut();

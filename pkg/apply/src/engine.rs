@@ -1,7 +1,7 @@
-//! Carries plans out.
+//! Executes plans.
 //!
 //! ```text
-//! observe ─► Live ─► plan ─► Pass: Ledger (what is recorded), waves of writes (Writer), barriers, purges
+//! observe ─► Live ─► plan ─► Pass: Ledger (the record), waves of writes (Writer), barriers, purges
 //!                            └─► Remover: waves of deletions, instances before definitions, Namespaces last
 //! ```
 
@@ -28,113 +28,102 @@ use crate::{
     Options, Plan, PlannedSet, Record, Server, Step, StepAction, plan, plan_delete,
 };
 
-/// Applies and deletes sets of objects on a server.
+/// An engine that applies and deletes sets of objects on a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Engine<'a> {
-    /// Where.
+    /// The server of the objects.
     pub server: &'a Server,
-    /// Whose objects they are.
+    /// The marks of the owner of the objects.
     pub marks: &'a Marks,
-    /// How.
+    /// The options of plans and writes.
     pub options: &'a Options,
 }
 
-/// One run.
+/// The settings of one run.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
-    /// Where the set is kept.
+    /// The storage of the set.
     pub record: &'a dyn Record,
-    /// When it is kept for the first time.
+    /// The time of the first record of the set.
     pub record_at: RecordAt,
-    /// Whether a deletion still has to look for instances of others.
+    /// The check for instances of other owners before a deletion.
     pub guard: Guard,
-    /// How long to wait between waves; none to stop at the first wave that is not ready, as a controller does.
+    /// The deadline of waits between waves. None to stop at the first wave that is not ready, as a controller does.
     pub until: Option<Instant>,
-    /// Whether to wait for the last wave too.
+    /// True to wait for the last wave too.
     pub wait_for_last: bool,
-    /// When what is redundant is deleted.
+    /// The time to delete redundant objects.
     pub prune: Prune,
 }
 
-/// When objects that are no longer part of a set are deleted; always after everything that is part of it was written.
+/// The time to delete objects that are no longer part of a set. All objects of the set are written before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prune {
-    /// When all waves are ready, so that what is replaced serves until then.
+    /// Delete redundant objects after all waves are ready, so that replaced objects serve until then.
     #[default]
     WhenReady,
-    /// As soon as the last wave is written, ready or not: for those who do not wait, or must not leave two releases
-    /// beside each other.
+    /// Delete redundant objects after the last wave is written, ready or not. For callers that do not wait, or that
+    /// must not keep two releases side by side.
     AtOnce,
 }
 
-/// When a set is recorded for the first time; always before anything is written that the set alone knows of.
+/// The time to record a set first. It always precedes writes that only the set knows of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecordAt {
-    /// Before everything else.
+    /// Record the set before all writes.
     #[default]
     Start,
-    /// After the Namespaces of the lowest wave, as the record lives in one of them.
+    /// Record the set after the Namespaces of the lowest wave, because the record lives in one of them.
     AfterNamespaces,
 }
 
-/// Whether a deletion still has to look for instances of others.
+/// The check for instances of other owners before a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Guard {
-    /// It looks, and touches nothing when there are any.
+    /// The deletion checks for instances, and fails without changes if there are any.
     #[default]
     Check,
-    /// The caller has looked with [`Server::in_use`].
+    /// The caller has checked with [`Server::in_use`].
     Checked,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All is done, and ready as far as was asked for.
+    /// The run is complete, and ready as far as requested.
     Done,
-    /// Something is not ready, or not gone, and the time is over; the same call goes on from here.
+    /// Some objects are not ready, or not gone, at the deadline. The same call resumes the run.
     Waiting(Vec<Blocker>),
 }
 
-/// A run that cannot go on.
+/// An error that ends a run.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum EngineError {
-    /// Objects that cannot be applied anywhere, as [`crate::desire`] told the caller.
+    /// Objects that cannot be applied anywhere, as reported by [`crate::desire`].
     #[error("{} cannot be applied", count(objects.len()))]
-    Bad {
-        /// Each with what is wrong.
-        objects: Vec<BadObject>,
-    },
-    /// Objects that cannot be applied onto what is there, as [`Engine::plan`] told the caller.
+    Bad { objects: Vec<BadObject> },
+    /// Objects that cannot be applied onto existing objects, as reported by [`Engine::plan`].
     #[error("{} cannot be applied onto what is there", count(objects.len()))]
-    Impossible {
-        /// Each with the reason.
-        objects: Vec<Impossible>,
-    },
-    /// Definitions with instances of others: nothing was touched.
+    Impossible { objects: Vec<Impossible> },
+    /// Definitions with instances of other owners. The run changed nothing.
     #[error("kinds that are to go are still in use")]
-    InUse {
-        /// Each with examples.
-        definitions: Vec<InUse>,
-    },
-    /// Writes that failed; those that were under way beside them were finished.
+    InUse { definitions: Vec<InUse> },
+    /// Failed writes. Concurrent writes were completed.
     #[error("{} could not be written", count(failed.len()))]
-    Writes {
-        /// Each with the reason.
-        failed: Vec<(ObjectKey, WriteError)>,
-    },
-    /// The server.
+    Writes { failed: Vec<(ObjectKey, WriteError)> },
+    /// The failure of the server.
     #[error(transparent)]
     Api(#[from] ApiError),
 }
 
-/// Why one object could not be written. Its text names the object.
+/// An error of a write. Its text names the object.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The server said no, or nothing.
+    /// The server refused the write or did not answer.
     #[error(transparent)]
     Api(#[from] ApiError),
-    /// Something was found there that may not be taken.
+    /// The existing object must not be taken over.
     #[error(transparent)]
     Impossible(#[from] Impossible),
 }
@@ -144,7 +133,7 @@ fn count(objects: usize) -> String {
 }
 
 impl<'a> Run<'a> {
-    /// One pass as a controller does it: nothing is waited for.
+    /// Returns the settings of one pass of a controller, which does not wait.
     pub fn new(record: &'a dyn Record) -> Self {
         Self {
             record,
@@ -158,11 +147,10 @@ impl<'a> Run<'a> {
 }
 
 impl Engine<'_> {
-    /// Looks at everything a plan needs: what carries the owner's label, kind by kind and without the rest of the
-    /// cluster; and by name what no list shows.
+    /// Reads all objects that a plan needs. Objects with the owner's label are listed kind by kind, and all others are
+    /// read by name.
     ///
-    /// Where a set is installed for the first time, next to nothing is asked: what was not seen must be new when it is
-    /// written.
+    /// A first installation needs few requests: objects that were not read must be new when they are written.
     pub async fn observe(
         &self,
         set: &ApplySet,
@@ -174,7 +162,7 @@ impl Engine<'_> {
 
     /// Plans by the clock of this machine, see [`plan()`].
     /// # Errors
-    /// Everything that stands in the way.
+    /// All obstacles to the plan.
     pub fn plan(
         &self,
         set: ApplySet,
@@ -185,11 +173,11 @@ impl Engine<'_> {
         Ok(PlannedSet { set, desired, live, would_be: Live::default(), plan })
     }
 
-    /// Sends steps as a dry run, those that the server can judge: not what needs a namespace or a kind of the same set, and
-    /// not what has to be deleted first. Notes the objects as they would be; an object that is replaced is judged as one
-    /// that is applied.
+    /// Sends steps as a dry run, if the server can check them. It cannot check steps that need a namespace or a kind of
+    /// the same set, or a deletion first. Stores the resulting objects in `would_be`; a replacement is checked as an
+    /// apply.
     /// # Errors
-    /// `Writes` with everything that was refused.
+    /// `Writes` with all refused objects.
     pub async fn dry_run(
         &self,
         planned: &mut PlannedSet,
@@ -199,15 +187,15 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Carries a plan out as it is: records the set, writes wave by wave, purges, deletes what is redundant.
-    /// A run that was cut off is completed by another plan. Each wave waits for those before; what is redundant is deleted
-    /// last, see [`Prune`]. No request is tried again when [`Run::until`] is over, but for those of the record. Only an object
-    /// that is not as the plan has seen it is decided about again; the plan then names the action that was taken.
+    /// Executes a plan as it stands: records the set, writes wave by wave, purges, deletes redundant objects. An
+    /// interrupted run is completed by another plan. Each wave waits for the waves before; redundant objects are
+    /// deleted last, see [`Prune`]. After [`Run::until`], no request is retried, except requests of the record. Only an
+    /// object that differs from the plan's view is decided again; the plan then names the executed action.
     ///
-    /// The set that comes in counts as recorded. However the run ends, the record has what was done.
+    /// The given set counts as recorded. However the run ends, the record includes all completed actions.
     /// # Errors
-    /// Before anything was touched: `InUse` when a redundant definition has instances of others. `Writes` with all objects of a
-    /// batch that failed; nothing behind it was begun.
+    /// `InUse` before any change, if a redundant definition has instances of other owners. `Writes` with all failed
+    /// objects of a batch; later batches were not started.
     pub async fn apply(&self, planned: &mut PlannedSet, run: Run<'_>) -> Result<Outcome, EngineError> {
         let PlannedSet { set, desired, live, plan, .. } = planned;
         let server = self.server.retrying_until(run.until);
@@ -225,11 +213,11 @@ impl Engine<'_> {
         outcome
     }
 
-    /// Looks at the objects of a set, and plans the deletion of all of them, see [`plan_delete`].
+    /// Reads the objects of a set, and plans the deletion of all of them, see [`plan_delete`].
     /// # Errors
     /// The failure of the server.
     pub async fn plan_deletion(&self, set: ApplySet) -> Result<PlannedSet, ApiError> {
-        // What stays is of interest only where something is taken from it.
+        // Objects that stay only matter if a finalizer is removed from them.
         let matters =
             |item: &&Item| !item.delete_policy.orphans_all() || self.marks.finalizer_for(&item.key).is_some();
         let matters = ApplySet { items: set.items.iter().filter(matters).cloned().collect() };
@@ -239,12 +227,14 @@ impl Engine<'_> {
         Ok(PlannedSet { set, live, plan, ..PlannedSet::default() })
     }
 
-    /// Carries out a plan of a deletion as it is, wave by wave, guarded; what is left in the set is not gone yet.
+    /// Executes the plan of a deletion as it stands, wave by wave, with its guard. Objects that remain in the set are
+    /// not gone yet.
     ///
-    /// The set is recorded after each step. When the record lives in a Namespace that is deleted with the set, storing
-    /// it there must succeed for an empty set, and may fail as forbidden or not found when only Namespaces are left.
+    /// The set is recorded after each step. The record may live in a Namespace that is deleted with the set. Then an
+    /// empty set must be stored without an error. If only Namespaces remain, storing may fail as forbidden or not
+    /// found.
     /// # Errors
-    /// `InUse` before anything was touched.
+    /// `InUse` before any change.
     pub async fn delete(&self, planned: &mut PlannedSet, run: Run<'_>) -> Result<Outcome, EngineError> {
         let server = self.server.retrying_until(run.until);
         let engine = Engine { server: &server, ..*self };
@@ -257,7 +247,7 @@ impl Engine<'_> {
             Ok(blockers) if blockers.is_empty() => Ok(Outcome::Done),
             Ok(blockers) => Ok(Outcome::Waiting(blockers)),
             Err(error) => {
-                // What went wrong first is the news.
+                // The first error matters most.
                 let _ = ledger.keep().await;
                 Err(error)
             }
@@ -277,7 +267,7 @@ impl Engine<'_> {
         if definitions.is_empty() { Ok(()) } else { Err(EngineError::InUse { definitions }) }
     }
 
-    /// The definition of a kind that others still use stays, and with it everything of the run.
+    /// Fails if a redundant definition has instances of other owners. The run then changes nothing.
     async fn guard_redundant(&self, set: &ApplySet, plan: &Plan, live: &Live) -> Result<(), EngineError> {
         let goes = |step: &&Step| step.action == StepAction::Delete && live.present(&step.key).is_some();
         let going = plan.steps.iter().filter(goes).filter_map(|step| set.item(&step.key));
@@ -285,7 +275,7 @@ impl Engine<'_> {
         if definitions.is_empty() { Ok(()) } else { Err(EngineError::InUse { definitions }) }
     }
 
-    /// The selector of everything that is the owner's.
+    /// Returns the selector of all objects of the owner.
     fn owned(&self) -> String {
         format!("{}={}", self.marks.label.0, self.marks.label.1)
     }

@@ -1,160 +1,136 @@
-//! What can go wrong with a request, and whether it may pass.
+//! Errors of requests, and their retries.
 
 use std::time::Duration;
 
 use crate::{ConnectError, LeaseHolder};
 
-/// A request that did not do what it was for.
+/// An error of a request.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ApiError {
-    /// The server said no.
+    /// The server refused the request.
     #[error("cannot {action}: {}", without_object(reason, message))]
     Status {
-        /// What was to be done, such as `apply Deployment ns/name`.
+        /// The attempted action, such as `apply Deployment ns/name`.
         action: String,
-        /// The HTTP status.
         code: u16,
-        /// The reason in a word, such as `Forbidden`.
+        /// The reason in one word, such as `Forbidden`.
         reason: String,
-        /// The server's words.
         message: String,
-        /// What is wrong, field by field.
+        /// The problems, field by field.
         causes: Vec<Cause>,
-        /// When the server wants to be asked again.
+        /// The pause that the server requests.
         retry_after: Option<Duration>,
     },
-    /// No answer.
+    /// The server did not answer.
     #[error("cannot {action}: no answer from {server}")]
     Unreachable {
-        /// What was to be done.
         action: String,
-        /// Address of the server, and the proxy on the way to it.
+        /// The address of the server, and the proxy if there is one.
         server: String,
-        /// Whether the request cannot have had an effect: it never went out.
+        /// True if the request was never sent and has had no effect.
         unsent: bool,
-        /// Why.
         source: NoAnswer,
     },
-    /// An answer nobody understands.
+    /// The answer is not that of a Kubernetes API server.
     #[error("cannot {action}: {server} gave an answer that is not of a Kubernetes API server: {problem}")]
     Answer {
-        /// What was to be done.
         action: String,
-        /// Address of the server, and the proxy on the way to it.
+        /// The address of the server, and the proxy if there is one.
         server: String,
-        /// The HTTP status.
         code: u16,
-        /// What is wrong with the answer.
         problem: String,
     },
-    /// The server does not know the kind.
+    /// The server does not serve the kind.
     #[error("cannot {action}: the server has no kind `{kind}`")]
     NoSuchKind {
-        /// What was to be done.
         action: String,
         /// The kind as `Kind.group`.
         kind: String,
     },
-    /// The kind may be one of an API that does not answer.
+    /// The kind may belong to an aggregated API that does not answer.
     #[error(
         "cannot {action}: kind `{kind}` was not found, and the aggregated API behind `{group_version}` does not answer"
     )]
     BrokenGroup {
-        /// What was to be done.
         action: String,
         /// The kind as `Kind.group`.
         kind: String,
         /// The version of the group that does not answer, as `group/version`.
         group_version: String,
     },
-    /// The server no longer takes the credentials, and no new ones could be had.
+    /// The server rejected the credentials, and new credentials could not be obtained.
     #[error("cannot {action}: the server does not take the credentials, and there are no new ones")]
-    Credentials {
-        /// What was to be done.
-        action: String,
-        /// Why.
-        source: Box<ConnectError>,
-    },
-    /// The handle of the server was given no lease to write under.
+    Credentials { action: String, source: Box<ConnectError> },
+    /// The handle of the server has no lease for writes.
     #[error("cannot {action}: this run holds no lease of the cluster")]
-    NoLease {
-        /// What was to be done.
-        action: String,
-    },
-    /// Another run has taken the lease of the cluster over, or somebody has deleted it.
+    NoLease { action: String },
+    /// Another run has taken over the lease of the cluster, or somebody has deleted it.
     #[error("cannot write to the cluster: {}", lost(holder.as_deref()))]
     LeaseLost {
-        /// The run that has it now, where that is known.
+        /// The new holder of the lease, if known.
         holder: Option<Box<LeaseHolder>>,
     },
-    /// It is unknown for now whether this run still holds the lease of the cluster, so nothing was sent.
+    /// The lease of the cluster could not be confirmed, so nothing was sent.
     #[error("cannot {action}: the lease of this run could not be confirmed")]
     Unconfirmed {
-        /// What was to be done.
         action: String,
-        /// Why.
         #[source]
         source: Box<ApiError>,
     },
-    /// It might have passed, and the time is over.
+    /// A temporary failure lasted until the deadline.
     #[error("cannot {action}: tried for {}s", tried.as_secs())]
     OutOfTime {
-        /// What was to be done.
         action: String,
-        /// How long it was tried.
+        /// The duration of all attempts.
         tried: Duration,
-        /// How it went the last time.
+        /// The error of the last attempt.
         #[source]
         last: Box<ApiError>,
     },
 }
 
-/// Why there was no answer.
+/// The reason for a missing answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum NoAnswer {
-    /// Nobody listens.
+    /// The host refused the connection.
     #[error("the connection was refused")]
     Refused,
-    /// The name of the server, or of its proxy, means nothing.
+    /// The name of the server, or of its proxy, cannot be resolved.
     #[error("there is no host of this name")]
     NoSuchHost,
-    /// The server does not prove to be the one that was meant.
+    /// The certificate of the server is not accepted.
     #[error("its certificate is not accepted: {problem}")]
-    Certificate {
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The server speaks another protocol than the address says.
+    Certificate { problem: String },
+    /// The server speaks another protocol than its address says.
     #[error("it does not speak {}", if *https { "HTTPS" } else { "HTTP" })]
     Protocol {
         /// True if the address begins with `https://`.
         https: bool,
     },
-    /// Too long.
+    /// No data arrived in time.
     #[error("nothing came within {}s", after.as_secs())]
-    TimedOut {
-        /// How long it was waited for.
-        after: Duration,
-    },
+    TimedOut { after: Duration },
     /// The connection could not be made, or broke.
     #[error("{problem}")]
     Connection {
-        /// In words of the system.
+        /// The error of the system.
         problem: String,
     },
 }
 
-/// One thing that is wrong with what was sent.
+/// One problem of a sent object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// The field, as `spec.replicas`.
     pub field: String,
-    /// What is wrong with it.
+    /// The problem of the field.
     pub message: String,
 }
 
 impl ApiError {
-    /// The HTTP status, of the last try when there were several.
+    /// Returns the HTTP status. After retries, this is the status of the last attempt.
     pub fn code(&self) -> Option<u16> {
         match self {
             Self::Status { code, .. } | Self::Answer { code, .. } => Some(*code),
@@ -169,22 +145,22 @@ impl ApiError {
         }
     }
 
-    /// Whether the object, or its kind, is not there.
+    /// True if the object, or its kind, does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Status { code: 404, .. } | Self::NoSuchKind { .. })
     }
 
-    /// Whether somebody else was faster: a write onto a version that is no longer the newest, or a conflict of managers.
+    /// True if a newer version of the object exists, or managers conflict.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Status { code: 409, reason, .. } if reason != "AlreadyExists")
     }
 
-    /// Whether the object is there already.
+    /// True if the object already exists.
     pub fn is_already_there(&self) -> bool {
         matches!(self, Self::Status { code: 409, reason, .. } if reason == "AlreadyExists")
     }
 
-    /// Whether a webhook that has to be asked, to admit or to convert, gave no answer.
+    /// True if a required webhook, for admission or conversion, gave no answer.
     pub fn is_webhook_failure(&self) -> bool {
         match self {
             Self::Status { message, .. } => is_silent_webhook(message),
@@ -193,8 +169,8 @@ impl ApiError {
         }
     }
 
-    /// Whether the same request may succeed later without anybody doing anything: too many requests, a server that is
-    /// starting, a webhook that does not answer yet, a lost connection.
+    /// True if a retry of the same request may succeed without any change. Examples are too many requests, a starting
+    /// server, a silent webhook, or a lost connection.
     pub fn can_pass(&self) -> bool {
         match self {
             Self::Status { code, reason, message, retry_after, .. } => {
@@ -214,7 +190,7 @@ impl ApiError {
         }
     }
 
-    /// The reason alone, for those who know what was to be done.
+    /// Returns the reason alone, for callers that report the action themselves.
     pub(crate) fn why(&self) -> String {
         match self {
             Self::Status { message, .. } => message.clone(),
@@ -225,7 +201,7 @@ impl ApiError {
         }
     }
 
-    /// When the server wants to be asked again.
+    /// Returns the pause that the server requests.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Status { retry_after, .. } => *retry_after,
@@ -233,24 +209,25 @@ impl ApiError {
         }
     }
 
-    /// Whether a write may have taken effect although it failed.
+    /// True if a failed write may have taken effect.
     pub(crate) fn may_have_worked(&self) -> bool {
         match self {
             Self::Unreachable { unsent, .. } => !unsent,
-            // The server, or a proxy, gave up waiting for what may still have been done.
+            // The server, or a proxy, stopped waiting, but the write may have completed.
             Self::Status { code, .. } | Self::Answer { code, .. } => matches!(code, 500 | 502 | 504),
             _ => false,
         }
     }
 }
 
+/// The text of a failed webhook call.
 /// Source: kube-apiserver 1.36, apiserver/pkg/admission/plugin/webhook/errors, for webhooks that must answer.
 const WEBHOOK_FAILED: &str = "failed calling webhook";
-/// How the server begins to say that the webhook between the versions of a kind failed, and how it goes on. It says so too
-/// of a webhook that answered with an error, which is then tried again in vain.
+/// The texts around the name of a conversion webhook that failed. The server reports a webhook that answered with an
+/// error in the same way; retries are useless then.
 /// Source: kube-apiserver 1.36, apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.
 const CONVERSION_FAILED: (&str, &str) = ("conversion webhook for ", " failed: ");
-/// What etcd says when it will be well again soon.
+/// The texts of etcd for temporary failures.
 /// Source: etcd 3.6, api/v3rpc/rpctypes.
 const STORAGE_BUSY: [&str; 4] = [
     "etcdserver: leader changed",
@@ -267,17 +244,18 @@ fn is_silent_webhook(message: &str) -> bool {
 fn status_can_pass(code: u16, reason: &str, message: &str, retry_after: bool) -> bool {
     let storage_is_busy = STORAGE_BUSY.iter().any(|words| message.contains(words));
     match code {
-        // Somebody has to make room first.
+        // Somebody has to free space first.
         _ if message.contains("database space exceeded") => false,
         429 | 502..=504 => true,
         500 => reason == "ServerTimeout" || retry_after || storage_is_busy || is_silent_webhook(message),
-        // All other conflicts are the caller's, who knows what to write onto the newest version.
+        // All other conflicts are left to the caller, who must read the newest version.
         409 => storage_is_busy,
         _ => false,
     }
 }
 
-/// The server's words about an invalid object without the object, `Kind.group "name" is invalid: `, which the action names.
+/// Returns the message about an invalid object without the object, `Kind.group "name" is invalid: `, which the action
+/// names.
 fn without_object<'a>(reason: &str, message: &'a str) -> &'a str {
     match message.split_once("\" is invalid: ") {
         Some((object, rest)) if reason == "Invalid" && object.matches('"').count() == 1 => rest,

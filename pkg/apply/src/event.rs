@@ -1,71 +1,72 @@
-//! What is told while a server is worked on.
+//! Events of the work on a server.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{Blocker, LeaseHolder, ObjectKey, Written};
 
-/// What happens while a server is worked on.
+/// An event of the work on a server.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A request goes out.
+    /// A request is sent.
     Requested {
-        /// `GET /api/v1/namespaces?limit=500`.
+        /// The request, such as `GET /api/v1/namespaces?limit=500`.
         request: String,
-        /// Its effect on the cluster.
+        /// The effect on the cluster.
         effect: Effect,
     },
-    /// Another run holds the lease of the cluster; this one waits.
+    /// Another run holds the lease of the cluster; this run waits.
     WaitingForLease {
         /// The other run.
         holder: LeaseHolder,
     },
-    /// The lease was taken over from a run that may still work; it has a short time to notice.
+    /// The lease was taken over from a run that may still work. This run waits until the other run must have stopped
+    /// writing.
     TookOverLease {
         /// The other run.
         holder: LeaseHolder,
     },
-    /// A request is tried again.
+    /// A request is retried.
     Retrying {
-        /// What was to be done, such as `apply Deployment ns/name`.
+        /// The attempted action, such as `apply Deployment ns/name`.
         action: String,
-        /// Why it did not work.
+        /// The reason of the failure.
         why: String,
-        /// Since when it has been tried.
+        /// The time since the first attempt.
         since: Duration,
-        /// When it is tried again.
+        /// The pause before the next attempt.
         after: Duration,
     },
-    /// The server says something about a request; each text once.
+    /// The server returned a warning. Each text is reported once.
     Warning {
-        /// Its words.
+        /// The text of the warning.
         text: String,
-        /// What was to be done, such as `apply Deployment ns/name`.
+        /// The attempted action, such as `apply Deployment ns/name`.
         action: String,
     },
     /// An object was written.
     Wrote {
-        /// Which one.
+        /// The key of the object.
         object: ObjectKey,
-        /// How.
+        /// The kind of write.
         how: Written,
     },
-    /// An object was told to go.
+    /// The deletion of an object was requested.
     Deleted {
-        /// Which one.
+        /// The key of the object.
         object: ObjectKey,
     },
-    /// Something is waited for; told when it changes.
+    /// The run waits. The event is sent when the blockers change.
     Waiting {
-        /// What is not ready.
+        /// The objects that are not ready.
         blockers: Vec<Blocker>,
     },
-    /// Objects of a kind are brought to its storage version.
+    /// Objects of a kind are migrated to its storage version.
     Migrating {
-        /// The definition's name.
+        /// The name of the definition.
         definition: String,
-        /// How many are done.
+        /// The number of migrated objects.
         done: usize,
-        /// How many there are, as far as is known.
+        /// The number of all objects, if known.
         of: Option<usize>,
     },
 }
@@ -73,29 +74,29 @@ pub enum Event {
 /// The effect of a request on the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// None: a read, a dry run, a review of permissions.
+    /// No effect: a read, a dry run, a review of permissions.
     None,
-    /// It acquires, renews or releases the lease of the cluster.
+    /// The request acquires, renews or releases the lease of the cluster.
     Lease,
-    /// It writes.
+    /// The request writes.
     Write,
 }
 
-/// Where events of one sort go. Cheap to clone.
+/// A receiver of events of one type. Cheap to clone.
 pub struct EventSink<E>(Arc<dyn Fn(&E) + Send + Sync>);
 
 impl<E> EventSink<E> {
-    /// Sends events to a function.
+    /// Creates a sink that passes events to a function.
     pub fn new(sink: impl Fn(&E) + Send + Sync + 'static) -> Self {
         Self(Arc::new(sink))
     }
 
-    /// Sends them nowhere.
+    /// Creates a sink that ignores all events.
     pub fn none() -> Self {
         Self::new(|_| {})
     }
 
-    /// Tells one.
+    /// Sends an event.
     pub fn send(&self, event: &E) {
         (self.0)(event);
     }

@@ -1,4 +1,4 @@
-//! What the tests of pure modules share.
+//! Fixtures for the tests of pure modules.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::{
     Observation, Options, Phase, Plan, Policies, Step, StepAction, desire, plan,
 };
 
-/// The defaults, with the prefix `x` and the namespace `default`.
+/// Returns the defaults, with the prefix `x` and the namespace `default`.
 pub(crate) fn options() -> Options {
     Options {
         field_manager: "capstan".to_owned(),
@@ -26,7 +26,7 @@ pub(crate) fn options() -> Options {
     }
 }
 
-/// A server with a kind of each sort.
+/// Returns kinds of every sort.
 pub(crate) fn kinds() -> Kinds {
     let mut kinds = Kinds::default();
     for (group, version, kind, namespaced) in [
@@ -54,12 +54,12 @@ pub(crate) fn kinds() -> Kinds {
     kinds
 }
 
-/// An object of some JSON.
+/// Returns an object from JSON.
 pub(crate) fn object(value: Value) -> Object {
     value.try_into().unwrap()
 }
 
-/// `apps/v1 Deployment ns/name` with annotations.
+/// Returns the object `apps/v1 Deployment ns/name` with annotations.
 pub(crate) fn named(what: &str, annotations: &Value) -> Object {
     let mut words = what.split(' ');
     let mut next = || words.next().unwrap();
@@ -72,7 +72,7 @@ pub(crate) fn named(what: &str, annotations: &Value) -> Object {
     made
 }
 
-/// A definition of `Kind.group` in version `v1`.
+/// Returns a definition of `Kind.group` in version `v1`.
 pub(crate) fn definition(kind: &str, group: &str, scope: &str, annotations: &Value) -> Object {
     let plural = format!("{}s", kind.to_ascii_lowercase());
     let name = format!("apiextensions.k8s.io/v1 CustomResourceDefinition {plural}.{group}");
@@ -87,12 +87,12 @@ pub(crate) fn definition(kind: &str, group: &str, scope: &str, annotations: &Val
     made
 }
 
-/// The owner most tests work for.
+/// Returns the marks of the owner of most tests.
 pub(crate) fn marks() -> Marks {
     Marks::of_component("x", "me")
 }
 
-/// Marks of a label alone, as those of objects that other tools must know.
+/// Returns marks with a label only, like marks of objects that other tools must recognise.
 pub(crate) fn label_marks() -> Marks {
     Marks {
         label: ("part-of".to_owned(), "me".to_owned()),
@@ -104,12 +104,12 @@ pub(crate) fn label_marks() -> Marks {
     }
 }
 
-/// A moment; the argument is in minutes.
+/// Returns a time; the argument is in minutes.
 pub(crate) fn minute(minutes: i64) -> Timestamp {
     Timestamp::from_second(1_000_000_000 + 60 * minutes).unwrap()
 }
 
-/// A model of a server and of a record, that plans are carried out on.
+/// A model of a server and of a record, for the execution of plans.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) marks: Marks,
@@ -120,7 +120,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A server with nothing but the namespace `default`.
+    /// Creates a server with only the namespace `default`.
     pub(crate) fn new(marks: Marks) -> Self {
         let mut world = Self {
             marks,
@@ -133,12 +133,12 @@ impl World {
         world
     }
 
-    /// Puts an object on the server, past the engine.
+    /// Stores an object on the server without the engine.
     pub(crate) fn put(&mut self, object: Object) {
         self.server.insert(ObjectKey::of(&object), object);
     }
 
-    /// The object a step of tests is about.
+    /// Returns an object of the server for changes.
     pub(crate) fn object(&mut self, what: &str) -> &mut Object {
         self.server.get_mut(&ObjectKey::of(&named(what, &json!({})))).unwrap()
     }
@@ -147,7 +147,7 @@ impl World {
         desire(objects.to_vec(), &kinds(), &self.marks, &self.options)
     }
 
-    /// What a look at everything gives.
+    /// Returns the observation of all objects.
     pub(crate) fn live(&self, desired: &DesiredSet) -> Live {
         let wanted = desired.objects.iter().map(|object| object.key.clone());
         let namespaces = desired.objects.iter().map(|object| ObjectKey::of_namespace(&object.key.namespace));
@@ -164,7 +164,7 @@ impl World {
         plan(&self.set, &desired, &self.live(&desired), &self.marks, &self.options, self.now)
     }
 
-    /// Plans and carries out; gives what was done.
+    /// Plans and executes; returns the plan.
     pub(crate) fn apply(&mut self, objects: &[Object]) -> Plan {
         let plan = self.plan(objects).unwrap();
         let desired = self.desire(objects).unwrap();
@@ -206,7 +206,7 @@ impl World {
     }
 }
 
-/// `Create Namespace a, Keep ConfigMap a/b`.
+/// Formats the steps of a plan: `Create Namespace a, Keep ConfigMap a/b`.
 pub(crate) fn told(plan: &Plan) -> String {
     let step = |step: &Step| format!("{:?} {}", step.action, step.key);
     plan.steps.iter().map(step).collect::<Vec<_>>().join(", ")

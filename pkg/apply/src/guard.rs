@@ -1,16 +1,16 @@
-//! Definitions that others still use.
+//! Definitions with instances of other owners.
 
 use futures::future::try_join_all;
 use manifest::Object;
 
 use crate::{ApiError, ApiKind, ApplySet, Item, Kinds, List, ManagedType, Marks, ObjectKey, Options, Server};
 
-/// As many objects are asked for.
+/// The number of objects that are requested.
 const LOOKED_AT: usize = 5;
-/// As many of them are named.
+/// The number of objects that the error names.
 const NAMED: usize = 3;
 
-/// A definition whose kinds are still used by others.
+/// A definition with instances of other owners.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{definition} is still in use: {}", self.uses())]
 pub struct InUse {
@@ -18,7 +18,7 @@ pub struct InUse {
     pub definition: ObjectKey,
     /// Some of the objects, as `Kind ns/name`.
     pub examples: Vec<String>,
-    /// How many more there are at least.
+    /// The number of further objects, at least.
     pub others: usize,
 }
 
@@ -30,10 +30,10 @@ impl InUse {
 }
 
 impl Server {
-    /// Finds definitions of a set, and additional managed types, with instances that are not of the set: nothing of it
-    /// may be deleted then. Definitions that stay when the set is deleted may be used.
-    /// Shape: in the order of the set, then additional types by group and kind; a definition with several kinds in use
-    /// once for each.
+    /// Finds definitions of a set, and additional managed types, with instances that do not belong to the set. Then no
+    /// object of the set may be deleted. Definitions that outlive the set may be in use.
+    /// Shape: in the order of the set, then additional types by group and kind. A definition occurs once for each kind
+    /// in use.
     /// Source: component-operator-runtime (IsDeletionAllowed).
     pub async fn in_use(
         &self,
@@ -55,7 +55,7 @@ impl Server {
         Ok(found)
     }
 
-    /// The same for some items.
+    /// Finds definitions of some items with instances of other owners.
     pub(crate) async fn definitions_in_use<'i>(
         &self,
         items: impl Iterator<Item = &'i Item>,
@@ -68,7 +68,7 @@ impl Server {
         }
         let mut kinds = self.kinds().await?;
         if managed.iter().any(|(_, managed)| managed.served(&kinds).next().is_none()) {
-            // Its definition may be newer than what is known.
+            // The definition may be newer than the known kinds.
             self.forget_kinds();
             kinds = self.kinds().await?;
         }
@@ -84,7 +84,7 @@ impl Server {
         marks: &Marks,
     ) -> Result<Vec<InUse>, ApiError> {
         let foreign = List {
-            // What carries no such label belongs to others too.
+            // Objects without the label belong to others too.
             labels: format!("{}!={}", marks.label.0, marks.label.1),
             metadata_only: true,
             at_most: Some(LOOKED_AT),
@@ -106,7 +106,7 @@ fn in_use(definition: ObjectKey, objects: &[Object]) -> InUse {
     InUse { definition, others: objects.len() - examples.len(), examples }
 }
 
-/// The definition a kind has when it is a custom one.
+/// Returns the key of the definition of a custom kind.
 fn definition_of(kind: &ApiKind) -> ObjectKey {
     ObjectKey {
         group: "apiextensions.k8s.io".to_owned(),
@@ -117,7 +117,7 @@ fn definition_of(kind: &ApiKind) -> ObjectKey {
 }
 
 impl ManagedType {
-    /// The kinds of this type that can be listed, each in one version.
+    /// Returns the kinds of this type that can be listed, each in one version.
     pub(crate) fn served<'k>(&self, kinds: &'k Kinds) -> impl Iterator<Item = &'k ApiKind> {
         kinds.iter().filter_map(|preferred| {
             let kind = preferred.group_kind();

@@ -1,4 +1,4 @@
-//! Next steps after an API server refused or did not answer.
+//! Next steps after the refusal or silence of an API server.
 
 use api::{Explain, Explanation, output::ErrorKind};
 
@@ -135,8 +135,8 @@ fn no_answer(why: &NoAnswer) -> &'static str {
     }
 }
 
-/// The question that shows the missing right, made from the words of the authorizer:
-/// `User "x" cannot patch resource "deployments" in API group "apps" in the namespace "ns"`.
+/// Returns the command that checks the missing permission, from the text of the authorizer: `User "x" cannot patch
+/// resource "deployments" in API group "apps" in the namespace "ns"`.
 fn may_not(message: &str) -> String {
     let behind = |word: &str| {
         let rest = &message[message.find(word)? + word.len()..];

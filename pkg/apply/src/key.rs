@@ -1,4 +1,4 @@
-//! Which object, and of which kind.
+//! Keys of objects and kinds.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use api::output::ObjectName;
 use manifest::Object;
 use serde::{Deserialize, Serialize};
 
-/// A kind in its group, whatever version it is read in.
+/// A kind in its group, in any version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GroupKind {
-    /// The API group, empty for the core group.
+    /// The API group; empty for the core group.
     pub group: String,
     /// The kind.
     pub kind: String,
 }
 
-/// An object on a server, whatever version it is read in: a new version of it is an update, not another object.
-/// Source: component-operator-runtime (inventory), where the version is no part of the identity either.
+/// The key of an object on a server, in any version: a new version is an update, not another object.
+/// Source: component-operator-runtime (inventory), whose identities have no version either.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ObjectKey {
-    /// The API group, empty for the core group.
+    /// The API group; empty for the core group.
     pub group: String,
     /// The kind.
     pub kind: String,
-    /// The namespace, empty for objects of the whole cluster.
+    /// The namespace; empty for cluster-scoped objects.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     /// The name.
@@ -31,12 +31,12 @@ pub struct ObjectKey {
 }
 
 impl GroupKind {
-    /// Puts group and kind together.
+    /// Combines group and kind.
     pub fn new(group: impl Into<String>, kind: impl Into<String>) -> Self {
         Self { group: group.into(), kind: kind.into() }
     }
 
-    /// Whether a kind is meant by this one as a pattern: the group may be `*` or `*.suffix`, the kind `*`.
+    /// True if this pattern matches a kind: the group may be `*` or `*.suffix`, the kind `*`.
     pub fn covers(&self, kind: &Self) -> bool {
         let group = match self.group.strip_prefix('*') {
             Some(suffix) => kind.group.ends_with(suffix),
@@ -47,7 +47,7 @@ impl GroupKind {
 }
 
 impl ObjectKey {
-    /// Takes the key of an object as it is written.
+    /// Returns the key of an object.
     pub fn of(object: &Object) -> Self {
         Self {
             group: object.group().to_owned(),
@@ -57,18 +57,18 @@ impl ObjectKey {
         }
     }
 
-    /// The kind in its group.
+    /// Returns the kind in its group.
     pub fn group_kind(&self) -> GroupKind {
         GroupKind::new(&*self.group, &*self.kind)
     }
 
-    /// Whether it is of this group and kind.
+    /// True if the key is of this group and kind.
     pub fn is(&self, group: &str, kind: &str) -> bool {
         self.group == group && self.kind == kind
     }
 }
 
-/// An object's name as it is printed.
+/// Returns the name of an object for output.
 pub fn object_name(key: &ObjectKey) -> ObjectName {
     let ObjectKey { group, kind, namespace, name } = key.clone();
     ObjectName { group, kind, namespace, name }
@@ -81,7 +81,7 @@ impl fmt::Display for GroupKind {
     }
 }
 
-/// As in messages: `Deployment ns/name`.
+/// Formats the key for messages: `Deployment ns/name`.
 impl fmt::Display for ObjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.kind)?;

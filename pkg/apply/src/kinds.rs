@@ -1,4 +1,4 @@
-//! What a server serves.
+//! The kinds that a server serves.
 
 use std::{
     cmp::Reverse,
@@ -9,15 +9,15 @@ use manifest::{Object, Value};
 
 use crate::{GroupKind, ObjectKey};
 
-/// What can be done with objects of every kind that a CustomResourceDefinition brings.
+/// The verbs of every kind that a CustomResourceDefinition defines.
 /// Source: Kubernetes 1.36, apiextensions-apiserver/pkg/apiserver (customresource_discovery_controller).
 const CUSTOM_VERBS: [&str; 8] =
     ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-/// A kind as a server serves it in one version.
+/// A kind in one version, as a server serves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKind {
-    /// The API group, empty for the core group.
+    /// The API group; empty for the core group.
     pub group: String,
     /// The version.
     pub version: String,
@@ -25,45 +25,45 @@ pub struct ApiKind {
     pub kind: String,
     /// The plural in URLs.
     pub plural: String,
-    /// Whether its objects live in namespaces.
+    /// True if objects of the kind live in namespaces.
     pub namespaced: bool,
-    /// What can be done with it, such as `list`; empty when the server does not say.
+    /// The verbs of the kind, such as `list`; empty if the server does not report them.
     pub verbs: Vec<String>,
 }
 
-/// Every kind a server serves, as it was when it was asked.
+/// All kinds of a server at the time of discovery.
 #[derive(Clone, Debug, Default)]
 pub struct Kinds {
-    /// By group and kind; the versions in the server's order of preference.
+    /// Kinds by group and kind; the versions in the server's order of preference.
     served: BTreeMap<GroupKind, Vec<ApiKind>>,
-    /// Groups that could not be asked, such as those of a dead aggregated API, as `group/version`.
+    /// Groups without an answer, such as groups of a dead aggregated API, as `group/version`.
     broken: BTreeSet<String>,
 }
 
 impl ApiKind {
-    /// As objects name it, such as `apps/v1`.
+    /// Returns the `apiVersion` of objects, such as `apps/v1`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// The kind in its group.
+    /// Returns the kind in its group.
     pub fn group_kind(&self) -> GroupKind {
         GroupKind::new(&*self.group, &*self.kind)
     }
 
-    /// Whether something can be done with it; a server that does not say is believed to be able to.
+    /// True if the kind has the verb, or if the server does not report verbs.
     pub fn can(&self, verb: &str) -> bool {
         self.verbs.is_empty() || self.verbs.iter().any(|able| able == verb)
     }
 }
 
 impl Kinds {
-    /// Adds a version of a kind behind those already there.
+    /// Adds a version of a kind after its existing versions.
     pub fn add(&mut self, kind: ApiKind) {
         self.served.entry(GroupKind::new(&*kind.group, &*kind.kind)).or_default().push(kind);
     }
 
-    /// Takes in what an established definition makes the server serve, in place of what was known of its kind.
+    /// Replaces a kind by the versions of an established definition.
     pub(crate) fn define(&mut self, definition: &Object) {
         let mut versions = defined_kinds(definition);
         versions.sort_by_cached_key(|served| Reverse(preference(&served.version)));
@@ -72,39 +72,39 @@ impl Kinds {
         }
     }
 
-    /// Notes a `group/version` that could not be asked.
+    /// Adds a `group/version` without an answer.
     pub fn add_broken(&mut self, group_version: impl Into<String>) {
         self.broken.insert(group_version.into());
     }
 
-    /// The version the server prefers.
+    /// Returns the version that the server prefers.
     pub fn preferred(&self, kind: &GroupKind) -> Option<&ApiKind> {
         self.served.get(kind)?.first()
     }
 
-    /// Of some versions the one the server prefers.
+    /// Returns the version that the server prefers among some versions.
     pub fn preferred_among(&self, kind: &GroupKind, some: impl Fn(&str) -> bool) -> Option<&ApiKind> {
         self.served.get(kind)?.iter().find(|served| some(&served.version))
     }
 
-    /// One version of a kind.
+    /// Returns one version of a kind.
     pub fn version(&self, kind: &GroupKind, version: &str) -> Option<&ApiKind> {
         self.served.get(kind)?.iter().find(|served| served.version == version)
     }
 
-    /// Every kind in its preferred version, by group and kind.
+    /// Returns every kind in its preferred version, by group and kind.
     pub fn iter(&self) -> impl Iterator<Item = &ApiKind> {
         self.served.values().filter_map(|versions| versions.first())
     }
 
-    /// What could not be asked, as `group/version`.
+    /// Returns groups without an answer, as `group/version`.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
         self.broken.iter().map(String::as_str)
     }
 }
 
-/// The kinds that a CustomResourceDefinition will make the server serve, a version each; none for other objects.
-/// For [`Kinds::add`], where objects are desired whose definitions are applied before them as part of another set.
+/// Returns the kinds that a CustomResourceDefinition defines, one for each served version; empty for other objects.
+/// Callers pass them to [`Kinds::add`] for objects whose definitions belong to a set that is applied before.
 pub fn defined_kinds(definition: &Object) -> Vec<ApiKind> {
     if !ObjectKey::of(definition).is_crd() {
         return Vec::new();
@@ -125,7 +125,8 @@ pub fn defined_kinds(definition: &Object) -> Vec<ApiKind> {
         .collect()
 }
 
-/// The place of a version among others of its kind; a server prefers the greatest: `v2`, `v1`, `v2beta1`, `v1alpha1`.
+/// Returns the rank of a version among the versions of its kind. A server prefers the greatest: `v2`, `v1`, `v2beta1`,
+/// `v1alpha1`.
 /// Source: Kubernetes 1.36, apimachinery/pkg/version (CompareKubeAwareVersionStrings).
 fn preference(version: &str) -> Option<(u8, u64, u64)> {
     let rest = version.strip_prefix('v')?;

@@ -1,4 +1,4 @@
-//! A sandbox with a server on it, for tests.
+//! A sandbox with a server, for tests.
 
 use std::sync::Mutex;
 
@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) use crate::fixtures::object;
 
-/// A server, and what happens on it.
+/// A server and its events.
 pub(crate) struct Lab {
     pub(crate) fixture: Fixture,
     pub(crate) server: Server,
@@ -61,13 +61,13 @@ impl Lab {
         self.server.delete(&kind, object.namespace(), object.name(), None).await.unwrap();
     }
 
-    /// The next event, when it comes.
+    /// Waits for the next event.
     pub(crate) async fn event(&self) -> Event {
         let next = std::future::poll_fn(|context| self.events.lock().unwrap().poll_recv(context));
         next.await.expect("the lab holds the server that sends")
     }
 
-    /// All events that have come and were not taken yet.
+    /// Returns all events since the last call.
     pub(crate) fn events(&self) -> Vec<Event> {
         let mut events = self.events.lock().unwrap();
         std::iter::from_fn(|| events.try_recv().ok()).collect()

@@ -9,13 +9,15 @@
 //! Server::under(lease) ─► every request that writes ─► confirmed within 15 s? ─► send
 //! ```
 //!
-//! - **Holding.** A confirmation is a PUT of the revision that this run wrote last, so it proves that no other run has held
-//!   the lease in between. A request that writes waits for one that is at most [`FRESH`] old by the monotonic *and* by the
-//!   wall clock: a suspended machine, a stopped process and a changed clock all lead to a new confirmation first.
-//! - **Expiry.** Another run takes over [`EXPIRY`] after the last renewal by the clock of the server, which the headers of
-//!   its answers tell; or after it has watched the lease unchanged for that long itself; or at once when the process is known
-//!   to have ended. A lease that is taken over from a run that may still work is not used before [`FRESH`] has passed.
-//! - A lease that was released is deleted, so an idle cluster holds nothing of it.
+//! - **Holding.** A confirmation is a PUT of the revision that this run wrote last. It proves that no other run has
+//!   held the lease since then. A request that writes waits for a confirmation that is at most [`FRESH`] old, by the
+//!   monotonic *and* by the wall clock. A suspended machine, a stopped process or a changed clock therefore causes a
+//!   new confirmation first.
+//! - **Expiry.** Another run takes over [`EXPIRY`] after the last renewal, by the clock in the headers of the server's
+//!   answers. It also takes over after it has watched the lease unchanged for that long, or at once if the process is
+//!   known to have ended. If the former holder may still work, the new holder waits for [`FRESH`] before its first
+//!   write.
+//! - A released lease is deleted, so an idle cluster has no Lease object.
 
 mod confirm;
 mod holder;
@@ -43,9 +45,9 @@ use crate::{ApiError, Event, Server};
 
 /// The pause between renewals.
 const RENEW_EVERY: Duration = Duration::from_secs(10);
-/// The pause between looks at a lease that another run holds.
+/// The pause between reads of a lease that another run holds.
 const POLL_EVERY: Duration = Duration::from_secs(2);
-/// A release that takes longer is left to expiry.
+/// The time limit of a release. After it, the lease expires by itself.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A request for a lease.
@@ -53,7 +55,7 @@ const RELEASE_PATIENCE: Duration = Duration::from_secs(5);
 pub struct LeaseRequest {
     /// The Lease object.
     pub name: LeaseName,
-    /// This run.
+    /// The holder, which is this run.
     pub holder: LeaseHolder,
     /// True if the process of a holder is known to have ended. False if that is unknown.
     pub has_ended: Arc<dyn Fn(&LeaseHolder) -> bool + Send + Sync>,
@@ -66,56 +68,52 @@ pub struct LeaseRequest {
 /// The reaction to a lease that another run holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WhenHeld {
-    /// Wait until it is released or expires.
+    /// Wait until the lease is released or expires.
     #[default]
     Wait,
     /// Fail at once.
     Fail,
-    /// Take it over: the other run stops writing.
+    /// Take the lease over: the other run stops writing.
     TakeOver,
 }
 
-/// A lease that cannot be acquired.
+/// An error of the acquisition of a lease.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum LeaseError {
-    /// Another run holds it, and this one is not to wait.
+    /// Another run holds the lease, and this run must not wait.
     #[error("another run is writing to this cluster: {holder}")]
-    Held {
-        /// The other run.
-        holder: LeaseHolder,
-    },
-    /// The user may not do what a lease needs.
+    Held { holder: LeaseHolder },
+    /// The user lacks a permission for the lease.
     #[error("cannot acquire the lease of this cluster, Lease {}/{}", name.namespace, name.name)]
     Forbidden {
-        /// The Lease object.
         name: LeaseName,
-        /// The answer of the server.
         #[source]
         source: Box<ApiError>,
     },
-    /// The server.
+    /// The failure of the server.
     #[error(transparent)]
     Api(#[from] ApiError),
 }
 
-/// A lease that this run holds, renewed in the background until it is released or dropped.
+/// A lease that this run holds. It is renewed in the background until it is released or dropped.
 #[derive(Debug)]
 pub struct Lease {
     pub(crate) held: Arc<HeldLease>,
     renewals: JoinSet<()>,
 }
 
-/// A lease as another run left it.
+/// The lease of another run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseState {
-    /// The run that acquired it last.
+    /// The run that acquired the lease last.
     pub holder: LeaseHolder,
     /// True if the next run takes over without waiting.
     pub is_expired: bool,
 }
 
 impl Lease {
-    /// Acquires a lease: one request when nobody holds it.
+    /// Acquires a lease, with one request if nobody holds it.
     /// # Errors
     /// `Held`, `Forbidden`, or the failure of the server.
     pub async fn acquire(server: &Server, request: &LeaseRequest) -> Result<Self, LeaseError> {
@@ -183,7 +181,7 @@ impl Lease {
         renewals.spawn(async move {
             loop {
                 sleep(RENEW_EVERY).await;
-                // A request that writes tells of a failure, and tries again.
+                // Requests that write report a failure and retry.
                 let _ = renewed.confirm(Duration::ZERO).await;
                 if renewed.proof.lost().is_some() {
                     return;
@@ -193,21 +191,21 @@ impl Lease {
         Self { held, renewals }
     }
 
-    /// The error of every request that writes, once this run has lost the lease.
+    /// Returns the error of every request that writes, once this run has lost the lease.
     pub fn lost(&self) -> Option<ApiError> {
         self.held.proof.lost()
     }
 
-    /// Gives the lease back, so that the next run need not wait. When the server does not answer in a few seconds, the lease
-    /// expires by itself.
+    /// Releases the lease, so that the next run need not wait. If the server does not answer in a few seconds, the
+    /// lease expires by itself.
     pub async fn release(mut self) {
         self.renewals.abort_all();
-        // Nobody waits for the answer: whoever comes next is told by the server.
+        // The result does not matter: the next run asks the server.
         let _ = timeout(RELEASE_PATIENCE, self.held.release()).await;
     }
 }
 
-/// Reads the lease of a cluster. None when nobody holds it.
+/// Reads the lease of a cluster. None if nobody holds the lease.
 /// # Errors
 /// The failure of the server.
 pub async fn lease_state(server: &Server, name: &LeaseName) -> Result<Option<LeaseState>, ApiError> {
@@ -218,7 +216,7 @@ pub async fn lease_state(server: &Server, name: &LeaseName) -> Result<Option<Lea
     }))
 }
 
-/// A lease of another run as this one has seen it.
+/// A lease of another run, and the time since this run has seen it unchanged.
 struct Watched {
     lease: Object,
     holder: LeaseHolder,

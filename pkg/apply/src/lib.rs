@@ -1,4 +1,4 @@
-//! One Kubernetes API server: what is there, what is to be there, and the way from one to the other.
+//! A Kubernetes API server: observed objects, desired objects, and the changes from one to the other.
 //!
 //! ```text
 //! Kubeconfig ─► Connection ─► Server ─► Kinds (discovery)
@@ -8,14 +8,14 @@
 //!                               │                        │
 //!                               └────────────────────────┴─► Engine::apply / delete ─► ApplySet, events
 //!                                                                   │
-//!                                                                   └─► wait: status of each, watched, one deadline
+//!                                                                   └─► wait: watched statuses, one deadline
 //! ```
 //!
 //! - `desire`, `plan`, `status`, `diff`, `take_over` and `order` are pure: objects in, decisions out.
-//! - Everything that talks goes through [`Server`]: one client, one discovery, bounded parallelism, one way to retry.
-//! - An [`ApplySet`] is recorded before the first object is written and after the last, so that what was begun can be
-//!   finished, pruned and deleted exactly.
-//! - What can pass is tried again until the deadline, and said; what cannot, fails at once.
+//! - All communication goes through [`Server`]: one client, one discovery, bounded parallelism, one kind of retries.
+//! - An [`ApplySet`] is recorded before the first object is written and after the last. An interrupted run can
+//!   therefore be completed, pruned and deleted exactly.
+//! - Temporary failures are retried until the deadline and reported; all other failures are immediate.
 //!
 //! Deliberately absent: Cluster API, files, the environment, printing.
 

@@ -1,4 +1,4 @@
-//! What is known of the objects on a server.
+//! Observed objects of a server.
 
 use std::collections::BTreeMap;
 
@@ -6,32 +6,32 @@ use manifest::Object;
 
 use crate::ObjectKey;
 
-/// What is known of one object on the server.
+/// The observation of one object on the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
-    /// It is there, as it was read.
+    /// The object exists.
     Present(Object),
-    /// It is not there.
+    /// The object does not exist.
     Absent,
-    /// It was not looked for by name: not among what carries the owner's label, and its namespace or kind is there.
-    /// A write must be one that fails when the object exists.
+    /// The object was not read by name: no list of the owner's objects includes it, and its namespace and kind exist. A
+    /// write must fail if the object exists.
     Unseen,
 }
 
-/// What is on the server, as far as a plan is about it.
+/// The objects on the server that concern a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
-    /// By key.
+    /// Observations by key.
     pub objects: BTreeMap<ObjectKey, Observation>,
 }
 
 impl Live {
-    /// What is known of an object; what was never asked for is unseen.
+    /// Returns the observation of an object; `Unseen` if it was never requested.
     pub fn get(&self, key: &ObjectKey) -> &Observation {
         self.objects.get(key).unwrap_or(&Observation::Unseen)
     }
 
-    /// The object, if it was seen.
+    /// Returns the object, if it exists.
     pub fn present(&self, key: &ObjectKey) -> Option<&Object> {
         match self.get(key) {
             Observation::Present(object) => Some(object),
@@ -39,13 +39,13 @@ impl Live {
         }
     }
 
-    /// Whether an object was seen and is on its way out.
+    /// True if the object exists and is terminating.
     pub fn is_going(&self, key: &ObjectKey) -> bool {
         self.present(key).is_some_and(is_going)
     }
 }
 
-/// Whether an object is on its way out.
+/// True if the object is terminating.
 pub(crate) fn is_going(object: &Object) -> bool {
     object.get(&["metadata", "deletionTimestamp"]).is_some_and(|at| !at.is_null())
 }

@@ -1,4 +1,4 @@
-//! How objects say whose they are.
+//! The marks of owners on objects.
 
 use data_encoding::BASE32_NOPAD;
 use manifest::{Object, Value};
@@ -6,28 +6,30 @@ use sha2::{Digest, Sha256};
 
 use crate::{Item, ObjectKey};
 
-/// How objects say whose they are.
+/// The marks of an owner on objects.
 ///
-/// Components mark their objects with a hashed owner id; providers with the label every tool of Cluster API knows.
+/// Components mark their objects with a hashed owner id. Providers use the label that every tool of Cluster API
+/// recognises.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marks {
-    /// The label every object carries, and its value.
+    /// The label of every object, and its value.
     pub label: (String, String),
-    /// Labels and annotations that are the engine's own: taken away from what comes in, whatever value they have.
+    /// Labels and annotations of the engine. The engine removes them from input objects, whatever their value.
     pub reserved: Vec<String>,
-    /// Who owns the objects, in words for messages.
+    /// The name of the owner for messages.
     pub owner: String,
-    /// The annotation that holds `owner`; none where the label says enough.
+    /// The annotation for `owner`. None if the label is enough.
     pub owner_annotation: Option<String>,
-    /// The annotation that holds the digest of what was applied; none keeps it in the apply set alone.
+    /// The annotation for the digest of the applied object. None to keep the digest only in the apply set.
     pub digest_annotation: Option<String>,
-    /// The finalizer of CustomResourceDefinitions and APIServices, so that they go after their instances; none for none.
+    /// The finalizer of CustomResourceDefinitions and APIServices, which keeps them until their instances are gone.
+    /// None for no finalizer.
     pub finalizer: Option<String>,
 }
 
 impl Marks {
-    /// The marks of a component: label and annotation `prefix/owner-id`, annotation `prefix/digest`, finalizer `prefix`.
-    /// The label is the lower-case base32 of the owner id's SHA-256, without padding.
+    /// Returns the marks of a component: label and annotation `prefix/owner-id`, annotation `prefix/digest`, finalizer
+    /// `prefix`. The label is the lower-case base32 of the owner id's SHA-256, without padding.
     /// Source: component-operator-runtime (owner id).
     pub fn of_component(prefix: &str, owner: &str) -> Self {
         let owner_id = format!("{prefix}/owner-id");
@@ -43,15 +45,15 @@ impl Marks {
         }
     }
 
-    /// Whether an object is owned by these marks' owner.
+    /// True if this owner owns the object.
     pub fn own(&self, object: &Object) -> bool {
         object.label(&self.label.0) == Some(&self.label.1)
     }
 
-    /// Whether an object is the one a set recorded, so that it may be deleted with the set: it carries the owner's label,
-    /// or none at all, and was written before by the manager that is still to be seen on it. What somebody else made
-    /// anew under the same name carries neither; what carries another label belongs to another owner.
-    /// Source: component-operator-runtime (deletion); differs: there, an object without the label counts as foreign.
+    /// True if the object is the recorded one and may be deleted with the set. The object has the owner's label, or no
+    /// such label and the manager of its earlier write. A recreated object of the same name has neither; an object with
+    /// another label belongs to another owner.
+    /// Source: component-operator-runtime (deletion); differs: there, objects without the label are foreign.
     pub(crate) fn recognise(&self, object: &Object, item: Option<&Item>, manager: &str) -> bool {
         match object.label(&self.label.0) {
             Some(owner) => owner == self.label.1,
@@ -59,18 +61,18 @@ impl Marks {
         }
     }
 
-    /// Who owns an object, in words: the annotation, else the label's value; none when nobody does.
+    /// Returns the owner of an object: the annotation, or else the value of the label. None if the object has no owner.
     pub fn owner_of<'o>(&self, object: &'o Object) -> Option<&'o str> {
         let label = object.label(&self.label.0)?;
         Some(self.owner_annotation.as_deref().and_then(|key| object.annotation(key)).unwrap_or(label))
     }
 
-    /// The digest of what was applied, as the object itself says it; none where marks do not keep it there.
+    /// Returns the digest in the annotation of an object. None if these marks do not use the annotation.
     pub(crate) fn digest_of<'o>(&self, object: &'o Object) -> Option<&'o str> {
         object.annotation(self.digest_annotation.as_deref()?)
     }
 
-    /// Puts the marks on an object.
+    /// Adds the marks to an object.
     pub(crate) fn put_on(&self, object: &mut Object, digest: &str) {
         object.set_label(&self.label.0, &self.label.1);
         if let Some(key) = &self.owner_annotation {
@@ -84,7 +86,7 @@ impl Marks {
         }
     }
 
-    /// The finalizer an object carries, so that it goes after its instances; none for what defines no kinds.
+    /// Returns the finalizer of an object that defines kinds. None for all other objects.
     pub(crate) fn finalizer_for(&self, key: &ObjectKey) -> Option<&str> {
         self.finalizer.as_deref().filter(|_| key.is_crd() || key.is_api_service())
     }
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_owner_is_a_hash_in_the_label_and_plain_in_the_annotation() {
-        // What `printf ns/name | sha256sum | xxd -r -p | base32` gives, in small letters and without `=`.
+        // The output of `printf ns/name | sha256sum | xxd -r -p | base32`, in lower case and without `=`.
         let hash = "znguiy5fc6iyao4iplcg3jo34cjdfuz6ylkcvphsaohn325e7dkq";
         assert_eq!(
             marked("a.example")["metadata"],

@@ -1,4 +1,4 @@
-//! Storage versions: bringing stored objects to the version their definition stores now.
+//! The migration of stored objects to the storage version of their definition.
 
 mod definition;
 #[cfg(test)]
@@ -12,60 +12,53 @@ use crate::{ApiError, ApiKind, Event, List, PatchOf, Server};
 
 use definition::Definition;
 
-/// How often a definition may be changed by others just before its status is written.
+/// The most conflicts on the status of a definition before the migration fails.
 const MAX_CONFLICTS: usize = 5;
 
-/// Progress is told every so many objects.
+/// The number of objects between two progress events.
 const TOLD_EVERY: usize = 100;
 
-/// What field managers see of a migration: nothing, as no field is written.
+/// The field manager of a migration. It owns nothing, because no field is written.
 const MANAGER: &str = "capstan-migration";
 
-/// What a migration did.
+/// The result of a migration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Migrated {
-    /// Objects written.
+    /// The number of written objects.
     pub objects: usize,
-    /// Versions taken from `status.storedVersions`.
+    /// The versions removed from `status.storedVersions`.
     pub versions: Vec<String>,
 }
 
-/// A migration that did not come to its end. It can be run again.
+/// The error of an incomplete migration. A migration can be repeated.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum MigrationError {
-    /// The new definition lacks the version that objects are stored in now.
+    /// The new definition lacks the version in which objects are stored now.
     #[error("definition `{definition}` no longer has `{version}`, in which objects are stored now")]
-    LosesStorage {
-        /// Its name.
-        definition: String,
-        /// The version.
-        version: String,
-    },
+    LosesStorage { definition: String, version: String },
     /// A request failed.
     #[error("cannot bring the objects of `{definition}` to version `{version}`")]
     Api {
-        /// Its name.
         definition: String,
-        /// The storage version; empty when it is not known yet.
+        /// The storage version; empty if it is unknown.
         version: String,
-        /// Why.
         #[source]
         source: Box<ApiError>,
     },
 }
 
 impl Server {
-    /// Brings all objects of a definition to its storage version and tells it in `status.storedVersions`, before
-    /// `next` takes its place. Paged, in parallel; what was changed or deleted meanwhile counts as migrated.
-    /// None when nothing was to be done.
+    /// Brings all objects of a definition to its storage version and updates `status.storedVersions`, before `next`
+    /// replaces the definition. Requests are paged and concurrent. An object that was changed or deleted meanwhile
+    /// counts as migrated. None if no migration is necessary.
     ///
-    /// An object is written anew by an empty merge patch: nothing of it travels, nothing in it changes, and nobody
-    /// becomes its manager.
-    /// Source: clusterctl v1.14 (crd_migration.go); kube-apiserver 1.36 (measured: an empty merge patch is written when
-    /// the stored version is another one, and only then). differs: there, one page, one object after the other, PUT in
-    /// full, and a status from before the migration that is refused when the definition was touched meanwhile.
+    /// An empty merge patch writes each object again: it carries no content, changes no field and adds no manager.
+    /// Source: clusterctl v1.14 (crd_migration.go); kube-apiserver 1.36 (measured: an empty merge patch is written only
+    /// if the stored version differs). differs: clusterctl reads one page and writes one object after the other by a
+    /// full PUT. The server refuses its status if the definition was changed during the migration.
     /// # Errors
-    /// `LosesStorage` before anything is written, unless `next` has the storage version.
+    /// `LosesStorage` before any write, unless `next` has the storage version.
     pub async fn migrate(&self, next: &Object) -> Result<Option<Migrated>, MigrationError> {
         let mut migrated = Migrated::default();
         let (mut reached, mut conflicts) = (None, 0);
@@ -101,10 +94,10 @@ impl Server {
         }
     }
 
-    /// Writes every object of a definition as it is; gives their number.
+    /// Writes every object of a definition without changes; returns the number of objects.
     async fn rewrite(&self, definition: &Definition) -> Result<usize, ApiError> {
         let preferred = self.kind(&definition.kind).await?;
-        // Through the storage version nothing is converted twice.
+        // The storage version avoids a double conversion.
         let stored = self.kinds().await?.version(&definition.kind, &definition.storage).cloned();
         let kind = stored.unwrap_or(preferred);
         let all = List { metadata_only: true, ..List::default() };

@@ -1,4 +1,4 @@
-//! The places of kinds inside a wave. Pure.
+//! The order of kinds inside a wave. Pure.
 
 use crate::ObjectKey;
 
@@ -7,7 +7,7 @@ const DEFINITIONS: &str = "apiextensions.k8s.io";
 const AGGREGATION: &str = "apiregistration.k8s.io";
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// The place of a kind inside a wave of writes; lower first.
+/// Returns the rank of a kind inside a wave of writes; lower first.
 /// Source: component-operator-runtime (apply order inside a wave).
 pub(crate) fn apply_priority(key: &ObjectKey) -> i8 {
     match (key.group.as_str(), key.kind.as_str()) {
@@ -21,7 +21,7 @@ pub(crate) fn apply_priority(key: &ObjectKey) -> i8 {
     }
 }
 
-/// The place of a kind inside a wave of deletions; lower first.
+/// Returns the rank of a kind inside a wave of deletions; lower first.
 /// Source: component-operator-runtime (delete order inside a wave).
 pub fn delete_priority(key: &ObjectKey) -> i8 {
     match (key.group.as_str(), key.kind.as_str()) {
@@ -34,7 +34,7 @@ pub fn delete_priority(key: &ObjectKey) -> i8 {
     }
 }
 
-/// Kinds that others refer to by name for as long as they live.
+/// True for kinds to which other objects refer by name for their whole life.
 fn is_class(key: &ObjectKey) -> bool {
     matches!(
         (key.group.as_str(), key.kind.as_str()),
@@ -46,22 +46,19 @@ fn is_class(key: &ObjectKey) -> bool {
 }
 
 impl ObjectKey {
-    /// Whether it is a CustomResourceDefinition.
     pub(crate) fn is_crd(&self) -> bool {
         self.is(DEFINITIONS, "CustomResourceDefinition")
     }
 
-    /// Whether it is an APIService.
     pub(crate) fn is_api_service(&self) -> bool {
         self.is(AGGREGATION, "APIService")
     }
 
-    /// Whether it is a Namespace.
     pub(crate) fn is_namespace(&self) -> bool {
         self.is("", "Namespace")
     }
 
-    /// The key of a Namespace.
+    /// Returns the key of a Namespace.
     pub(crate) fn of_namespace(name: &str) -> Self {
         Self { kind: "Namespace".to_owned(), name: name.to_owned(), ..Self::default() }
     }
@@ -75,7 +72,7 @@ mod tests {
         ObjectKey { group: group.to_owned(), kind: kind.to_owned(), ..ObjectKey::default() }
     }
 
-    /// Kinds by group, from first to last, a line a place.
+    /// Checks the order of kinds: from first to last, one line for each rank.
     fn places(order: fn(&ObjectKey) -> i8, table: &[&[(&str, &str)]]) {
         let last = table.windows(2).all(|pair| {
             let (before, after) = (pair[0], pair[1]);

@@ -1,4 +1,4 @@
-//! The fields of an object that a manager owns, and those it has lost since.
+//! The fields that a manager owns in an object, and fields lost since the last write.
 
 mod drift;
 mod path;
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 pub use drift::{FieldChange, FieldDrift, FieldSetter, field_drift};
 use path::FieldPath;
 
-/// Fields that servers and controllers fill in although manifests may name them.
+/// Fields that servers and controllers fill in, even if manifests name them.
 const FILLED_IN: [&str; 2] = ["f:caBundle", "f:status"];
 
 /// A set of fields in the form of `metadata.managedFields`.
@@ -21,11 +21,11 @@ const FILLED_IN: [&str; 2] = ["f:caBundle", "f:status"];
 #[serde(transparent)]
 pub struct FieldSet(Map<String, Value>);
 
-/// The fields that a manager owns by apply; empty when it owns none.
+/// Returns the fields that a manager owns by apply; empty if there are none.
 ///
-/// The server takes a field away from its owner when somebody else gives it another value or removes it, and leaves it
-/// when something is added beside it. So the object is as it was applied as long as this set is what it was after the
-/// write. Status, CA bundles, and rules that are aggregated do not count.
+/// The server removes a field from its owner if another manager changes or removes the field. Additions next to the
+/// field do not matter. So the object has not drifted while this set equals the set after the write. Status, CA bundles
+/// and aggregated rules do not count.
 /// Source: Kubernetes 1.36 structured-merge-diff (Update); KEP-555.
 pub fn owned_fields(object: &Object, manager: &str) -> FieldSet {
     let ours = entries(object).find(|entry| is_applied_by(entry, manager));
@@ -34,12 +34,12 @@ pub fn owned_fields(object: &Object, manager: &str) -> FieldSet {
 }
 
 impl FieldSet {
-    /// True if there are no fields.
+    /// True if the set has no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The digest of the set, hex SHA-256, in which order and form do not count; empty for the empty set.
+    /// Returns the digest of the set, hex SHA-256, independent of order and form; empty for the empty set.
     pub fn digest(&self) -> String {
         if self.is_empty() {
             return String::new();
@@ -65,7 +65,7 @@ fn is_applied_by(entry: &Value, manager: &str) -> bool {
     entry["manager"] == manager && entry["operation"] == "Apply" && entry.get("subresource").is_none()
 }
 
-/// The fields without those that are filled in, and without parents of nothing else.
+/// Returns the fields without filled-in fields, and without parents that only have such fields.
 fn without_filled_in(fields: &Map<String, Value>) -> Map<String, Value> {
     let is_aggregated = fields.contains_key("f:aggregationRule");
     let counted = fields

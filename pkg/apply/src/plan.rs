@@ -1,4 +1,4 @@
-//! What is to be done, and in which order: decided from what is recorded, wanted and there. Pure.
+//! The actions for a set and their order, from recorded, desired and live objects. Pure.
 
 mod checks;
 mod decide;
@@ -25,48 +25,49 @@ use crate::{
 
 pub(crate) use immutable::may_be_recreated;
 
-/// What is to be done, in order.
+/// Planned steps, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// By wave, stage and priority; deletions last.
+    /// The steps by wave, stage and priority; deletions last.
     pub steps: Vec<Step>,
 }
 
-/// A set of objects with its plan, and everything the plan was made from.
+/// A set of objects with its plan, and all inputs of the plan.
 #[derive(Clone, Debug, Default)]
 pub struct PlannedSet {
     /// The objects that were applied before.
     pub set: ApplySet,
-    /// The objects that are to exist.
+    /// The desired objects.
     pub desired: DesiredSet,
     /// The objects that exist.
     pub live: Live,
-    /// The objects as the server says they would be, as far as it was asked.
+    /// The objects as the server would store them, as far as dry runs were made.
     pub would_be: Live,
     /// The actions, object by object.
     pub plan: Plan,
 }
 
-/// What is to be done with one object.
+/// The action on one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// Which object.
+    /// The key of the object.
     pub key: ObjectKey,
-    /// What with it.
+    /// The action.
     pub action: StepAction,
-    /// Its wave: apply order of what is written, delete order of what is deleted.
+    /// The wave: the apply order of a write, or the delete order of a deletion.
     pub wave: i16,
-    /// Which part of its wave.
+    /// The part of the wave.
     pub stage: Stage,
-    /// The place inside its part of the wave; steps of one place may run side by side.
+    /// The rank inside the part of the wave. Steps of one rank may run concurrently.
     pub priority: i8,
-    /// The wave at whose end it is deleted again; none to stay.
+    /// The wave at whose end the object is deleted. None to keep the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purge_wave: Option<i16>,
-    /// Whether it belongs to nobody: a missing namespace. It is no object of the set, has no marks, and is never deleted.
+    /// True for a missing namespace, which has no owner. It does not belong to the set, has no marks, and is never
+    /// deleted.
     #[serde(skip_serializing_if = "Not::not")]
     pub unowned: bool,
-    /// Why, where it is not plain: ``taken over from `kubectl` ``, `its selector cannot be changed`.
+    /// The reason if it is not obvious: ``taken over from `kubectl` ``, `its selector cannot be changed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -78,57 +79,47 @@ pub enum Stage {
     /// Most objects.
     #[default]
     Regular,
-    /// APIServices, when all regular ones are ready.
+    /// APIServices, after all regular objects are ready.
     Late,
-    /// Objects of kinds that the set itself defines, when those before are ready.
+    /// Objects of kinds that the set itself defines, after all other objects are ready.
     Instances,
 }
 
-/// Why objects cannot be applied onto what is there.
+/// The reason why objects cannot be applied onto existing objects.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum Impossible {
-    /// It exists, nobody owns it, and the policy is to never adopt.
+    /// The object exists without an owner, and the policy is to never adopt.
     #[error("{object} exists and was not applied by `{owner}`")]
     Exists {
-        /// Which one.
         object: ObjectKey,
-        /// Who wants to apply it.
+        /// The name of the owner that applies the object.
         owner: String,
     },
-    /// Somebody else owns it.
+    /// Another owner owns the object.
     #[error("{object} belongs to `{theirs}`")]
     Owned {
-        /// Which one.
         object: ObjectKey,
-        /// Its owner.
+        /// The name of the other owner.
         theirs: String,
     },
-    /// Its orders contradict those of what it needs, or what it needs is dropped while it stays.
+    /// The orders of the object contradict the orders of an object it needs, or a needed object is dropped.
     #[error("{object} {problem}")]
-    Order {
-        /// Which one.
-        object: ObjectKey,
-        /// What is wrong.
-        problem: String,
-    },
-    /// The namespace is not there and may not be made.
+    Order { object: ObjectKey, problem: String },
+    /// The namespace does not exist and must not be created.
     #[error("namespace `{namespace}` is not there")]
-    NoNamespace {
-        /// Its name.
-        namespace: String,
-    },
+    NoNamespace { namespace: String },
 }
 
-/// Decides what is to be done.
+/// Plans the application of a set.
 ///
-/// A write onto an object that was [`Unseen`](crate::Observation::Unseen) may find it there: then it is added to `live`
-/// as it was found and the plan is made again; what was scheduled and never written is still judged by its adoption
-/// policy.
-/// Shape: every desired object and every item of the set gets one step, and every missing namespace one more; steps come
-/// in the order of execution, those of one wave, stage and priority side by side. Pure: the same input gives the same
-/// plan. `now` is what reapply intervals are measured against.
+/// A write onto an [`Unseen`](crate::Observation::Unseen) object may detect the object. Then the caller adds the object
+/// to `live` and plans again. An object that was scheduled and never written is still subject to its adoption policy.
+/// Shape: every desired object and every item of the set gets one step, and every missing namespace one more. Steps are
+/// in the order of execution; steps of one wave, stage and priority run concurrently. The same input gives the same
+/// plan. Reapply intervals are measured against `now`.
 /// # Errors
-/// Everything that stands in the way.
+/// All obstacles to the plan.
 pub fn plan(
     set: &ApplySet,
     desired: &DesiredSet,
@@ -155,8 +146,8 @@ pub fn plan(
     if impossible.is_empty() { Ok(Plan::sorted(steps)) } else { Err(impossible) }
 }
 
-/// Decides what is to be done to delete a whole set. Items whose delete policy keeps them, and objects that are no
-/// longer the owner's, stay, and with them the Namespaces and definitions of the set that they would go with.
+/// Plans the deletion of a whole set. Items that their delete policy keeps, and objects with another owner, stay.
+/// Namespaces and definitions that these objects need stay as well.
 /// Shape: every item gets one step, in the order of execution.
 pub fn plan_delete(set: &ApplySet, live: &Live, marks: &Marks, options: &Options) -> Plan {
     let types = set.items.iter().flat_map(|item| &item.managed_types).collect();
@@ -165,7 +156,7 @@ pub fn plan_delete(set: &ApplySet, live: &Live, marks: &Marks, options: &Options
     Plan::sorted(removals.steps(set.items.iter()))
 }
 
-/// A step for every desired object, in their order.
+/// Returns a step for every desired object, in their order.
 fn writes(desired: &DesiredSet, decider: &Decider<'_>) -> (Vec<Step>, Vec<Impossible>) {
     let managed = managed_by(desired, decider.options);
     let waves: BTreeSet<i16> = desired.objects.iter().map(|object| object.policies.apply_order).collect();
@@ -188,7 +179,7 @@ fn writes(desired: &DesiredSet, decider: &Decider<'_>) -> (Vec<Step>, Vec<Imposs
     (steps, impossible)
 }
 
-/// The first wave, not before the object's own, that reaches its purge order; else the last one.
+/// Returns the first wave, not before the object's own wave, that reaches its purge order; or else the last wave.
 fn purge_wave(policies: &ObjectPolicies, waves: &BTreeSet<i16>) -> Option<i16> {
     let order = policies.purge_order?.max(policies.apply_order);
     waves.range(order..).next().or_else(|| waves.last()).copied()
@@ -200,8 +191,8 @@ fn managed_by<'a>(desired: &'a DesiredSet, options: &'a Options) -> Managed<'a> 
 }
 
 impl PlannedSet {
-    /// Keeps objects whose update would change nothing, as the server has said. Their last write may not have been seen to
-    /// arrive.
+    /// Keeps objects whose update changes nothing according to the dry run. The result of their last write may be
+    /// unknown.
     pub fn keep_unchanged(&mut self) {
         for step in self.plan.steps.iter_mut().filter(|step| step.action == StepAction::Update) {
             let sides = (self.live.present(&step.key), self.would_be.present(&step.key));
@@ -220,7 +211,7 @@ impl Plan {
         Self { steps }
     }
 
-    /// Whether nothing would change.
+    /// True if the plan changes nothing.
     pub fn is_empty(&self) -> bool {
         self.steps.iter().all(|step| matches!(step.action, StepAction::Keep | StepAction::Completed))
     }

@@ -1,4 +1,4 @@
-//! What is done about objects that exist, change, or are no longer wanted; and the options of an engine.
+//! Policies for existing, changed and redundant objects, and the options of an engine.
 
 use std::{
     fmt::Write,
@@ -11,139 +11,139 @@ use serde::{Deserialize, Serialize};
 
 use crate::GroupKind;
 
-/// What becomes of an object that is there already and was not applied by this owner.
+/// The policy for an existing object that this owner did not apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AdoptionPolicy {
-    /// It stops the run.
+    /// The object stops the run.
     Never,
-    /// It is taken when nobody owns it.
+    /// The object is adopted if it has no owner.
     #[default]
     IfUnowned,
-    /// It is taken, whoever owns it.
+    /// The object is adopted from any owner.
     Always,
 }
 
-/// When an object is written again.
+/// The policy for writing an object again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReconcilePolicy {
-    /// When its manifest has changed.
+    /// Write the object when its manifest has changed.
     #[default]
     OnObjectChange,
-    /// Also when anything about its component has.
+    /// Write the object when its manifest or any other part of its component has changed.
     OnObjectOrComponentChange,
-    /// Never, once it was created.
+    /// Never write the object after its creation.
     Once,
 }
 
-/// How an object that is there is changed.
+/// The policy for updates of an existing object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UpdatePolicy {
-    /// Deleted and created anew.
+    /// Delete the object and create it again.
     Recreate,
-    /// PUT: what the manifest does not say is gone.
+    /// PUT: fields that are not in the manifest are removed.
     #[default]
     Replace,
-    /// Server-side apply: fields of others stay.
+    /// Server-side apply: fields of other managers stay.
     SsaMerge,
-    /// Server-side apply that takes over the fields written by the tools of [`Options::take_over`].
+    /// Server-side apply that takes over the fields of the managers in [`Options::take_over`].
     SsaOverride,
 }
 
-/// What becomes of an object that is no longer wanted.
+/// The policy for an object that is no longer desired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeletePolicy {
-    /// It is deleted.
+    /// The object is deleted.
     #[default]
     Delete,
-    /// It stays, and is forgotten.
+    /// The object stays, and its item is removed.
     Orphan,
-    /// It stays when it is no longer part of the set; deleted when all of the set is.
+    /// The object stays if it leaves the set; it is deleted with the whole set.
     OrphanOnApply,
-    /// It stays when all of the set is deleted; deleted when it is no longer part of it.
+    /// The object stays if the whole set is deleted; it is deleted if it leaves the set.
     OrphanOnDelete,
 }
 
 impl DeletePolicy {
-    /// Whether what is no longer part of its set stays.
+    /// True if the object stays when it leaves its set.
     pub(crate) fn orphans_redundant(self) -> bool {
         matches!(self, Self::Orphan | Self::OrphanOnApply)
     }
 
-    /// True if the object stays when all of its set is deleted.
+    /// True if the object stays when its whole set is deleted.
     pub fn orphans_all(self) -> bool {
         matches!(self, Self::Orphan | Self::OrphanOnDelete)
     }
 }
 
-/// What becomes of namespaces that objects name, that are not in the set and not on the server.
+/// The policy for namespaces that objects name, and that exist neither in the set nor on the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingNamespaces {
-    /// They are created, owned by nobody and never deleted.
+    /// Create the namespaces, without an owner. They are never deleted.
     #[default]
     Create,
-    /// They are an error.
+    /// Fail.
     Refuse,
 }
 
-/// Policies of objects that say nothing else.
+/// The policies of objects without annotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policies {
-    /// Taking what is there.
+    /// The policy for existing objects.
     pub adoption: AdoptionPolicy,
-    /// Writing again.
+    /// The policy for repeated writes.
     pub reconcile: ReconcilePolicy,
-    /// Changing.
+    /// The policy for updates.
     pub update: UpdatePolicy,
-    /// Removing.
+    /// The policy for deletions.
     pub delete: DeletePolicy,
 }
 
 /// The policies of one object: its annotations over the defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ObjectPolicies {
-    /// The four that have a default.
+    /// The policies with defaults.
     pub policies: Policies,
-    /// Its wave; waves go upwards, each when all before is ready.
+    /// The wave of the object. Waves run in ascending order, each after all objects of the earlier waves are ready.
     pub apply_order: i16,
-    /// The wave at whose end it is deleted again.
+    /// The wave at whose end the object is deleted.
     pub purge_order: Option<i16>,
-    /// Its wave when things are deleted; upwards too.
+    /// The wave of the object in a deletion, in ascending order too.
     pub delete_order: i16,
-    /// How often it is written although nothing has changed; none for never.
+    /// The interval at which an unchanged object is written again. None for never.
     pub reapply_after: Option<Duration>,
 }
 
-/// What an engine is set up with.
+/// The options of an engine.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The field manager of all writes.
     pub field_manager: String,
-    /// What stands before the `/` of policy annotations.
+    /// The prefix of policy annotations, without the `/`.
     pub prefix: String,
-    /// For objects without annotations.
+    /// The policies of objects without annotations.
     pub defaults: Policies,
-    /// For namespaces nobody brings.
+    /// The policy for missing namespaces.
     pub missing_namespaces: MissingNamespaces,
-    /// The namespace of namespaced objects that name none.
+    /// The namespace of namespaced objects without one.
     pub namespace: String,
-    /// Beginnings of the names of field managers whose fields are taken over, such as `kubectl`.
+    /// Prefixes of the names of field managers whose fields are taken over, such as `kubectl`.
     pub take_over: Vec<String>,
-    /// Kinds whose instances belong to the set although it does not bring their definition. Group may be `*` or
-    /// `*.suffix`, kind may be `*`.
+    /// Kinds whose instances belong to the set although the set does not define the kinds. The group may be `*` or
+    /// `*.suffix`, the kind may be `*`.
     pub additional_managed_types: Vec<GroupKind>,
-    /// The digest of all a component is made of, for [`ReconcilePolicy::OnObjectOrComponentChange`].
+    /// The digest of a whole component, for [`ReconcilePolicy::OnObjectOrComponentChange`].
     pub component_digest: Option<String>,
-    /// How often an unchanged object is written again; none for never.
+    /// The interval at which an unchanged object is written again. None for never.
     pub reapply_after: Option<Duration>,
 }
 
 impl ObjectPolicies {
-    /// The policies of an object. Values are accepted in kebab case and in CamelCase.
+    /// Returns the policies of an object. Values are accepted in kebab case and in CamelCase.
     ///
-    /// A default of [`DeletePolicy::Orphan`] is about the deletion of the whole set; only the annotation `orphan` also
-    /// keeps what is no longer part of it.
+    /// A default of [`DeletePolicy::Orphan`] only applies to the deletion of the whole set. The annotation `orphan`
+    /// also keeps an object that leaves the set.
     /// # Errors
-    /// Every annotation that cannot be read, as ``annotation `K`: what is wrong with V``.
+    /// Every invalid annotation, as ``annotation `K`: <problem of V>``.
     pub(crate) fn of(object: &Object, options: &Options) -> Result<Self, Vec<String>> {
         let mut reader = Reader { object, prefix: &options.prefix, problems: Vec::new() };
         let Policies { adoption, reconcile, update, delete } = options.defaults;
@@ -164,7 +164,7 @@ impl ObjectPolicies {
     }
 }
 
-/// The words of a policy with what they mean.
+/// The values of a policy annotation.
 type Words<P> = &'static [(&'static str, P)];
 
 const ADOPTION: Words<AdoptionPolicy> = &[
@@ -189,7 +189,7 @@ const DELETE: Words<DeletePolicy> = &[
     ("orphan-on-apply", DeletePolicy::OrphanOnApply),
     ("orphan-on-delete", DeletePolicy::OrphanOnDelete),
 ];
-/// As if the annotation was not there; other engines know it, and say it is deprecated.
+/// Values that mean a missing annotation. Other engines accept them as deprecated.
 const UNSET: &[&str] = &["default", "Default"];
 
 struct Reader<'a> {
@@ -227,7 +227,7 @@ fn word<P: Copy>(text: &str, words: Words<P>) -> Result<P, String> {
     Err(problem)
 }
 
-/// `if-unowned` as `IfUnowned`.
+/// Converts `if-unowned` to `IfUnowned`.
 fn camel_case(kebab: &str) -> String {
     let capital = |word: &str| {
         let mut letters = word.chars();

@@ -1,8 +1,8 @@
-//! Readiness of what has no status of its own: webhooks that have their certificate and answer.
+//! Readiness of webhooks, which have no status of their own: a webhook needs a certificate and must answer.
 //!
 //! ```text
-//! objects ─► Clients (every service the API server is to call) ─► trust: is its certificate there (watched)
-//!                                                              └► probe: a dry run that makes the server call it
+//! objects ─► Clients (every service the API server must call) ─► trust: certificate authorities (watched)
+//!                                                             └► probe: a dry run that makes the server call it
 //! ```
 
 mod clients;
@@ -23,12 +23,12 @@ use probe::Probe;
 
 pub(crate) use trust::trust_of;
 
-/// Finds webhooks that do not answer yet: those of webhook configurations, and those that convert between versions.
+/// Returns webhooks that do not answer yet: admission webhooks and conversion webhooks.
 ///
-/// A webhook answers when its certificate is there and a dry run that calls it is not refused for want of an answer; one
-/// request for each service, in the namespace of the service. What the rules of a webhook leave out, and a webhook whose
-/// failures are ignored, count as answering.
-/// Shape: in the order of the objects; those that are of other kinds, or call nothing, are not looked at.
+/// A webhook answers if its certificate exists and a dry run that calls it does not fail for lack of an answer. One
+/// request is sent for each service, in the namespace of the service. A dry run that the rules of a webhook exclude
+/// counts as answered, and so does a webhook with ignored failures.
+/// Shape: in the order of the objects. Other kinds, and objects that call no webhook, are ignored.
 pub async fn webhooks_answer(server: &Server, objects: &[Object]) -> Result<Vec<Blocker>, ApiError> {
     let looks: Vec<_> = callers(objects).map(|key| look_at(server, key)).collect();
     let found: Vec<_> = stream::iter(looks).buffered(server.max_in_flight()).try_collect().await?;
@@ -40,8 +40,8 @@ pub async fn webhooks_answer(server: &Server, objects: &[Object]) -> Result<Vec<
     }
 }
 
-/// Waits until all webhooks of these objects answer; tells what blocks whenever that changes.
-/// Shape: empty when all answer, else what did not when time was over.
+/// Waits until all webhooks of these objects answer; reports changes of the blockers.
+/// Shape: empty if all webhooks answer, or else the webhooks that did not before the deadline.
 pub async fn wait_for_webhooks(
     server: &Server,
     objects: &[Object],
@@ -57,7 +57,7 @@ pub async fn wait_for_webhooks(
     ask_until_answered(server, probes, until).await
 }
 
-/// Sends probes again and again, those that were answered no more.
+/// Sends probes repeatedly, except for answered probes.
 async fn ask_until_answered(
     server: &Server,
     mut probes: Vec<Probe>,
@@ -85,7 +85,7 @@ async fn ask_until_answered(
     }
 }
 
-/// Sends all probes; gives those that were not answered.
+/// Sends all probes; returns a blocker for each unanswered probe.
 async fn silent(server: &Server, probes: &[Probe]) -> Result<Vec<Blocker>, ApiError> {
     let sent: Vec<_> = probes.iter().map(|probe| probe.send(server)).collect();
     let found: Vec<_> = stream::iter(sent).buffered(server.max_in_flight()).try_collect().await?;
@@ -103,7 +103,7 @@ fn callers(objects: &[Object]) -> impl Iterator<Item = ObjectKey> {
     objects.iter().filter(|object| clients::calls(object)).map(ObjectKey::of)
 }
 
-/// A selector of the labels that all objects carry; empty when there are none.
+/// Returns a selector of the labels that all objects have; empty without such labels.
 fn common_labels<'a>(mut objects: impl Iterator<Item = &'a Object>) -> String {
     let Some(first) = objects.next() else { return String::new() };
     let mut labels: Vec<_> = first.labels().collect();

@@ -1,4 +1,4 @@
-//! When and how often a request is tried again.
+//! Retries of requests.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use tokio::time::{Instant, sleep};
 
 use crate::{ApiError, Event, EventSink};
 
-/// Pauses between tries: doubling, with a bound and some chance in it.
+/// Pauses between tries: doubling, bounded and partly random.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backoff {
     /// The first pause.
     pub(crate) first: Duration,
-    /// No pause is longer.
+    /// The longest pause.
     pub(crate) longest: Duration,
 }
 
@@ -22,11 +22,11 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The pause after a number of failures, from 1; at least what the server asked for.
+    /// Returns the pause after a number of failures, from 1. It is at least the pause that the server requested.
     pub(crate) fn pause(&self, failures: u32, asked: Option<Duration>) -> Duration {
         let doublings = failures.saturating_sub(1).min(16);
         let full = self.first.saturating_mul(1 << doublings).min(self.longest);
-        // Clients that failed together must not come back together.
+        // Randomness keeps clients that failed together from retrying together.
         full.mul_f64(0.5 + fastrand::f64() / 2.0).max(asked.unwrap_or_default())
     }
 }
@@ -44,14 +44,15 @@ impl Tries {
         Self { events, started: Instant::now(), failures: 0 }
     }
 
-    /// For how long it has been tried.
+    /// Returns the time since the first try.
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Pauses after a failure of what was to be done.
+    /// Pauses after a failure of an action.
     /// # Errors
-    /// The failure itself when it cannot pass, `OutOfTime` when there is no time for another try.
+    /// The failure itself if it is permanent or no retry was possible, `OutOfTime` if the time is too short for another
+    /// try.
     pub(crate) async fn pause(
         &mut self,
         action: &str,
@@ -66,14 +67,14 @@ impl Tries {
             self.rest(action, &error, after).await;
             return Ok(());
         }
-        // Nothing was tried twice: the failure says it all.
+        // There was no retry, so the failure alone is complete.
         if self.failures == 1 {
             return Err(error);
         }
         Err(ApiError::OutOfTime { action: action.to_owned(), tried, last: Box::new(error) })
     }
 
-    /// Pauses after a failure that is gone over for ever.
+    /// Pauses after a failure without a limit of retries.
     pub(crate) async fn pause_endlessly(&mut self, action: &str, error: &ApiError) {
         let after = self.next_pause(error);
         self.rest(action, error, after).await;

@@ -1,4 +1,4 @@
-//! An API server, and how it is asked.
+//! Requests to an API server.
 
 use std::{
     iter,
@@ -35,17 +35,17 @@ use shared::Shared;
 
 /// An API server: one client, one discovery, bounded parallelism. Cheap to clone.
 ///
-/// Objects travel as JSON trees in the version they are written in, so that nothing of them is lost.
-/// Every request is retried by the rules of [`ApiError::can_pass`] until [`ServerSettings::retry_for`] is over; a 401
-/// makes one new connection, so that a token that ran out in the middle is taken anew. A server that never answered is
-/// not tried again: that is a wrong address more often than a pause.
+/// Objects travel as JSON trees in the version of their manifest, so that no field is lost.
+/// Every request is retried by the rules of [`ApiError::can_pass`] until [`ServerSettings::retry_for`] is over. A 401
+/// causes one new connection, so that an expired token is renewed. Requests to a server that never answered are not
+/// retried, because a wrong address is more likely than an outage.
 ///
-/// A new handle only reads: a request that writes is an error until the handle is given a lease by [`Server::under`].
+/// A new handle only reads: a request that writes is an error until [`Server::under`] adds a lease.
 #[derive(Clone, Debug)]
 pub struct Server {
     shared: Arc<Shared>,
     retry_for: Duration,
-    /// No request is tried again after this; none for no such time.
+    /// The time after which no request is retried. None for no limit.
     retry_until: Option<Instant>,
     writes: Writes,
 }
@@ -53,56 +53,57 @@ pub struct Server {
 /// The condition for requests that write.
 #[derive(Clone, Debug)]
 enum Writes {
-    /// There are none.
+    /// Writes are refused.
     Refused,
-    /// There is no lease to hold.
+    /// Writes need no lease.
     Unguarded,
-    /// Each of these leases was confirmed a short time before.
+    /// Each of these leases must have a recent confirmation.
     Under(Vec<Arc<HeldLease>>),
 }
 
-/// A version of Kubernetes as the server tells it.
+/// The Kubernetes version of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerVersion {
-    /// `v1.36.3`.
+    /// The version, such as `v1.36.3`.
     pub git_version: String,
 }
 
-/// What to list.
+/// The selection of a list.
 #[derive(Clone, Debug, Default)]
 pub struct List {
-    /// In this namespace; none for all.
+    /// The namespace. None for all namespaces.
     pub namespace: Option<String>,
-    /// Label selector; empty for all.
+    /// A label selector; empty for all objects.
     pub labels: String,
-    /// Field selector; empty for all.
+    /// A field selector; empty for all objects.
     pub fields: String,
-    /// Only metadata is wanted: a fraction of the bytes.
+    /// True to request only metadata, which is much smaller.
     pub metadata_only: bool,
-    /// Stop after so many objects; none for all, page by page.
+    /// The maximum of objects. None for all, page by page.
     pub at_most: Option<usize>,
 }
 
-/// A change a watch tells.
+/// A change that a watch reports.
 #[derive(Clone, Debug)]
 pub enum WatchEvent {
-    /// The object is there, new or changed.
+    /// The object is new or changed.
     Is(Object),
-    /// It is gone; as it was last.
+    /// The object is gone; its last state.
     Gone(Object),
 }
 
 impl Server {
-    /// Connects. Nothing is asked of the server yet.
+    /// Connects without a request to the server.
     pub async fn connect(connection: Connection, settings: ServerSettings) -> Result<Self, ConnectError> {
         let retry_for = settings.retry_for;
         let shared = Arc::new(Shared::connect(connection, settings).await?);
         Ok(Self { shared, retry_for, retry_until: None, writes: Writes::Refused })
     }
 
-    /// The same server, for a run that holds a lease: a request that writes is sent only when the lease was confirmed within
-    /// [`crate::lease::FRESH`]. Several leases are all confirmed, for a run that writes to several clusters. The connections of
-    /// this server carry nothing for handles of other leases any more.
+    /// Returns a handle for a run that holds a lease. A request that writes is sent only if the lease was confirmed
+    /// within [`crate::lease::FRESH`]. For a run that writes to several clusters, all leases are confirmed. The
+    /// connections of this server then require only these leases, so handles with other leases must not be used any
+    /// more.
     #[must_use]
     pub fn under(&self, lease: &Lease) -> Self {
         let mut leases = match &self.writes {
@@ -114,16 +115,16 @@ impl Server {
         Self { writes: Writes::Under(leases), ..self.clone() }
     }
 
-    /// The same server, for one that no other run writes to, such as that of a test.
+    /// Returns a handle for a server without other writers, such as the server of a test.
     #[must_use]
     pub fn unguarded(&self) -> Self {
         self.shared.fence.guard(iter::empty());
         Self { writes: Writes::Unguarded, ..self.clone() }
     }
 
-    /// Confirms every lease this handle writes under, unless that was done within a span of time.
+    /// Confirms every lease of this handle, unless the last confirmation is recent enough.
     /// # Errors
-    /// `LeaseLost` once another run has one of them; `Unconfirmed` while that is unknown.
+    /// `LeaseLost` once another run holds one of the leases; `Unconfirmed` if that is unknown.
     pub async fn confirm_leases(&self, action: &str, within: Duration) -> Result<(), ApiError> {
         let Writes::Under(leases) = &self.writes else { return Ok(()) };
         let confirmed = leases.iter().map(|lease| lease.confirm(within));
@@ -134,46 +135,46 @@ impl Server {
         try_join_all(confirmed).await.map(drop).map_err(unconfirmed)
     }
 
-    /// The time by the clock of the server, as its last answer told it.
+    /// Returns the time by the clock of the server, from its last answer.
     pub fn time(&self) -> Option<Timestamp> {
         self.shared.time()
     }
 
-    /// The same server, whose requests are tried again for another time.
+    /// Returns a handle that retries requests for another duration.
     #[must_use]
     pub fn retrying_for(&self, retry_for: Duration) -> Self {
         Self { retry_for, ..self.clone() }
     }
 
-    /// The same server, whose requests are not tried again after some time; what was set before stays.
+    /// Returns a handle that does not retry requests after a deadline. An earlier deadline stays in effect.
     #[must_use]
     pub fn retrying_until(&self, until: Option<Instant>) -> Self {
         let earliest = self.retry_until.into_iter().chain(until).min();
         Self { retry_until: earliest, ..self.clone() }
     }
 
-    /// The address, for messages.
+    /// Returns the address for messages.
     pub fn address(&self) -> &str {
         &self.shared.address
     }
 
-    /// How many requests have gone out, retries included.
+    /// Returns the number of sent requests, including retries.
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
     }
 
-    /// Requests that may be under way at the same time.
+    /// Returns the maximum of concurrent requests.
     pub fn max_in_flight(&self) -> usize {
         self.shared.settings.max_in_flight
     }
 
-    /// Where events go.
+    /// Returns the receiver of events.
     pub fn events(&self) -> &EventSink<Event> {
         &self.shared.settings.events
     }
 }
 
-/// How an object is applied.
+/// The mode of an apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Apply {
     /// The state of the live object that the write requires.
@@ -182,20 +183,20 @@ pub struct Apply {
     pub mode: WriteMode,
 }
 
-/// The state of the live object that a write requires. Anything else is a conflict.
+/// The state of the live object that a write requires. Any other state is a conflict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Onto {
-    /// Any, also none.
+    /// Any state, including no object.
     #[default]
     Any,
     /// The object does not exist.
     Absent,
-    /// The object exists in this revision. An object that is gone is not created again.
+    /// The object exists in this revision. A missing object is not created again.
     Revision(Revision),
 }
 
-/// One revision of one object: a write or deletion that names it fails with a conflict once the object has changed, is
-/// gone, or was replaced by another object of the same name.
+/// One revision of one object. A write or deletion with a revision conflicts if the object was changed, deleted, or
+/// replaced by another object of the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
     /// `metadata.uid`
@@ -205,28 +206,28 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// The revision of an object as the server returned it.
+    /// Returns the revision of an object that the server returned.
     pub fn of(object: &Object) -> Self {
         let text = |field| object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default();
         Self { uid: text("uid").to_owned(), resource_version: text("resourceVersion").to_owned() }
     }
 }
 
-/// What a patch changes.
+/// The target of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchOf {
-    /// The object, but for its status where that is a subresource.
+    /// The object, except for its status if the status is a subresource.
     Object,
     /// The status subresource.
     Status,
 }
 
-/// What became of an object that was deleted.
+/// The result of a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// It is no longer there.
+    /// The object no longer exists.
     Gone,
-    /// It was told to go, and something holds it: a finalizer, the content of a Namespace, the end of a Pod.
+    /// The deletion was requested, and is delayed by a finalizer, the contents of a Namespace, or the end of a Pod.
     Going,
 }
 

@@ -1,4 +1,4 @@
-//! The health of an object, told by what it says about itself.
+//! The health of an object, derived from its own status.
 
 mod conditions;
 mod definitions;
@@ -21,45 +21,45 @@ pub use hints::Hints;
 
 use conditions::{Condition, Conditions, awaited};
 
-/// The health of an object in a word.
+/// The health of an object in one word.
 /// Source: kstatus (sigs.k8s.io/cli-utils v0.37).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// It is what it was told to be.
+    /// The object matches its specification.
     Current,
-    /// It is on its way.
+    /// The object is in progress.
     InProgress,
-    /// It says that it cannot get there.
+    /// The object reports that it cannot reach its specification.
     Failed,
-    /// It is being deleted.
+    /// The object is being deleted.
     Terminating,
-    /// It is not there.
+    /// The object does not exist.
     NotFound,
-    /// It cannot be told.
+    /// The health cannot be determined.
     Unknown,
 }
 
-/// The health of an object, and what it says about it.
+/// The health of an object, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// In a word.
+    /// The health in one word.
     pub health: Health,
-    /// Why it is not current, in the words of its condition where it has one: `Ready: no such zone (NoZone)`; empty
-    /// when it is.
+    /// The reason if the object is not current, from its condition if there is one: `Ready: no such zone (NoZone)`.
+    /// Empty if the object is current.
     pub message: String,
 }
 
-/// Tells the health of an object by what it says itself.
+/// Determines the health of an object from its own status.
 ///
-/// Kinds that are not known by name are ready when they have no condition Ready, or one that is True.
+/// Objects of unknown kinds are ready without a condition Ready, or if this condition is True.
 /// Source: kstatus (sigs.k8s.io/cli-utils v0.37) and component-operator-runtime v0.3 (status analyzer).
-/// differs: a CustomResourceDefinition needs NamesAccepted too, an APIService needs Available, and a Job that runs is
+/// differs: a CustomResourceDefinition also needs NamesAccepted, an APIService needs Available, and a running Job is
 /// not ready.
 pub fn status_of(object: &Object, hints: &Hints) -> Status {
     status_at(object, hints, Timestamp::now())
 }
 
-/// The same at a given time: a Pod may be unscheduled for a while before that is a failure.
+/// Determines the health at a given time: a Pod may be unscheduled for a while before that is a failure.
 fn status_at(object: &Object, hints: &Hints, now: Timestamp) -> Status {
     let conditions = match Conditions::of(object) {
         Ok(conditions) => conditions,
@@ -71,7 +71,7 @@ fn status_at(object: &Object, hints: &Hints, now: Timestamp) -> Status {
     if told.is_ready() { missing_condition(&conditions, hints).unwrap_or(told) } else { told }
 }
 
-/// What any object may say, whatever its kind.
+/// Returns a status that an object of any kind may have.
 fn told_by_all(object: &Object, conditions: &Conditions<'_>, hints: &Hints) -> Option<Status> {
     if let Some(since) = object.get(&["metadata", "deletionTimestamp"]).and_then(Value::as_str) {
         return Some(Status::of(Health::Terminating, deletion(object, since)));
@@ -105,7 +105,7 @@ fn unseen(generation: i64, observed: i64) -> String {
     }
 }
 
-/// Finalizers are what a deletion waits for.
+/// Describes a deletion with its finalizers.
 fn deletion(object: &Object, since: &str) -> String {
     let finalizers = object.get(&["metadata", "finalizers"]).and_then(Value::as_array);
     let names: Vec<_> = finalizers.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -144,47 +144,47 @@ fn told_by_ready(conditions: &Conditions<'_>, hints: &Hints) -> Status {
     }
 }
 
-/// The first condition a hint asks for that is not True.
+/// Returns the first condition of the hints that is not True.
 fn missing_condition(conditions: &Conditions<'_>, hints: &Hints) -> Option<Status> {
     let missing = hints.conditions.iter().find(|wanted| conditions.get_true(wanted).is_none())?;
     Some(awaited(conditions, missing))
 }
 
-/// Reads an integer; none when it is absent or of another type.
+/// Reads an integer. None if it is missing or of another type.
 fn integer(object: &Object, path: &[&str]) -> Option<i64> {
     object.get(path).and_then(Value::as_i64)
 }
 
-/// Reads a string; empty when it is absent or of another type.
+/// Reads a string; empty if it is missing or of another type.
 fn text<'a>(object: &'a Object, path: &[&str]) -> &'a str {
     object.get(path).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// An object that is waited for.
+/// An object that a run waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocker {
-    /// Which one.
+    /// The key of the object.
     pub object: ObjectKey,
-    /// How it is.
+    /// The status of the object.
     pub status: Status,
-    /// For how long its health has been what it is, as far as was watched.
+    /// The duration of its current health, since the start of the watch.
     pub since: Duration,
-    /// What it waits for itself, such as the Pods of a Deployment, with their words.
+    /// The objects that it depends on, such as the Pods of a Deployment.
     pub below: Vec<Blocker>,
 }
 
 impl Blocker {
-    /// An object as it was just seen, with nothing known of what it waits for.
+    /// Creates a blocker for a newly observed object, without dependencies.
     pub fn new(object: ObjectKey, status: Status) -> Self {
         Self { object, status, since: Duration::ZERO, below: Vec::new() }
     }
 
-    /// The object with its status, and those it waits for.
+    /// Formats the object with its status, and its dependencies.
     pub fn in_one_line(&self) -> String {
         self.below.iter().fold(self.in_words(), |text, below| format!("{text}; {}", below.in_one_line()))
     }
 
-    /// The object with its status, or with its health if the status has no message.
+    /// Formats the object with its status, or with its health if the status has no message.
     pub fn in_words(&self) -> String {
         let message = match self.status.message.as_str() {
             "" => self.status.health.as_str(),
@@ -194,7 +194,7 @@ impl Blocker {
     }
 }
 
-/// What is waited for, as it is printed.
+/// Returns the blockers for output.
 pub fn waiting_for(blockers: &[Blocker]) -> Vec<WaitingFor> {
     let one = |blocker: &Blocker| WaitingFor {
         object: object_name(&blocker.object),
@@ -207,12 +207,12 @@ pub fn waiting_for(blockers: &[Blocker]) -> Vec<WaitingFor> {
 }
 
 impl Status {
-    /// Whether it need not be waited for.
+    /// True if the object is ready.
     pub fn is_ready(&self) -> bool {
         self.health == Health::Current
     }
 
-    /// The status of an object that is not there.
+    /// Returns the status of a missing object.
     pub(crate) fn not_found() -> Self {
         Self::of(Health::NotFound, "is not there")
     }
@@ -231,7 +231,7 @@ impl Status {
 }
 
 impl Health {
-    /// The word of kstatus.
+    /// Returns the word of kstatus.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Current => "Current",

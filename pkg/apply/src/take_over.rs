@@ -1,4 +1,4 @@
-//! Taking fields over from other field managers.
+//! The takeover of fields from other field managers.
 
 mod field_set;
 #[cfg(test)]
@@ -6,19 +6,20 @@ mod tests;
 
 use manifest::{Map, Object, Value};
 
-/// Makes one manager the owner, by apply, of the fields that others wrote: the metadata.managedFields that a server-side
-/// apply must find so that fields it does not name go away.
+/// Returns metadata.managedFields in which one manager owns, by apply, the fields of other managers. With these entries
+/// on the server, a server-side apply removes the fields that its manifest does not name.
 ///
-/// Shape: Update entries of `manager`, and all entries of managers whose name begins with one of `prefixes`, are merged
-/// into its Apply entry; entries of subresources stay. None when nothing is to be changed. The result is written with the
-/// resourceVersion of `live`, so that an entry that came in between is not lost.
+/// Shape: Update entries of `manager`, and all entries of managers with a name prefix in `prefixes`, are merged into
+/// its Apply entry. Entries of subresources stay. None if nothing changes. The result is written with the
+/// resourceVersion of `live`, so that concurrent entries are not lost.
 ///
-/// A server keeps one Apply entry for each manager, whose fields are paths in one version of the kind, so the entries of
-/// one version are taken over at a time: of the version of the Apply entry; without one, first of a version that `live`
-/// is not in. After the apply, which brings the entry to its own version, the next call takes the rest.
+/// A server keeps one Apply entry for each manager, and its fields are paths in one version of the kind. One call
+/// therefore takes over the entries of one version: the version of the Apply entry. Without an Apply entry, this is
+/// first a version other than that of `live`. The apply brings the entry to its own version, and the next call takes
+/// the rest.
 /// Source: component-operator-runtime v0.3 (ssa-override), Kubernetes 1.36 client-go (csaupgrade), kube-apiserver 1.36
-/// (measured: of two Apply entries of a manager the last one stays). differs: there, entries of another version are
-/// thrown away, and their fields then belong to nobody and stay for ever.
+/// (measured: of two Apply entries of a manager the last one stays). differs: component-operator-runtime drops entries
+/// of other versions. Their fields then have no owner and stay for ever.
 pub fn take_over(live: &Object, manager: &str, prefixes: &[String]) -> Option<Value> {
     let entries = live.get(&["metadata", "managedFields"])?.as_array()?;
     let role = |entry: &Value| role(entry, manager, prefixes);
@@ -41,14 +42,14 @@ pub fn take_over(live: &Object, manager: &str, prefixes: &[String]) -> Option<Va
     Some([Value::Object(merged)].into_iter().chain(entries.iter().filter(stays).cloned()).collect())
 }
 
-/// What becomes of an entry.
+/// The role of an entry in a takeover.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// It is the Apply entry that takes the fields.
+    /// The Apply entry that receives the fields.
     Ours,
-    /// It gives its fields.
+    /// An entry that loses its fields.
     Taken,
-    /// It stays.
+    /// An entry that stays.
     Other,
 }
 
@@ -65,7 +66,7 @@ fn role(entry: &Value, manager: &str, prefixes: &[String]) -> Role {
     }
 }
 
-/// The version whose entries are taken first: what stays in the version that is written can be merged afterwards.
+/// Returns the version whose entries are taken first. Entries in the written version can be merged afterwards.
 fn version_to_take<'a>(
     mut taken: impl Iterator<Item = &'a Value> + Clone,
     written: &'a str,

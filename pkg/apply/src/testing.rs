@@ -1,4 +1,4 @@
-//! What tests talk to: a sandbox, and a server that answers as it was told.
+//! Servers for tests: a sandbox, and a server with scripted answers.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -26,19 +26,19 @@ pub(crate) use crate::fixtures::object;
 /// The field manager of tests.
 pub(crate) const MANAGER: &str = "me";
 
-/// A server, and what happened on it.
+/// A server and its events.
 pub(crate) struct Lab {
     pub(crate) server: Server,
     events: Arc<Mutex<Vec<Event>>>,
 }
 
-/// A sandbox with a server in front of it.
+/// A sandbox with a server.
 pub(crate) struct Sandboxed {
     pub(crate) lab: Lab,
     pub(crate) fixture: Fixture,
 }
 
-/// A server that answers as it was told.
+/// A server with scripted answers.
 #[derive(Clone, Default)]
 pub(crate) struct Scripted(Arc<Mutex<Script>>);
 
@@ -53,11 +53,11 @@ struct Script {
 pub(crate) enum Reply {
     /// A status, a content type, and a body.
     Answer(u16, &'static str, String),
-    /// The same with a header.
+    /// A reply with an additional header.
     With(&'static str, &'static str, Box<Reply>),
-    /// None, ever.
+    /// No answer.
     Silence,
-    /// A good one that goes on for ever, a byte a second.
+    /// A successful answer without end, one byte a second.
     Trickle,
 }
 
@@ -68,7 +68,7 @@ impl Reply {
         Self::Answer(code, "application/json", body.to_string())
     }
 
-    /// An error as Kubernetes says it.
+    /// Returns a Kubernetes error.
     pub(crate) fn status(code: u16, reason: &str, message: &str) -> Self {
         let status = json!({"kind": "Status", "code": code, "reason": reason, "message": message});
         Self::json(code, &status)
@@ -98,13 +98,14 @@ impl Reply {
 }
 
 impl Scripted {
-    /// Answers a request such as `GET /version`, whatever its query, with one reply after the other; the last one stays.
+    /// Sets the replies to a request such as `GET /version`, with any query. Replies are used in order, and the last
+    /// one repeats.
     pub(crate) fn on<const N: usize>(&self, request: &str, replies: [Reply; N]) -> &Self {
         self.0.lock().unwrap().replies.insert(request.to_owned(), replies.into());
         self
     }
 
-    /// What was asked so far, with the query.
+    /// Returns all received requests, with their queries.
     pub(crate) fn received(&self) -> Vec<String> {
         self.0.lock().unwrap().received.clone()
     }
@@ -159,7 +160,7 @@ impl Lab {
         self.events.lock().unwrap().clone()
     }
 
-    /// Why something was tried again, each time.
+    /// Returns the reasons of all retries.
     pub(crate) fn retries(&self) -> Vec<String> {
         let why = self.events().into_iter().filter_map(|event| match event {
             Event::Retrying { why, .. } => Some(why),
@@ -175,7 +176,7 @@ impl Sandboxed {
         Self { lab: Lab::new(fixture.client(), ServerSettings::default()).await, fixture }
     }
 
-    /// Has trouble from now on, in the form of the sandbox's command line.
+    /// Adds a fault in the syntax of the sandbox's command line.
     pub(crate) fn strike(&self, fault: &str) {
         self.fixture.sandbox().faults().add(sandbox::Fault::parse(fault).unwrap());
     }
@@ -184,7 +185,7 @@ impl Sandboxed {
         self.lab.server.kind(&GroupKind::new(group, kind)).await.unwrap()
     }
 
-    /// How many requests the server got that begin like this, such as `patch configmaps`.
+    /// Returns the number of requests of one type, such as `patch configmaps`.
     pub(crate) fn asked(&self, request: &str) -> usize {
         let requests = self.fixture.sandbox().audit().since(0);
         requests.iter().filter(|asked| format!("{} {}", asked.verb, asked.resource) == request).count()
@@ -195,18 +196,18 @@ pub(crate) fn connection(client: kube::Client) -> Connection {
     Connection { credentials: Credentials::Client(client), impersonation: None, user_agent: "test/1".into() }
 }
 
-/// A ConfigMap in the default namespace with one value.
+/// Returns a ConfigMap in the default namespace with one value.
 pub(crate) fn config_map(name: &str, value: &str) -> Object {
     let metadata = json!({"name": name, "namespace": "default"});
     object(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": value}}))
 }
 
-/// The value of such a ConfigMap.
+/// Returns the value of the ConfigMap.
 pub(crate) fn value(object: &Object) -> &str {
     object.get(&["data", "key"]).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A kubeconfig with one context, `lab`.
+/// Returns a kubeconfig with one context, `lab`.
 pub(crate) fn kubeconfig(cluster: &Value, user: &Value) -> Credentials {
     let config = json!({
         "apiVersion": "v1", "kind": "Config",
@@ -220,7 +221,7 @@ pub(crate) fn kubeconfig(cluster: &Value, user: &Value) -> Credentials {
     }
 }
 
-/// The kind of such a ConfigMap, without asking for it.
+/// Returns the kind of ConfigMaps without discovery.
 pub(crate) fn config_maps() -> ApiKind {
     ApiKind {
         group: String::new(),
@@ -232,5 +233,5 @@ pub(crate) fn config_maps() -> ApiKind {
     }
 }
 
-/// No test waits longer for what is to come.
+/// The time limit of waits in tests.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);

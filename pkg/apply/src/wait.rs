@@ -1,4 +1,4 @@
-//! Waiting: every object watched, all at the same time, until one deadline.
+//! Waits for objects: all objects are watched concurrently, until one deadline.
 
 mod below;
 mod board;
@@ -21,36 +21,36 @@ pub(crate) use board::Goal;
 use board::Board;
 use watches::{News, Watches};
 
-/// How often it is looked below what is not ready: most objects are ready before that.
+/// The interval at which workloads that are not ready are checked for their Pods. Most objects are ready before.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// What is to become ready.
+/// The objects to wait for.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     /// The objects with their hints.
     pub objects: Vec<(ObjectKey, Hints)>,
-    /// A label selector that all of them carry; empty when there is none.
+    /// A label selector that matches all objects; empty without one.
     pub labels: String,
-    /// When to stop; none for never.
+    /// The deadline. None for no deadline.
     pub until: Option<Instant>,
 }
 
 impl Server {
-    /// Waits until all objects are ready at the same time; tells what blocks whenever that changes.
+    /// Waits until all objects are ready at the same time; reports changes of the blockers.
     ///
-    /// One watch for each kind, or for each namespace of it where no label says which objects are meant. An object that
-    /// failed is waited for like any other: its controller may get over it. A definition whose names the server refuses is
-    /// not: after some seconds the wait is over for all. Pods of workloads that are not ready after some seconds are
-    /// watched too, for what they say.
-    /// Shape: empty when all are ready, else what was not when the wait was over; in the order of the objects.
+    /// One watch is opened for each kind, or for each namespace of a kind if no label selects the objects. The wait
+    /// includes failed objects, because their controllers may recover. If the server refuses the names of a definition,
+    /// the whole wait ends after some seconds. After some seconds, the Pods of unready workloads are watched too, for
+    /// their messages.
+    /// Shape: empty if all objects are ready, or else the objects that were not at the end, in the order of the input.
     /// # Errors
-    /// What stops a watch for good, such as a missing permission.
+    /// A permanent error of a watch, such as a missing permission.
     pub async fn wait(&self, waiting: &Waiting) -> Result<Vec<Blocker>, ApiError> {
         let goals = waiting.objects.iter().map(|(key, hints)| (key.clone(), Goal::Ready(hints.clone())));
         self.wait_for(goals.collect(), &waiting.labels, waiting.until).await
     }
 
-    /// The same for other goals than being ready.
+    /// Waits for goals other than readiness.
     pub(crate) async fn wait_for(
         &self,
         goals: Vec<(ObjectKey, Goal)>,
@@ -76,7 +76,7 @@ impl Server {
                 }
                 news = watches.next() => {
                     hear(&mut board, news)?;
-                    // What has come at once is told at once.
+                    // Simultaneous changes are reported together.
                     while let Some(more) = watches.next().now_or_never() {
                         hear(&mut board, more)?;
                     }
@@ -92,7 +92,7 @@ fn hear(board: &mut Board, news: News) -> Result<(), ApiError> {
     match news {
         News::Goal(event) => board.hear(&event?),
         News::Below(workload, Ok(event)) => board.hear_below(workload, &event),
-        // Pods that may not be seen are missing from what is told, and nothing else.
+        // Without permission to read Pods, only their messages are missing.
         News::Below(_, Err(_)) => {}
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What there is of Cluster API on a management cluster: kinds, and facts of their objects.
+//! The discovery of Cluster API objects on a management cluster: kinds, and facts of their objects.
 
 mod classes;
 mod definitions;
@@ -18,55 +18,52 @@ pub use facts::{facts_of, says_it_rests};
 
 use crate::{Facts, Graph, TypeFacts, discover::classes::foreign_classes};
 
-/// Objects asked for at once where they are wanted in full.
+/// The number of objects in one request for full objects.
 const FULL_PAGE: usize = 250;
 
-/// Where objects are looked for.
+/// The namespaces of a discovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// These namespaces; all when empty.
+    /// The namespaces; empty for all.
     pub namespaces: BTreeSet<String>,
 }
 
-/// What was found.
+/// The result of a discovery.
 #[derive(Clone, Debug)]
 pub struct Discovered {
-    /// The kinds: those of definitions that carry label `clusterctl.cluster.x-k8s.io`, and Secrets and ConfigMaps.
+    /// The kinds: from definitions with the label `clusterctl.cluster.x-k8s.io`, and Secrets and ConfigMaps.
     pub types: Vec<Arc<TypeFacts>>,
-    /// Their objects.
+    /// The objects of these kinds.
     pub graph: Graph,
-    /// What is installed.
+    /// The installed providers.
     pub inventory: ProviderInventory,
 }
 
-/// A discovery that is not complete.
+/// An error of an incomplete discovery.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum DiscoverError {
-    /// The inventory.
+    /// The inventory could not be read.
     #[error(transparent)]
     Inventory(#[from] InventoryError),
-    /// A definition that says nothing usable.
+    /// A definition is unusable.
     #[error("definition `{name}` has {problem}")]
-    Definition {
-        /// Which one.
-        name: String,
-        /// What is wrong with it.
-        problem: &'static str,
-    },
-    /// The server.
+    Definition { name: String, problem: &'static str },
+    /// The failure of the server.
     #[error(transparent)]
     Api(#[from] ApiError),
 }
 
-/// Looks at everything in scope. One list for each kind (and namespace, where several but not all are in scope), in
-/// pages, side by side; of kinds whose content does not matter only metadata, so Secrets and ConfigMaps are never held.
-/// Facts are taken from each page and the page is dropped.
+/// Reads all objects in scope, concurrently and in pages. There is one list for each kind, or one for each namespace if
+/// several but not all namespaces are in scope. If the content of a kind does not matter, only metadata is read, so
+/// Secrets and ConfigMaps are never held. Facts are taken from each page before the page is dropped.
 ///
-/// Beside the scope, as the peer does: Secrets of the namespaces of infrastructure providers, all Clusters (to know
-/// who uses a ClusterClass), and ClusterClasses of other namespaces that Clusters in scope use, with the templates they own.
+/// Like clusterctl, it also reads objects outside the scope. These are Secrets in the namespaces of infrastructure
+/// providers, and all Clusters, because they may use a ClusterClass in scope. ClusterClasses of other namespaces that
+/// Clusters in scope use are read with the templates they own.
 /// Source: clusterctl v1.14 client/cluster/objectgraph.go (Discovery).
 /// # Errors
-/// Nothing is left out: a kind that cannot be listed is an error.
+/// The failure of any list, because no kind may be left out.
 pub async fn discover(cluster: &ManagementCluster, scope: &Scope) -> Result<Discovered, DiscoverError> {
     let (types, inventory) =
         futures::join!(Box::pin(types_to_discover(cluster)), Box::pin(cluster.inventory()));
@@ -75,7 +72,7 @@ pub async fn discover(cluster: &ManagementCluster, scope: &Scope) -> Result<Disc
     Ok(Discovered { types, graph, inventory })
 }
 
-/// The same with kinds and inventory that are known already.
+/// Discovers again with known kinds and a known inventory.
 pub async fn discover_again(
     cluster: &ManagementCluster,
     scope: &Scope,
@@ -84,7 +81,8 @@ pub async fn discover_again(
     discover_known(cluster, scope, known, facts::needs_content).await
 }
 
-/// The same, with what each object says about its rest: no more requests, and larger answers to some.
+/// Discovers again, and reads the pause condition of each object. This needs no more requests, but some answers are
+/// larger.
 pub async fn discover_at_rest(
     cluster: &ManagementCluster,
     scope: &Scope,
@@ -132,7 +130,7 @@ async fn list_facts(
     gather(cluster, of, list, |facts: &mut Vec<_>, object| facts.push(facts_of(&object, of))).await
 }
 
-/// Takes what is needed of every object of a kind. One whose definition went meanwhile has none.
+/// Collects a part of every object of a kind. If the definition was deleted meanwhile, there are no objects.
 async fn gather<T: Default>(
     cluster: &ManagementCluster,
     of: &TypeFacts,
@@ -153,7 +151,7 @@ impl Scope {
     }
 }
 
-/// Where objects of a kind are listed: in a namespace each, or with none in all of them at once.
+/// Returns the namespaces for lists of a kind. None stands for one list of all namespaces.
 fn places(scope: &Scope, of: &TypeFacts, inventory: &ProviderInventory) -> Vec<Option<String>> {
     if scope.namespaces.is_empty() || !of.kind.namespaced || is_of(of, "Cluster") {
         return vec![None];
@@ -168,7 +166,7 @@ fn places(scope: &Scope, of: &TypeFacts, inventory: &ProviderInventory) -> Vec<O
     namespaces.into_iter().map(Some).collect()
 }
 
-/// Whether a kind is this one of Cluster API itself.
+/// True if this is the given kind of the core group of Cluster API.
 fn is_of(of: &TypeFacts, kind: &str) -> bool {
     of.kind.group == facts::CORE && of.kind.kind == kind
 }

@@ -1,8 +1,7 @@
-//! The owner graph of the objects of Cluster API: who owns whom, which cluster each belongs to, what a move takes along
-//! and why, and in which order.
+//! The owner graph of Cluster API objects: their owners, their Clusters, and the decisions and the order of a move.
 //!
 //! ```text
-//! discover ─► Facts of every object ─► Graph (hard and soft owners) ─► Selection (fate of each, with the reason) ─► groups
+//! discover ─► Facts of every object ─► Graph (hard and soft owners) ─► Selection (decisions, with reasons) ─► groups
 //! ```
 //!
 //! Pure: facts in, decisions out. Near-linear in objects and owner references.
@@ -21,7 +20,7 @@ pub use select::{Choice, Excluded, Fate, Going, Included, KeptBecause, Selection
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);
 
-/// All discovered objects and who owns them.
+/// All discovered objects with their owners.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
@@ -30,14 +29,14 @@ pub struct Graph {
 /// An object.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What is known of it.
+    /// The known facts.
     pub facts: Facts,
-    /// Its owner references, each with the owner when that was discovered.
+    /// The owner references, each with its owner if the owner was discovered.
     pub owners: Vec<(OwnerRef, Option<NodeId>)>,
-    /// Whom it belongs to without an owner reference: the Cluster of a user's certificates, the ClusterClass of a
-    /// Cluster, the Cluster of a ClusterResourceSetBinding.
+    /// Owners without an owner reference: the Cluster of user-supplied certificates, the ClusterClass of a Cluster, the
+    /// Cluster of a ClusterResourceSetBinding.
     pub soft_owners: Vec<NodeId>,
-    /// What it owns, by hard and by soft references.
+    /// The owned objects, by hard and by soft references.
     pub owned: Vec<NodeId>,
 }
 
@@ -48,19 +47,19 @@ impl NodeId {
 }
 
 impl Node {
-    /// Its owners that were discovered, hard and soft; one of two references more than once.
+    /// Returns the discovered owners, hard and soft. An owner with two references occurs twice.
     pub fn all_owners(&self) -> impl Iterator<Item = NodeId> {
         self.owners.iter().filter_map(|(_, owner)| *owner).chain(self.soft_owners.iter().copied())
     }
 }
 
 impl Graph {
-    /// Every object with its id, by kind, namespace and name.
+    /// Returns every object with its id, by kind, namespace and name.
     pub fn iter(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         (0..).map(NodeId).zip(&self.nodes)
     }
 
-    /// An object.
+    /// Returns an object.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }

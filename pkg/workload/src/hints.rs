@@ -1,4 +1,4 @@
-//! Next steps after a question about a Cluster, or a change of one, failed.
+//! Next steps after a failed request about a Cluster, or a failed change of one.
 
 use api::{Explain, Explanation, one_of, output::ErrorKind};
 use apply::ObjectKey;
@@ -112,13 +112,13 @@ fn not_found(object: &ObjectKey, near: &[String]) -> String {
     }
 }
 
-/// The command that resumes the rollout of an object.
+/// Returns the command that resumes the rollout of an object.
 fn resume(object: &ObjectKey) -> String {
     let ObjectKey { kind, namespace, name, .. } = object;
     format!("capstan alpha rollout resume {}/{name} -n {namespace}", kind.to_lowercase())
 }
 
-/// What kubectl is to be told of an object, or of all in its place.
+/// Returns arguments of kubectl for an object, or for all objects of its kind and namespace.
 fn in_place(object: &ObjectKey, name: &str) -> String {
     let kind = object.group_kind().to_string().to_lowercase();
     format!("{kind} -n {} {name}", object.namespace).trim_end().to_owned()

@@ -1,4 +1,4 @@
-//! The kubeconfig of a workload cluster, as its control plane leaves it on the management cluster.
+//! The kubeconfig of a workload cluster, as its control plane stores it on the management cluster.
 
 use std::time::Duration;
 
@@ -10,44 +10,43 @@ use inventory::{ContractError, ManagementCluster, secret_kind, served};
 use manifest::{Object, Value};
 use tokio::time::{Instant, timeout_at};
 
-/// Which kubeconfig is wanted.
+/// A request for a kubeconfig.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KubeconfigRequest {
     /// The namespace of the workload cluster.
     pub namespace: String,
-    /// Its name.
+    /// The name of the workload cluster.
     pub cluster: String,
-    /// Whose credentials.
+    /// The user of the credentials.
     pub credentials: KubeconfigOf,
-    /// How long to wait for a cluster that has none yet; none to take what is there.
+    /// The time to wait for the kubeconfig of a new cluster. None for no wait.
     pub wait: Option<Duration>,
 }
 
-/// Whose credentials a kubeconfig holds.
+/// The user of the credentials in a kubeconfig.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KubeconfigOf {
-    /// Those of an administrator, which controllers use too: Secret `CLUSTER-kubeconfig`.
+    /// An administrator; controllers use these credentials too: Secret `CLUSTER-kubeconfig`.
     #[default]
     Admin,
-    /// Those of whoever asks, by a login of the cloud. Some managed control planes make it: Secret
-    /// `CLUSTER-user-kubeconfig`.
+    /// The current user, by a login of the cloud: Secret `CLUSTER-user-kubeconfig`. Some managed control planes create
+    /// it.
     User,
 }
 
-/// A kubeconfig that cannot be had. Nothing of a Secret is in here.
+/// An error about a kubeconfig. It has no data of a Secret.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum WorkloadKubeconfigError {
-    /// Neither the Secret nor a Cluster of this name.
+    /// Neither the Secret nor a Cluster of this name exists.
     #[error("there is no Cluster `{cluster}` in namespace `{namespace}`")]
     NoSuchCluster {
-        /// The name that was asked for.
         cluster: String,
-        /// Where it was looked for.
         namespace: String,
-        /// Clusters there with almost the same name.
+        /// Clusters of the namespace with similar names.
         near: Vec<String>,
     },
-    /// The Cluster is there, the Secret is not.
+    /// The Cluster exists, and the Secret does not.
     #[error(
         "Cluster {namespace}/{cluster} has no {} yet{}{}",
         kubeconfig_of(*credentials),
@@ -55,40 +54,32 @@ pub enum WorkloadKubeconfigError {
         waited.map(|waited| format!(", after {}s", waited.as_secs())).unwrap_or_default()
     )]
     NotYet {
-        /// The Cluster.
         cluster: String,
-        /// Its namespace.
         namespace: String,
-        /// Which kubeconfig.
         credentials: KubeconfigOf,
-        /// How far the Cluster is, such as `Provisioning`; empty when it does not say.
+        /// The phase of the Cluster, such as `Provisioning`; empty if it is unknown.
         phase: String,
-        /// How long it was waited for.
+        /// The duration of the wait.
         waited: Option<Duration>,
     },
-    /// The Secret is there, and no kubeconfig is in it.
+    /// The Secret exists without a kubeconfig.
     #[error("Secret {namespace}/{secret} has no kubeconfig under key `value`")]
-    NoValue {
-        /// Its namespace.
-        namespace: String,
-        /// Its name.
-        secret: String,
-    },
-    /// There is no Cluster API to have Clusters.
+    NoValue { namespace: String, secret: String },
+    /// Cluster API is not installed, or its contract is unsupported or unknown.
     #[error(transparent)]
     Contract(#[from] ContractError),
-    /// The server.
+    /// The failure of the server.
     #[error(transparent)]
     Api(#[from] ApiError),
 }
 
-/// The key of the Secret.
+/// The key of the kubeconfig in the Secret.
 /// Source: Cluster API v1.14 util/secret/consts.go.
 const KEY: &str = "value";
 
 impl KubeconfigOf {
-    /// The Secret that holds it.
-    /// Source: Cluster API v1.14 util/secret (Name); the managed control planes of AWS and Google write the other one.
+    /// Returns the name of the Secret.
+    /// Source: Cluster API v1.14 util/secret (Name); managed control planes of AWS and Google write the second Secret.
     pub fn secret_of(self, cluster: &str) -> String {
         match self {
             Self::Admin => format!("{cluster}-kubeconfig"),
@@ -97,14 +88,15 @@ impl KubeconfigOf {
     }
 }
 
-/// Reads the kubeconfig of a workload cluster, byte for byte. One request when it is there; another one finds out why
-/// it is not. It is good under every contract: where it is kept has never changed.
+/// Reads the kubeconfig of a workload cluster, byte for byte. This takes one request if the kubeconfig exists; another
+/// request finds the reason if it is missing. It works with every contract, because the name of the Secret has never
+/// changed.
 ///
-/// With [`KubeconfigRequest::wait`] the Secret of a Cluster that is there is watched; a Cluster that is not is an error
-/// at once.
-/// Source: clusterctl v1.14 client/cluster/workload_cluster.go; differs: there, a Cluster is not looked for.
+/// With [`KubeconfigRequest::wait`], the Secret of an existing Cluster is watched. A missing Cluster is an immediate
+/// error.
+/// Source: clusterctl v1.14 client/cluster/workload_cluster.go; differs: clusterctl does not read the Cluster.
 /// # Errors
-/// Says whether the Cluster is missing, is not that far, or its Secret is of no use.
+/// A missing Cluster, a Cluster without a kubeconfig, or an unusable Secret.
 pub async fn workload_kubeconfig(
     cluster: &ManagementCluster,
     request: &KubeconfigRequest,
@@ -123,9 +115,9 @@ pub async fn workload_kubeconfig(
     }
 }
 
-/// Names of the Clusters in a namespace, for completion.
+/// Returns the names of the Clusters in a namespace, for completion.
 /// # Errors
-/// When they cannot be listed, or there is no Cluster API.
+/// A failed list, or a missing Cluster API.
 pub async fn cluster_names(
     cluster: &ManagementCluster,
     namespace: &str,
@@ -134,9 +126,9 @@ pub async fn cluster_names(
     Ok(clusters.iter().map(|cluster| cluster.name().to_owned()).collect())
 }
 
-/// Names of all namespaces, for completion.
+/// Returns the names of all namespaces, for completion.
 /// # Errors
-/// When they cannot be listed.
+/// A failed list.
 pub async fn namespace_names(cluster: &ManagementCluster) -> Result<Vec<String>, ApiError> {
     let kind = served("", "v1", "Namespace", "namespaces", false);
     let list = List { metadata_only: true, ..List::default() };
@@ -174,7 +166,7 @@ async fn wait_for_kubeconfig(
     })
 }
 
-/// Looks for the Cluster among those of its namespace, so that near names are known too.
+/// Reads the Clusters of the namespace, which also provides similar names.
 async fn why_no_kubeconfig(
     management: &ManagementCluster,
     request: &KubeconfigRequest,
@@ -199,7 +191,7 @@ async fn why_no_kubeconfig(
     })
 }
 
-/// The version is taken for granted first: asking what the server serves costs more than a miss.
+/// Lists Clusters in the version of the current contract first, because discovery costs more than a miss.
 async fn clusters_there(
     cluster: &ManagementCluster,
     list: &List,
@@ -226,12 +218,12 @@ fn in_namespace(namespace: &str) -> List {
     List { namespace: Some(namespace.to_owned()), ..List::default() }
 }
 
-/// Clusters in the version of the current contract.
+/// Returns the kind of Clusters in the version of the current contract.
 fn cluster_kind() -> ApiKind {
     served("cluster.x-k8s.io", api::Contract::CURRENT, "Cluster", "clusters", true)
 }
 
-/// The bytes under the key; none when there are none.
+/// Returns the bytes under the key. None if they are missing or empty.
 fn value(secret: &Object) -> Option<Vec<u8>> {
     let text = secret.get(&["data", KEY])?.as_str()?;
     BASE64_STANDARD.decode(text).ok().filter(|bytes| !bytes.is_empty())

@@ -1,13 +1,13 @@
-//! The objects of Cluster API on a management cluster: who owns whom, and what there is of each workload cluster.
+//! The objects of Cluster API on a management cluster: owners, and the objects of each workload cluster.
 //!
 //! ```text
-//! ManagementCluster ─► discover ─► Facts ─► Graph (owners) ─► Selection: what moves, and why ─► groups
+//! ManagementCluster ─► discover ─► Facts ─► Graph (owners) ─► Selection: decisions, with reasons ─► groups
 //!        │                                    └─► drawing
 //!        └── describe, rollout, kubeconfig: objects of one Cluster, kind by kind
 //! ```
 //!
-//! May touch the cluster through `apply`. Writes nothing but the changes of roll-outs. Deliberately absent: HTTP, Kubernetes
-//! clients, files, the environment, printing.
+//! May touch the cluster through `apply`. Writes nothing but the changes of rollouts. Deliberately absent: HTTP,
+//! Kubernetes clients, files, the environment, printing.
 
 mod describe;
 mod discover;

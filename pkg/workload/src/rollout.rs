@@ -1,4 +1,4 @@
-//! Rollouts of what holds Machines: begun anew, paused, resumed, and how far they are.
+//! Rollouts of resources with Machines: restart, pause, resume and progress.
 //!
 //! ```text
 //! `md/a` ─► ResourceRef ─► rollout_resources ─► RolloutResource ─┬─► change_rollout (restart, pause, resume)
@@ -19,77 +19,63 @@ pub use progress::{RolloutProgress, RolloutState};
 pub use resource::{InvalidResource, ResourceRef, RolloutResource, rollout_names, rollout_resources};
 pub use watch::{rollout_progress, watch_rollouts};
 
-/// A rollout that cannot be changed or told.
+/// An error about a rollout.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum RolloutError {
-    /// Nothing of this type is rolled out.
+    /// No resource of this type has rollouts.
     #[error("there is no resource type `{typed}` with rollouts")]
     Unknown {
-        /// What was typed.
+        /// The given type.
         typed: String,
-        /// What could be typed on this server.
+        /// The valid types on this server.
         valid: Vec<String>,
     },
     /// Control planes of several groups have this name.
     #[error("resource type `{typed}` may be {}", kinds.join(" or "))]
     Ambiguous {
-        /// What was typed.
+        /// The given type.
         typed: String,
-        /// What can be typed in its place, such as `foocontrolplane.controlplane.cluster.x-k8s.io`.
+        /// The unambiguous names, such as `foocontrolplane.controlplane.cluster.x-k8s.io`.
         kinds: Vec<String>,
     },
-    /// There is no such object.
+    /// The object does not exist.
     #[error("there is no {object}")]
     NotFound {
-        /// Which one.
         object: ObjectKey,
-        /// Objects of its kind and namespace with almost the same name.
+        /// Objects of its kind and namespace with similar names.
         near: Vec<String>,
     },
-    /// It cannot begin anew while it is paused.
+    /// A paused rollout cannot be restarted.
     #[error("{object} is paused")]
     Paused {
-        /// Which one.
         object: ObjectKey,
-        /// Whether an annotation says so, which others than `rollout pause` set too.
+        /// True if the object is paused by an annotation, which others than `rollout pause` set too.
         by_annotation: bool,
     },
-    /// It is to begin anew at a time that has not come.
+    /// A rollout is already scheduled for a future time.
     #[error("{object} is to begin a rollout at {after} already")]
     Scheduled {
-        /// Which one.
         object: ObjectKey,
-        /// When, as it is written there.
+        /// The scheduled time, unchanged.
         after: String,
     },
-    /// It was to be paused.
+    /// The object to pause is already paused.
     #[error("{object} is already paused")]
-    AlreadyPaused {
-        /// Which one.
-        object: ObjectKey,
-    },
-    /// It was to be resumed.
+    AlreadyPaused { object: ObjectKey },
+    /// The object to resume is not paused.
     #[error("{object} is not paused")]
-    NotPaused {
-        /// Which one.
-        object: ObjectKey,
-    },
-    /// Its kind has no field that asks for new machines.
+    NotPaused { object: ObjectKey },
+    /// The kind has no field that requests new machines.
     #[error("{object} cannot be restarted: its definition has no `spec.rollout.after`")]
-    NoRestart {
-        /// Which one.
-        object: ObjectKey,
-    },
-    /// It went while it was waited for.
+    NoRestart { object: ObjectKey },
+    /// The object was deleted during the wait.
     #[error("{object} was deleted")]
-    Deleted {
-        /// Which one.
-        object: ObjectKey,
-    },
-    /// The cluster runs a Cluster API that has the fields elsewhere.
+    Deleted { object: ObjectKey },
+    /// The cluster runs a Cluster API with the fields at other paths.
     #[error(transparent)]
     Contract(#[from] ContractError),
-    /// The server.
+    /// The failure of the server.
     #[error(transparent)]
     Api(#[from] ApiError),
 }

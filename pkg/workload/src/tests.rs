@@ -4,12 +4,12 @@ use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
 use inventory::ManagementCluster;
 use support::fixture::Fixture;
 
-/// A management cluster on a sandbox.
+/// Returns a management cluster on a sandbox.
 pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
     cluster_through(fixture.client()).await
 }
 
-/// A management cluster at the end of a client, which may be a service between it and a sandbox.
+/// Returns a management cluster behind a client, which may include a service in front of a sandbox.
 pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
     let connection = Connection {
         credentials: Credentials::Client(client),

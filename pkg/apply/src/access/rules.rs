@@ -1,22 +1,23 @@
-//! What a user may do in a namespace, all in one answer.
+//! All permissions of a user in a namespace, from one answer.
 
 use serde::Deserialize;
 
 use super::Permission;
 
-/// What a SelfSubjectRulesReview answers.
+/// The answer to a SelfSubjectRulesReview.
 #[derive(Deserialize)]
 pub(super) struct RulesReview {
     #[serde(default)]
     pub(super) status: Rules,
 }
 
-/// The rules for one namespace, those of the whole cluster among them.
+/// The rules for one namespace, including the rules of the whole cluster.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Rules {
     resource_rules: Vec<Rule>,
-    /// An authorizer does not tell its rules: it may allow more, and forbid what the others allow.
+    /// True if an authorizer does not report its rules: it may allow more, or deny permissions that other authorizers
+    /// allow.
     incomplete: bool,
 }
 
@@ -27,12 +28,12 @@ struct Rule {
     api_groups: Vec<String>,
     /// Plurals, `plural/subresource`, `*/subresource`.
     resources: Vec<String>,
-    /// Only objects with these names, when there are any.
+    /// Names of the only objects that the rule is about; empty for all objects.
     resource_names: Vec<String>,
 }
 
 impl Rules {
-    /// Whether it is certain that something is allowed in the namespace. What is not may be allowed all the same.
+    /// True if the rules certainly allow the permission. Other permissions may be allowed as well.
     pub(super) fn surely_allow(&self, wanted: &Permission) -> bool {
         !self.incomplete && self.resource_rules.iter().any(|rule| rule.allows(wanted))
     }

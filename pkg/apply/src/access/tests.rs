@@ -46,7 +46,7 @@ async fn the_authorizers_words_are_passed_on() {
     assert_eq!(reasons, ["because", "role `x` not found"]);
 }
 
-/// In namespace `a` much of this is allowed by rules.
+/// Returns permissions, of which the rules allow several in namespace `a`.
 fn wanted() -> Vec<Permission> {
     vec![
         permission("get", "", "pods", "a"),
@@ -59,7 +59,7 @@ fn wanted() -> Vec<Permission> {
     ]
 }
 
-/// What is asked singly, given the rules of a namespace.
+/// Returns the number of single questions that follow a given answer about rules.
 async fn asked_singly(rules: Reply) -> usize {
     let script = Scripted::default();
     let no = json!({"status": {"allowed": false}});
@@ -79,7 +79,7 @@ async fn what_the_rules_of_a_namespace_allow_is_not_asked_about_singly() {
         let rules = [
             rule(["get"], "", &["pods", "*/log"], &[]),
             rule(["*"], "apps", &["*"], &[]),
-            // One Secret is not all of them.
+            // A rule for one Secret does not cover all Secrets.
             rule(["get"], "", &["secrets"], &["one"]),
         ];
         Reply::json(201, &json!({"status": {"resourceRules": rules, "incomplete": incomplete}}))

@@ -64,7 +64,7 @@ fn nonsense_is_refused_with_what_is_wrong() {
     }
 }
 
-/// Schedules a plan for objects; says whether the set is another then and must be stored.
+/// Schedules a plan for objects. Returns true if the set has changed and must be stored.
 fn scheduled(world: &mut World, objects: &[manifest::Object]) -> bool {
     let (plan, before) = (world.plan(objects).unwrap(), world.set.clone());
     let desired = world.desire(objects).unwrap();

@@ -1,14 +1,14 @@
-//! Items as they are recorded on clusters.
+//! Items in the form that clusters store.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ManagedType, Phase};
 use crate::{AdoptionPolicy, DeletePolicy, FieldSet, ObjectKey, ReconcilePolicy, UpdatePolicy};
 
-/// An item as it is written: all in one mapping.
+/// An item in its stored form: all fields in one mapping.
 ///
-/// Read with patience: fields of other writers are passed over, and what is left out has its default. An item without a
-/// digest counts as changed.
+/// The reader is lenient: unknown fields are ignored, and missing fields have their defaults. An item without a digest
+/// counts as changed.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Item {
@@ -39,7 +39,7 @@ pub(super) struct Item {
     last_applied_at: Option<String>,
 }
 
-/// An item that names no object.
+/// An item without a complete object key.
 #[derive(Debug, thiserror::Error)]
 #[error("an item of the apply set has no `{field}` (kind `{kind}`, name `{name}`)")]
 pub(super) struct NoObject {

@@ -25,32 +25,32 @@ use tower_http::decompression::DecompressionLayer;
 use super::fence::{Fence, FencedConnector};
 use crate::Effect;
 
-/// How long a connection may take to come about.
+/// The time limit for a new connection.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The clients of a server. They share credentials, but no connections.
+/// The clients of a server. The clients share credentials, but no connections.
 #[derive(Clone)]
 pub(crate) struct Clients {
     others: kube::Client,
-    /// For requests that write, behind the fence.
+    /// The client for requests that write, behind the fence.
     writes: kube::Client,
 }
 
 impl Clients {
-    /// Takes all requests to one client, which no fence stands before.
+    /// Uses one client without a fence for all requests.
     pub(super) fn one(client: kube::Client) -> Self {
         Self { others: client.clone(), writes: client }
     }
 
-    /// Makes clients. A credential plugin runs here.
+    /// Creates the clients. A credential plugin runs here.
     pub(super) fn new(config: &kube::Config, fence: &Fence) -> Result<Self, kube::Error> {
-        // In this order: a plugin that fails is told of by the first alone.
+        // Keep this order: only `auth_layer` reports the failure of a plugin.
         let (credentials, tls) = (config.auth_layer()?, config.rustls_client_config()?);
         let parts = Parts { config, credentials, tls };
         Ok(Self { others: parts.client(&Fence::default())?, writes: parts.client(fence)? })
     }
 
-    /// The client for a request.
+    /// Returns the client for a request with this effect.
     pub(crate) fn of(&self, effect: Effect) -> &kube::Client {
         match effect {
             Effect::Write => &self.writes,
@@ -83,7 +83,7 @@ impl Parts<'_> {
         }
     }
 
-    /// A client over connections to the server.
+    /// Creates a client over connections to the server.
     fn over<C>(&self, connector: C) -> Result<kube::Client, kube::Error>
     where
         C: Service<Uri, Error: Into<BoxError>, Future: Send> + Clone + Send + Sync + Unpin + 'static,
@@ -117,7 +117,7 @@ impl Parts<'_> {
     }
 }
 
-/// User and password of a URL, as a proxy wants them.
+/// Returns the user and password of a URL in the form that a proxy expects.
 fn basic_credentials(url: &Uri) -> Option<HeaderValue> {
     let (credentials, _) = url.authority()?.as_str().rsplit_once('@')?;
     let encoded = BASE64.encode(&percent_decode_str(credentials).collect::<Vec<_>>());

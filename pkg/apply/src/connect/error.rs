@@ -1,37 +1,29 @@
-//! Why there is no connection.
+//! Errors of connections.
 
-/// Why there is no connection. Nothing was asked of the server yet.
+/// An error before the first request to the server.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ConnectError {
     /// The context cannot be used.
     #[error("cannot use context `{context}` of the kubeconfig")]
     Context {
-        /// Its name.
         context: String,
-        /// Why.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A program that gives credentials failed.
+    /// A credential plugin failed.
     #[error("the credential plugin `{command}` of context `{context}` gave no credentials")]
     Plugin {
-        /// Name of the context.
         context: String,
-        /// The program.
         command: String,
-        /// What its maker says about installing it.
         install_hint: Option<String>,
-        /// Why.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// There is nobody of this name to act as.
+    /// The user or group to act as has an invalid name.
     #[error("cannot act as `{name}`: that is not a name a request can carry")]
-    Impersonation {
-        /// The user or group.
-        name: String,
-    },
-    /// The pod has no service account, or this runs in none.
+    Impersonation { name: String },
+    /// The pod has no service account, or this process does not run in a pod.
     #[error("there is no service account of a pod to connect with")]
     InCluster(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

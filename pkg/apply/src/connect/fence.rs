@@ -1,7 +1,7 @@
-//! The fence between requests that write and the network: no byte passes unless the lease was confirmed a short time before.
+//! The fence between requests that write and the network: no byte passes unless the lease was confirmed recently.
 //!
-//! A check before a request is sent does not see the process that is stopped in the middle of it, or while the connection
-//! is made. Its rest would follow when the process continues, perhaps long after another run has taken over.
+//! A check before a request does not cover a process that is stopped during the request or while it connects. When the
+//! process continues, the rest of the request would follow, perhaps long after another run has taken over.
 
 use std::{
     io,
@@ -22,12 +22,12 @@ use tower::Service;
 
 use crate::lease::{FRESH, Proof};
 
-/// The leases that bytes need. Without any, all bytes pass.
+/// The leases that each write needs. Without leases, all bytes pass.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fence(Arc<Mutex<Vec<Arc<Proof>>>>);
 
 impl Fence {
-    /// From now on, bytes need these leases, and no others.
+    /// Replaces the required leases.
     pub(crate) fn guard(&self, leases: impl Iterator<Item = Arc<Proof>>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = leases.collect();
     }
@@ -41,7 +41,7 @@ impl Fence {
     }
 }
 
-/// Makes TCP connections behind a fence.
+/// A connector for TCP connections behind a fence.
 #[derive(Clone)]
 pub(super) struct FencedConnector {
     tcp: HttpConnector,
@@ -57,7 +57,7 @@ pub(super) struct FencedStream {
 impl FencedConnector {
     pub(super) fn new(fence: &Fence) -> Self {
         let mut tcp = HttpConnector::new();
-        // TLS is made on top.
+        // The caller adds TLS on top, so `https` URLs must be accepted.
         tcp.enforce_http(false);
         Self { tcp, fence: fence.clone() }
     }

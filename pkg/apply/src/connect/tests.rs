@@ -15,7 +15,7 @@ async fn server(credentials: Credentials) -> Result<Server, ConnectError> {
     Server::connect(connection(credentials), ServerSettings::default()).await
 }
 
-/// The cluster of a sandbox, and its token.
+/// Returns the cluster of a sandbox and its token.
 async fn listening(fixture: &Fixture) -> (Value, String) {
     let text = std::fs::read_to_string(fixture.kubeconfig().await).unwrap();
     let config: Value = serde_json::from_str(&text).unwrap();
@@ -35,7 +35,7 @@ fn credential(token: &str) -> String {
         .to_string()
 }
 
-/// An error and its causes, joined.
+/// Joins an error and its causes.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
@@ -61,7 +61,7 @@ async fn another_user_is_acted_as_with_the_credentials_of_the_kubeconfig() {
     let host = FakeHost::start(&[]);
     host.on("127.0.0.1/version", Reply::json(200, r#"{"gitVersion": "v1.2.3"}"#));
     let cluster = json!({"server": host.proxy_url()});
-    // All of what the kubeconfig says about this is told anew.
+    // The connection replaces all fields of the impersonation.
     let user = json!({"token": "secret", "as": "nobody", "as-groups": ["none"], "as-uid": "7"});
     let groups = vec!["system:masters".to_owned(), "ops".to_owned()];
     let impersonation = Some(Impersonation { user: "jane".into(), groups });

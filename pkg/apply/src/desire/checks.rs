@@ -1,11 +1,11 @@
-//! What is wrong between the objects of a set.
+//! Conflicts between the objects of a set.
 
 use std::collections::BTreeMap;
 
 use super::{BadObject, Desired};
 use crate::ObjectKey;
 
-/// What is wrong between objects that are each fine.
+/// Returns the conflicts between objects that are valid on their own.
 pub(super) fn cross_check(objects: &[Desired]) -> Vec<BadObject> {
     let mut bad = duplicates(objects);
     for needed in objects.iter().filter(|needed| !needed.defines.is_empty() || needed.key.is_namespace()) {

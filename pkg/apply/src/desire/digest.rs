@@ -1,4 +1,4 @@
-//! Digests: what tells whether an object has changed.
+//! Digests that show if an object has changed.
 
 use data_encoding::HEXLOWER;
 use manifest::{Map, Object, Value};
@@ -6,10 +6,10 @@ use sha2::{Digest, Sha256};
 
 use crate::ReconcilePolicy;
 
-/// The digest of objects that are never changed once they are there.
+/// The digest of objects that are never changed after their creation.
 pub(crate) const ONCE: &str = "__once__";
 
-/// What decides whether an object has changed.
+/// Returns the digest of an object under a policy.
 /// Source: component-operator-runtime (digest of a dependent object).
 pub(super) fn digest_for(object: &Object, policy: ReconcilePolicy, component: Option<&str>) -> String {
     match (policy, component) {
@@ -21,8 +21,8 @@ pub(super) fn digest_for(object: &Object, policy: ReconcilePolicy, component: Op
     }
 }
 
-/// Hex SHA-256 of an object's JSON with sorted keys and without spaces: the order of a manifest does not count, nor
-/// whether a build of the JSON library keeps it. Digests are recorded on clusters, so this may never change.
+/// Returns the hex SHA-256 of an object's JSON with sorted keys and without spaces. The order of fields in a manifest,
+/// or in the JSON library, does not matter. Clusters store digests, so this function must never change.
 fn digest(object: &Object) -> String {
     let mut text = String::new();
     write_fields(object.as_map(), &mut text);

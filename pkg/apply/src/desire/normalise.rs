@@ -1,4 +1,4 @@
-//! The shape an object must have, and what is put right in it.
+//! The required shape of an object, and its normal form.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use manifest::{Map, Object, Value, type_name};
@@ -15,7 +15,7 @@ const SERVERS_OWN: &[&str] = &[
     "selfLink",
 ];
 
-/// What is wrong with the parts every object has.
+/// Returns the problems of the fields that every object has.
 pub(super) fn problems_of_shape(object: &Object) -> Vec<String> {
     let mut problems = Vec::new();
     let is_named = object.get(&["metadata", "generateName"]).is_none_or(is_void);
@@ -49,7 +49,7 @@ fn problems_of_strings(object: &Object, field: &str) -> Vec<String> {
     }
 }
 
-/// Brings an object into the one form it is compared and written in; gives what cannot be brought there.
+/// Brings an object into its normal form for comparisons and writes. Returns the problems that prevent this.
 pub(super) fn normalise(object: &mut Object, reserved: &[String]) -> Vec<String> {
     if object.get(&["status"]).is_some() {
         object.as_map_mut().remove("status");
@@ -63,7 +63,7 @@ pub(super) fn normalise(object: &mut Object, reserved: &[String]) -> Vec<String>
         for key in reserved {
             remove(object, &["metadata", field], key);
         }
-        // Gone with its last entry, so that objects that were marked once look like those that never were.
+        // Empty maps are removed, so that formerly marked objects equal objects that were never marked.
         if object.get(&["metadata", field]).is_some_and(is_void) {
             remove(object, &["metadata"], field);
         }
@@ -71,8 +71,8 @@ pub(super) fn normalise(object: &mut Object, reserved: &[String]) -> Vec<String>
     problems
 }
 
-/// Writes `stringData` of a Secret into `data`, over what is there: server-side apply knows no fields that are only
-/// written. What is wrong is told without values.
+/// Moves `stringData` of a Secret into `data`, overwriting existing keys: server-side apply does not support write-only
+/// fields. Problems are reported without values.
 fn fold_string_data(object: &mut Object) -> Vec<String> {
     if object.get(&["stringData"]).is_none() {
         return Vec::new();
@@ -103,7 +103,7 @@ fn fold_string_data(object: &mut Object) -> Vec<String> {
 }
 
 fn remove(object: &mut Object, path: &[&str], key: &str) {
-    // Looked for first: an object that needs no change is not copied.
+    // The check comes first, so that an unchanged object is not copied.
     if object.get(path).is_some_and(|at| at.get(key).is_some())
         && let Some(Value::Object(fields)) = object.get_mut(path)
     {

@@ -1,4 +1,4 @@
-//! Which kinds live in namespaces, and which are defined by the set itself.
+//! Scopes of kinds, and the kinds that the set defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,14 +6,14 @@ use manifest::{Object, Value};
 
 use crate::{ApiKind, GroupKind, Kinds, ManagedType, ObjectKey, Options, defined_kinds};
 
-/// Knows which kinds live in namespaces.
+/// The scopes of kinds.
 pub(super) struct Scopes<'a> {
     kinds: &'a Kinds,
-    /// Versions of kinds that definitions of the set bring.
+    /// Versions of kinds that definitions of the set add.
     defined: BTreeMap<GroupKind, Vec<ApiKind>>,
-    /// What APIServices of the set bring.
+    /// Kinds that APIServices of the set add.
     announced: Vec<ManagedType>,
-    /// What comes into being by other means.
+    /// Kinds that come from other sources.
     additional: &'a [GroupKind],
 }
 
@@ -32,9 +32,9 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Whether an object lives in a namespace.
+    /// True if the object lives in a namespace.
     /// # Errors
-    /// Why nobody can say.
+    /// The reason if the scope is unknown.
     pub(super) fn is_namespaced(&self, object: &Object) -> Result<bool, String> {
         let kind = GroupKind::new(object.group(), object.kind());
         let version = object.version();
@@ -75,7 +75,7 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Kinds that may have been meant: the same in other groups, else those with a similar name.
+    /// Returns similar kinds: kinds of the same name in other groups, or else kinds with a similar name.
     fn near(&self, kind: &GroupKind) -> Vec<String> {
         let served = self.kinds.iter().map(|served| GroupKind::new(&*served.group, &*served.kind));
         let all: BTreeSet<GroupKind> = served.chain(self.defined.keys().cloned()).collect();
@@ -89,7 +89,7 @@ impl<'a> Scopes<'a> {
     }
 }
 
-/// What a CustomResourceDefinition or an APIService brings into being.
+/// Returns the kinds that a CustomResourceDefinition or an APIService defines.
 pub(super) fn defined_types(object: &Object) -> Vec<ManagedType> {
     let text = |path: &[&str]| object.get(path).and_then(Value::as_str).unwrap_or_default().to_owned();
     let key = ObjectKey::of(object);

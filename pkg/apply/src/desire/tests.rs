@@ -11,7 +11,7 @@ fn desired(value: Value) -> Desired {
     set.objects.remove(0)
 }
 
-/// What is wrong with a set, in words.
+/// Returns the problems of a set as text.
 fn wrong(objects: &[Object], options: &Options) -> Vec<String> {
     let bad = desire(objects.to_vec(), &kinds(), &marks(), options).unwrap_err();
     bad.iter().map(ToString::to_string).collect()
@@ -76,7 +76,7 @@ fn the_digest_is_of_what_the_manifest_says() {
     for other in [json!({"name": "b"}), json!({"name": "a", "labels": {"l": ""}})] {
         assert_ne!(desired(map(&other)).digest, plain, "{other}");
     }
-    // What `jq -cjS . | sha256sum` gives, for ever: digests are recorded on clusters.
+    // The output of `jq -cjS . | sha256sum`. The digest must never change, because clusters store it.
     assert_eq!(plain, "499895ace2e0c9653558b937646a770408fbb5541739310ad6df1c2280e4ba1f");
 }
 
@@ -142,7 +142,7 @@ fn namespaces_are_settled_by_what_is_known_of_kinds() {
     let brought = [
         definition("Widget", "example.org", "Namespaced", &json!({})),
         definition("Gadget", "example.org", "Cluster", &json!({})),
-        // Also a kind that the server has otherwise.
+        // The definition replaces a kind of the server.
         definition("Deployment", "apps", "Cluster", &json!({})),
         service,
     ];

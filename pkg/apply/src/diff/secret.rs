@@ -1,9 +1,9 @@
-//! Hides what Secrets hold, and leaves what is needed to see that it changes.
+//! Hides the values of Secrets, and keeps changes visible.
 
 use data_encoding::BASE64;
 use manifest::Value;
 
-/// Where the objects hold what they hide, and in which form.
+/// The paths of hidden values, and their forms.
 const HIDDEN: [(&[&str], Form); 3] = [
     (&["data"], Form::Base64),
     (&["stringData"], Form::Text),
@@ -16,8 +16,8 @@ enum Form {
     Text,
 }
 
-/// Puts sizes in place of values, in both objects when one of them is a Secret. A value of the same size that is
-/// another one is said to be so in the second.
+/// Replaces values by sizes in both objects if one of them is a Secret. The second object notes a changed value of the
+/// same size.
 pub(super) fn mask(before: &mut Option<Value>, after: &mut Option<Value>) {
     if !is_secret(before.as_ref()) && !is_secret(after.as_ref()) {
         return;
@@ -66,7 +66,7 @@ fn conceal(form: Form, value: &mut Value, note: &str) {
     }
 }
 
-/// How many bytes a value stands for; what is not text counts as it is written.
+/// Returns the size of a value in bytes. A value that is no string, or no valid Base64, counts as it is written.
 fn size(form: Form, value: &Value) -> usize {
     match (value, form) {
         (Value::String(text), Form::Base64) => {

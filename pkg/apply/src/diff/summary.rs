@@ -1,4 +1,4 @@
-//! The changes of an object in the terms of its kind, for readers who need no YAML.
+//! The changes of an object in the terms of its kind, for readers who do not want YAML.
 //!
 //! ```text
 //! before, after ─┬─► containers:  images, arguments, environment
@@ -7,7 +7,7 @@
 //!                └─► metadata:    labels, annotations
 //! ```
 //!
-//! Each part that is summarised becomes equal in both trees, so that a diff of them shows the rest alone.
+//! The summary makes each summarised part equal in both trees, so that a diff of the trees shows only the rest.
 
 mod containers;
 mod definition;
@@ -20,7 +20,7 @@ mod tests;
 use api::output::{ChangeEffect, ChangedPart, ObjectChange};
 use manifest::Value;
 
-/// Takes the changes out of an object before and after.
+/// Removes the summarised changes from both trees and returns them.
 pub(super) fn take_changes(before: &mut Value, after: &mut Value) -> Vec<ObjectChange> {
     let mut changes = Vec::new();
     containers::take(before, after, &mut changes);
@@ -30,7 +30,7 @@ pub(super) fn take_changes(before: &mut Value, after: &mut Value) -> Vec<ObjectC
     changes
 }
 
-/// A change from one text to another.
+/// Returns a change from one text to another.
 fn change(part: ChangedPart, name: &str, before: Option<String>, after: Option<String>) -> ObjectChange {
     let effect = match (&before, &after) {
         (None, _) => ChangeEffect::Added,
@@ -40,18 +40,18 @@ fn change(part: ChangedPart, name: &str, before: Option<String>, after: Option<S
     ObjectChange { part, effect, version: None, name: name.to_owned(), rule: None, before, after }
 }
 
-/// A value as short text: texts as they are, all else as JSON.
+/// Returns a value as short text: strings without quotes, all else as JSON.
 fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The elements of a list by the text of one of their fields; elements without it are left out.
+/// Returns the elements of a list with the text of one of their fields. Elements without this field are left out.
 fn by_field<'a>(list: Option<&'a Value>, field: &'a str) -> impl Iterator<Item = (&'a str, &'a Value)> {
     let all = list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     all.iter().filter_map(move |element| Some((element.get(field)?.as_str()?, element)))
 }
 
-/// The element of a list whose field has this text.
+/// Returns the element of a list whose field has this text.
 fn find<'a>(list: Option<&'a Value>, field: &'a str, text: &str) -> Option<&'a Value> {
     by_field(list, field).find(|(found, _)| *found == text).map(|(_, element)| element)
 }

@@ -1,24 +1,24 @@
-//! What to do about the answer to a write. Pure.
+//! The reaction to the answer of a write. Pure.
 
 use crate::{ApiError, ObjectKey, plan::may_be_recreated};
 
-/// What comes after a write that failed.
+/// The next step after a failed write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// The object is not as it was thought to be: look at it and decide again.
+    /// The object differs from the expected one: read it and decide again.
     LookAgain,
-    /// The object can only be made anew.
+    /// The object must be deleted and created again.
     Recreate,
-    /// There is nothing to be done about it.
+    /// The error is final.
     GiveUp,
 }
 
-/// Which write it was.
+/// The type of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
-    /// One that makes the object.
+    /// A write that creates the object.
     Making,
-    /// One that changes it.
+    /// A write that changes the object.
     Changing,
 }
 
@@ -35,8 +35,9 @@ impl Next {
     }
 }
 
-/// Words of refusals that say a field cannot be changed.
-/// Source: Kubernetes 1.36, apimachinery/pkg/api/validation, pkg/apis/core, apps, rbac, scheduling and storage validation.
+/// Texts of refusals because a field cannot be changed.
+/// Source: Kubernetes 1.36, apimachinery/pkg/api/validation, pkg/apis/core, apps, rbac, scheduling and storage
+/// validation.
 const IMMUTABLE: [&str; 5] = [
     "field is immutable",
     "cannot change roleRef",
@@ -50,7 +51,7 @@ const IMMUTABLE: [&str; 5] = [
 fn is_immutable(error: &ApiError) -> bool {
     let ApiError::Status { code: 422, message, causes, .. } = error else { return false };
     let says = |text: &str| IMMUTABLE.iter().any(|words| text.contains(words));
-    // Something else may be wrong with it as well; then the object that is there is the better one.
+    // An object with other problems as well is not deleted: the existing object is better than none.
     if causes.is_empty() { says(message) } else { causes.iter().all(|cause| says(&cause.message)) }
 }
 
@@ -83,7 +84,7 @@ mod tests {
             (409, "AlreadyExists", Write::Making, Next::LookAgain),
             (409, "Conflict", Write::Changing, Next::LookAgain),
             (404, "NotFound", Write::Changing, Next::LookAgain),
-            // The namespace or the kind is missing.
+            // The namespace or the kind does not exist.
             (404, "NotFound", Write::Making, Next::GiveUp),
             (403, "Forbidden", Write::Changing, Next::GiveUp),
         ] {

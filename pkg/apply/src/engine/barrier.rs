@@ -1,4 +1,4 @@
-//! What has to be there, or ready, before a run goes on.
+//! Conditions that must hold before a run continues.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use super::pass::Pass;
 use crate::{ApiError, Blocker, Health, ObjectKey, Stage, Status, Step, Waiting, retry::Backoff};
 
 impl Pass<'_> {
-    /// Asks again until the server serves what is to be written: definitions of the same set may just have been made.
+    /// Waits until the server serves the kinds of a part: definitions of the same set may be new.
     pub(super) async fn wait_until_served(&mut self, part: &[Step]) -> Result<Vec<Blocker>, ApiError> {
         let since = Instant::now();
         for tries in 1.. {
@@ -35,7 +35,7 @@ impl Pass<'_> {
         Ok(Vec::new())
     }
 
-    /// Waits until what was written is ready. Gives what is not.
+    /// Waits until the written objects are ready. Returns the objects that are not.
     pub(super) async fn wait_for(&mut self, part: &[Step]) -> Result<Vec<Blocker>, ApiError> {
         let keys: Vec<&ObjectKey> =
             part.iter().map(|step| &step.key).filter(|key| self.unready.contains_key(*key)).collect();

@@ -1,10 +1,10 @@
-//! Objects that have done their work.
+//! Objects that have completed their work.
 
 use super::{EngineError, pass::Pass};
 use crate::{Blocker, Item, ObjectKey, Step, StepAction};
 
 impl Pass<'_> {
-    /// Finishes what an earlier run began to complete. Gives what is not gone.
+    /// Finishes the completion of objects that an earlier run started. Returns the objects that are not gone.
     pub(super) async fn complete(&mut self, writes: &[Step]) -> Result<Vec<Blocker>, EngineError> {
         let begun = |step: &&Step| self.ledger.set.item(&step.key).is_some_and(Item::is_purged);
         let keys: Vec<_> = writes
@@ -16,7 +16,8 @@ impl Pass<'_> {
         self.take_away(&keys).await
     }
 
-    /// Deletes what has done its work at the end of a wave; recorded before, so that it is not done twice.
+    /// Deletes objects that have completed their work at the end of a wave. This is recorded before, so that the work
+    /// is not repeated.
     pub(super) async fn purge(&mut self, steps: &[&Step]) -> Result<Vec<Blocker>, EngineError> {
         if steps.is_empty() {
             return Ok(Vec::new());
@@ -35,7 +36,7 @@ impl Pass<'_> {
         remover.outlast(leaving).await
     }
 
-    /// Removes what is redundant.
+    /// Removes redundant objects.
     pub(super) async fn remove(&mut self, steps: &[Step]) -> Result<Vec<Blocker>, EngineError> {
         self.remover().remove(steps).await
     }

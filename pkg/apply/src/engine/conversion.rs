@@ -1,13 +1,13 @@
-//! Definitions that no longer have a conversion webhook.
+//! Definitions that lose their conversion webhook.
 
 use manifest::{Object, Value};
 
 const CONVERSION: [&str; 2] = ["spec", "conversion"];
 
-/// Whether a definition has a conversion webhook that is not to be there any more.
+/// True if the live definition has a conversion webhook and the desired definition has none.
 ///
-/// An apply alone cannot take it away: the CA bundle in it belongs to whoever injected it, and stays. The server refuses a
-/// webhook whose strategy is another one.
+/// An apply cannot remove the webhook: its CA bundle belongs to the manager that injected the bundle, and stays. The
+/// server refuses a webhook with another strategy.
 /// Source: kube-apiserver 1.36, apiextensions-apiserver/pkg/apis/apiextensions/validation (measured).
 pub(super) fn loses_webhook(desired: &Object, live: &Object) -> bool {
     let strategy = desired.get(&CONVERSION).and_then(|conversion| conversion["strategy"].as_str());

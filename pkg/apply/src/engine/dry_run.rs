@@ -1,4 +1,4 @@
-//! Asks a server what it would say.
+//! Dry runs of plans on a server.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl Engine<'_> {
             let loses_webhook =
                 live.present(&step.key).is_some_and(|live| loses_webhook(&desired.object, live));
             Some(async move {
-                // That takes two writes, and the second cannot be tried without the first.
+                // This takes two writes. A dry run of the second needs the result of the first.
                 let answer = if loses_webhook {
                     Ok(desired.object.clone())
                 } else {
@@ -63,7 +63,8 @@ impl Engine<'_> {
             Err(error) => error,
         };
         match Next::after(&error, write, key) {
-            // Whether it may be taken is seen when it is written; here it is about what the server thinks of it.
+            // The write itself checks the right to take the object over. The dry run only asks for the server's
+            // verdict.
             Next::LookAgain if write == Write::Making => apply(Onto::Any).await,
             Next::Recreate => Ok(desired.object.clone()),
             Next::LookAgain | Next::GiveUp if cannot_judge(&error) => Ok(desired.object.clone()),
@@ -72,7 +73,7 @@ impl Engine<'_> {
     }
 }
 
-/// Whether the server can say anything about a step now, and in which kind.
+/// Returns the kind for a dry run of a step. None if the server cannot check the step now.
 fn can_be_judged<'k>(step: &Step, desired: &Desired, live: &Live, kinds: &'k Kinds) -> Option<&'k ApiKind> {
     let asks = matches!(step.action, StepAction::Create | StepAction::Update | StepAction::Adopt);
     let namespace = ObjectKey::of_namespace(&step.key.namespace);
@@ -82,7 +83,7 @@ fn can_be_judged<'k>(step: &Step, desired: &Desired, live: &Live, kinds: &'k Kin
     (asks && has_place).then_some(kind)
 }
 
-/// Webhooks that do more than judge cannot be asked.
+/// True if a webhook with side effects refuses the dry run.
 /// Source: Kubernetes 1.36, apiserver/pkg/admission/plugin/webhook (a webhook with side effects refuses dry runs).
 fn cannot_judge(error: &ApiError) -> bool {
     matches!(error, ApiError::Status { code: 400, message, .. } if message.contains("does not support dry run"))

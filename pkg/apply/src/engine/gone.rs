@@ -14,17 +14,17 @@ use crate::{
     WatchEvent, live::is_going, status_of,
 };
 
-/// How long a watch is trusted: an object may have gone between two questions.
+/// The maximum time between lists: a watch does not report an object that went after the list and before the watch.
 const TRUST: Duration = Duration::from_secs(10);
 
-/// An object that was told to go, and may take its time.
+/// An object whose deletion was requested and may take time.
 #[derive(Clone, Debug)]
 pub(super) struct Leaving {
     pub(super) key: ObjectKey,
     pub(super) kind: ApiKind,
-    /// Another object under the same name is none of ours.
+    /// An object with the same name and another uid belongs to somebody else.
     uid: String,
-    /// Whether a list of what is the owner's shows it.
+    /// True if a list of the owner's objects includes the object.
     is_labelled: bool,
 }
 
@@ -35,9 +35,9 @@ impl Leaving {
 }
 
 impl Server {
-    /// Waits until all are gone, watching, a kind beside the other; without `until` it looks once. What lacks the labels
-    /// is watched by its name.
-    /// Shape: what is still there when time is over, each with what holds it.
+    /// Waits with watches until all objects are gone, kinds concurrently. Without `until`, one list is enough. Objects
+    /// without the labels are watched by their names.
+    /// Shape: the objects that exist at the deadline, each with the reason.
     pub(super) async fn wait_until_gone(
         &self,
         leaving: &[Leaving],
@@ -72,7 +72,7 @@ struct Group<'a> {
 
 impl<'a> Group<'a> {
     fn new(server: &'a Server, leaving: Vec<&'a Leaving>, labels: &str) -> Self {
-        // A Namespace says in its status what is left in it.
+        // The status of a Namespace reports its remaining objects.
         let metadata_only = !leaving.iter().any(|one| one.key.is_namespace());
         let mut list = List { labels: labels.to_owned(), metadata_only, ..List::default() };
         if let [only] = *leaving {
@@ -116,7 +116,7 @@ impl<'a> Group<'a> {
         Ok(self.leaving.iter().copied().filter_map(still).collect())
     }
 
-    /// Whether all of these went before this time.
+    /// True if all these objects are gone before the deadline.
     async fn watch(&self, mut names: BTreeSet<&ObjectKey>, until: Instant) -> Result<bool, ApiError> {
         let Some(first) = self.leaving.first() else { return Ok(true) };
         let mut changes: BoxStream<'static, _> = self.server.watch(&first.kind, &self.list);
@@ -144,7 +144,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// How an object that is to go says what it waits for: its finalizers by name, in a Namespace what is still in it.
+/// Returns the reason why a terminating object remains: the names of its finalizers, or the conditions of a Namespace.
 pub(super) fn holding(object: &Object) -> Status {
     let finalizers = object.get(&["metadata", "finalizers"]).and_then(Value::as_array);
     let names = finalizers.into_iter().flatten().filter_map(Value::as_str);
@@ -160,8 +160,8 @@ pub(super) fn holding(object: &Object) -> Status {
     Status { health: Health::Terminating, message }
 }
 
-/// Conditions of a Namespace that name what keeps it.
-/// Source: Kubernetes 1.36, core/v1 (NamespaceConditionType); True says that something is left or went wrong.
+/// Returns the messages of the conditions that block the deletion of a Namespace.
+/// Source: Kubernetes 1.36, core/v1 (NamespaceConditionType); True means remaining objects or a failure.
 fn namespace_conditions(object: &Object) -> Vec<&str> {
     if !(object.group().is_empty() && object.kind() == "Namespace") {
         return Vec::new();

@@ -1,10 +1,10 @@
-//! The set while it is worked on.
+//! The apply set during a run.
 
 use jiff::Timestamp;
 
 use crate::{ApiError, ApplySet, FieldSet, Health, ObjectKey, Phase, Record, Status, Written};
 
-/// A set, and what of it is recorded.
+/// The set, and its recorded state.
 pub(super) struct Ledger<'a> {
     pub(super) set: &'a mut ApplySet,
     recorded: ApplySet,
@@ -12,12 +12,12 @@ pub(super) struct Ledger<'a> {
 }
 
 impl<'a> Ledger<'a> {
-    /// What comes in counts as recorded.
+    /// Opens the ledger; the given set counts as recorded.
     pub(super) fn open(set: &'a mut ApplySet, record: &'a dyn Record) -> Self {
         Self { recorded: set.clone(), set, record }
     }
 
-    /// Records the set, when it is not what is recorded.
+    /// Records the set if it differs from the record.
     pub(super) async fn keep(&mut self) -> Result<(), ApiError> {
         if *self.set != self.recorded {
             self.record.store(self.set).await?;
@@ -26,7 +26,7 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    /// The same where the record may go together with a Namespace: what cannot be kept any more is not missed then.
+    /// Records the set if it differs from the record. Ignores a record that disappears together with its Namespace.
     pub(super) async fn keep_if_possible(&mut self) -> Result<(), ApiError> {
         match self.keep().await {
             Err(error) if error.is_not_found() || error.code() == Some(403) => Ok(()),
@@ -34,7 +34,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// An object was written, and this is what its manager owns of it now.
+    /// Notes a write of an object, and the fields that its manager owns now.
     pub(super) fn wrote(&mut self, key: &ObjectKey, how: Written, owned: FieldSet, status: &Status) {
         let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         if let Some(item) = self.set.item_mut(key) {
@@ -46,7 +46,7 @@ impl<'a> Ledger<'a> {
         self.saw(key, status);
     }
 
-    /// An object was looked at.
+    /// Notes the status of an object.
     pub(super) fn saw(&mut self, key: &ObjectKey, status: &Status) {
         if let Some(item) = self.set.item_mut(key) {
             status.health.as_str().clone_into(&mut item.status);
@@ -56,7 +56,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// An object was told to go.
+    /// Notes that the deletion of an object was requested.
     pub(super) fn going(&mut self, key: &ObjectKey) {
         if let Some(item) = self.set.item_mut(key) {
             item.phase = if item.is_purged() { Phase::Completing } else { Phase::Deleting };
@@ -64,14 +64,14 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// An object has done its work, and is to go.
+    /// Notes that an object has completed its work and will be deleted.
     pub(super) fn complete(&mut self, key: &ObjectKey) {
         if let Some(item) = self.set.item_mut(key) {
             item.phase = Phase::ScheduledForCompletion;
         }
     }
 
-    /// An object is gone: forgotten, unless that is what it was for.
+    /// Notes that an object is gone. The item is removed, except for an object that has completed its work.
     pub(super) fn gone(&mut self, key: &ObjectKey) {
         match self.set.item_mut(key) {
             Some(item) if item.is_purged() => {
@@ -84,7 +84,7 @@ impl<'a> Ledger<'a> {
 }
 
 impl crate::Item {
-    /// Whether it goes because it has done its work.
+    /// True if the object is deleted because it has completed its work.
     pub(super) fn is_purged(&self) -> bool {
         matches!(self.phase, Phase::ScheduledForCompletion | Phase::Completing)
     }

@@ -1,4 +1,4 @@
-//! Looks at what a plan is about, in as few requests as will do.
+//! Reads the objects of a plan with few requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,47 +10,47 @@ use crate::{
     Phase, Server,
 };
 
-/// How much of what is there is looked at.
+/// The parts of objects that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Whole objects.
     Full,
-    /// Who they are, whose they are, and what holds them.
+    /// The identity, the owner and the finalizers of objects.
     Metadata,
 }
 
-/// What is asked for by its name when no list shows it.
+/// The objects that are read by name if no list includes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByName {
-    /// What was applied and has not done its work yet.
+    /// Applied objects that have not completed their work.
     Applied,
-    /// Everything, so that what somebody else put in the place of what is new is seen too.
+    /// All objects, including foreign objects in the place of new ones.
     All,
 }
 
-/// What is asked of a server, decided before anything is.
+/// The questions to a server, chosen before the first request.
 #[derive(Debug, Default)]
 struct Questions<'k> {
-    /// What is served, each with the kind to ask in.
+    /// Objects of served kinds, each with the kind for requests.
     asked: BTreeMap<ObjectKey, &'k ApiKind>,
-    /// What cannot be there: its kind is not served.
+    /// Objects that cannot exist, because their kinds are not served.
     absent: Vec<ObjectKey>,
-    /// Namespaces to be looked at next.
+    /// Namespaces to be read next.
     namespaces: BTreeSet<ObjectKey>,
 }
 
-/// The objects of one owner, to be looked at together with those of others.
+/// The objects of one owner, to be read together with objects of other owners.
 #[derive(Clone, Copy, Debug)]
 pub struct Sought<'a> {
-    /// Whose they are.
+    /// The marks of the owner.
     pub marks: &'a Marks,
-    /// What was applied.
+    /// The applied objects.
     pub set: &'a ApplySet,
-    /// What is to be.
+    /// The desired objects.
     pub desired: &'a DesiredSet,
 }
 
-/// What is asked, and has been answered, about the objects of one owner.
+/// The questions and answers about the objects of one owner.
 struct Look<'a> {
     sought: Sought<'a>,
     questions: Questions<'a>,
@@ -58,8 +58,8 @@ struct Look<'a> {
 }
 
 impl Server {
-    /// Looks at the objects of several owners as [`observe`](crate::Engine::observe) does at those of one, and asks as
-    /// little: one list for each kind is about all of them.
+    /// Reads the objects of several owners as [`observe`](crate::Engine::observe) does for one owner. One list of each
+    /// kind covers all owners, so the number of requests does not grow.
     /// Shape: in the order of the owners.
     pub async fn observe_all(
         &self,
@@ -109,7 +109,7 @@ impl Server {
         Ok(())
     }
 
-    /// Lists what carries the owners' labels, a request a kind.
+    /// Lists the objects with the owners' labels, with one request for each kind.
     async fn look_for_owned(&self, looks: &[Look<'_>], detail: Detail) -> Result<Vec<Object>, ApiError> {
         let asking: Vec<_> = looks.iter().filter(|look| !look.is_first_install()).collect();
         let mut owners: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -161,7 +161,8 @@ impl<'a> Look<'a> {
         self.questions.drop_what_has_no_namespace(&mut self.live);
     }
 
-    /// What no list shows may have gone with its namespace.
+    /// Adds questions about the namespaces of objects that no list includes. The objects may be gone with their
+    /// namespaces.
     fn suspect_namespaces(&mut self) {
         let namespaces = self.questions.asked.keys().filter_map(namespace_of);
         self.questions.namespaces = namespaces.filter(|key| !self.live.objects.contains_key(key)).collect();
@@ -181,9 +182,9 @@ impl<'a> Look<'a> {
 impl<'k> Questions<'k> {
     fn of(set: &ApplySet, desired: &DesiredSet, kinds: &'k Kinds) -> Self {
         let mut questions = Self::default();
-        // Whether there is anything of what is wanted, and where it can be written, depends on its namespace.
+        // The existence of desired objects, and the right time for their writes, depend on their namespaces.
         questions.namespaces.extend(desired.objects.iter().filter_map(|object| namespace_of(&object.key)));
-        // What is wanted comes first: it says in which version to read.
+        // Desired objects come first, because they determine the version for reads.
         let wanted = desired.objects.iter().map(|object| (&object.key, object.version.as_str()));
         let known = set.items.iter().map(|item| (&item.key, item.version.as_str()));
         let mut versions: BTreeMap<GroupKind, &'k ApiKind> = BTreeMap::new();
@@ -223,7 +224,7 @@ impl<'k> Questions<'k> {
     }
 }
 
-/// One list a kind, in the one namespace where all its objects are, else in all.
+/// Returns one list for each kind: in one namespace if it has all objects of the kind, else in all namespaces.
 fn lists<'l>(looks: &[&'l Look<'_>], selector: &str, detail: Detail) -> Vec<(&'l ApiKind, List)> {
     let mut by_kind: BTreeMap<GroupKind, (&ApiKind, BTreeSet<&str>)> = BTreeMap::new();
     for (key, kind) in looks.iter().flat_map(|look| &look.questions.asked) {
@@ -246,13 +247,13 @@ fn namespace_of(key: &ObjectKey) -> Option<ObjectKey> {
     (!key.namespace.is_empty()).then(|| ObjectKey::of_namespace(&key.namespace))
 }
 
-/// The kind in this version, else as the server likes it best.
+/// Returns the kind in this version, or else in the server's preferred version.
 pub(super) fn served<'k>(kinds: &'k Kinds, kind: &GroupKind, version: &str) -> Option<&'k ApiKind> {
     kinds.version(kind, version).or_else(|| kinds.preferred(kind))
 }
 
-/// Nothing is recorded, and none of the namespaces the set brings is there: then nobody has installed it, and writes
-/// that must be new tell the rest.
+/// True if nothing is recorded and no namespace of the set exists. Then the set is not installed, and writes that
+/// require missing objects detect all others.
 fn is_first_install(set: &ApplySet, desired: &DesiredSet, live: &Live) -> bool {
     let mut brought =
         desired.objects.iter().map(|object| &object.key).filter(|key| key.is_namespace()).peekable();

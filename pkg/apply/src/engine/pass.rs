@@ -1,4 +1,4 @@
-//! One run through a plan: writes, barriers, what has done its work, what is redundant.
+//! The execution of a plan: writes, barriers, purges and removals.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     Observation, Phase, Plan, Policies, Status, Step, StepAction, UpdatePolicy, owned_fields, status_of,
 };
 
-/// What a run works on.
+/// The state of a run.
 pub(super) struct Pass<'a> {
     pub(super) engine: Engine<'a>,
     pub(super) run: Run<'a>,
@@ -25,18 +25,18 @@ pub(super) struct Pass<'a> {
     pub(super) live: Live,
     desired: BTreeMap<&'a ObjectKey, &'a Desired>,
     pub(super) kinds: Arc<Kinds>,
-    /// What is not ready, as it was seen last.
+    /// Objects that are not ready, with their last status.
     pub(super) unready: BTreeMap<ObjectKey, Status>,
-    /// Whether what was scheduled is recorded.
+    /// True if the schedule is recorded.
     recorded: bool,
-    /// The actions on objects that were not as the plan had seen them.
+    /// The actions on objects that differ from the plan's view.
     pub(super) decided_again: BTreeMap<ObjectKey, StepAction>,
-    /// Definitions that were written since the server was asked what it serves.
+    /// Definitions written since the last discovery of kinds.
     pub(super) defined: Vec<ObjectKey>,
 }
 
 impl<'a> Pass<'a> {
-    /// Gets ready for a run.
+    /// Prepares a run.
     pub(super) async fn prepare(
         engine: Engine<'a>,
         run: Run<'a>,
@@ -51,24 +51,24 @@ impl<'a> Pass<'a> {
         Ok(Self { engine, run, ledger, live, desired, kinds, unready, recorded, decided_again, defined })
     }
 
-    /// Ends a run: what was done is recorded, however it went.
+    /// Ends a run, and records all completed actions even after an error.
     pub(super) async fn end(mut self, ended: Result<Outcome, EngineError>) -> Result<Outcome, EngineError> {
         let kept = self.ledger.keep().await;
         self.pass_kinds_on();
-        // What went wrong first is the news.
+        // The first error matters most.
         let outcome = ended?;
         kept?;
         Ok(outcome)
     }
 
-    /// What others ask of the server from now on may be of the new kinds.
+    /// Updates the kinds of the server, because later requests may concern new kinds.
     fn pass_kinds_on(&self) {
         let server = self.engine.server;
         if !self.defined.iter().all(ObjectKey::is_crd) {
             return server.forget_kinds();
         }
         if !self.defined.is_empty() {
-            // Only what is established is served.
+            // Only established definitions are served.
             let established = self.defined.iter().filter(|key| !self.unready.contains_key(*key));
             let are_all = established.clone().count() == self.defined.len();
             server.learn_kinds(established.filter_map(|key| self.live.present(key)), are_all);
@@ -101,7 +101,7 @@ impl<'a> Pass<'a> {
         Ok(if blockers.is_empty() { Outcome::Done } else { Outcome::Waiting(blockers) })
     }
 
-    /// Writes a wave, and deletes at its end what has done its work. Gives what holds it.
+    /// Writes a wave, and deletes completed objects at its end. Returns the objects that block the wave.
     async fn wave(
         &mut self,
         wave: &[Step],
@@ -127,7 +127,7 @@ impl<'a> Pass<'a> {
         self.purge(&purged).await
     }
 
-    /// Records what was scheduled, once.
+    /// Records the schedule once.
     async fn note(&mut self) -> Result<(), ApiError> {
         if !self.recorded {
             self.ledger.keep().await?;
@@ -150,7 +150,7 @@ impl<'a> Pass<'a> {
         Ok(blockers)
     }
 
-    /// Writes steps side by side. When one fails the others are finished, and all that failed is told.
+    /// Writes steps concurrently. If one write fails, the others complete, and the error includes all failed objects.
     async fn write_batch(&mut self, batch: &[Step]) -> Result<Vec<Blocker>, EngineError> {
         let written: Vec<&Step> = batch.iter().filter(|step| step.action.writes()).collect();
         let effects = join_all(written.iter().map(|step| self.write(step))).await;
@@ -239,7 +239,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// A namespace that objects need and nobody brings: it belongs to nobody.
+/// Returns a namespace that objects need and no set includes. It has no owner.
 fn bare_namespace(key: &ObjectKey) -> Desired {
     let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": key.name}});
     let policies = Policies { update: UpdatePolicy::SsaMerge, ..Policies::default() };

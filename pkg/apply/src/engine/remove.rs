@@ -1,4 +1,4 @@
-//! Takes objects away: what has done its work, what is redundant, and whole sets.
+//! Removes objects: completed objects, redundant objects, and whole sets.
 
 use std::time::Instant;
 
@@ -13,17 +13,17 @@ use crate::{
     PatchOf, Revision, Status, Step, StepAction, live::is_going, retry::Backoff,
 };
 
-/// How often an object is looked at again because somebody else was faster.
+/// The most tries to delete an object that others change meanwhile.
 const ATTEMPTS: usize = 4;
 
-/// What became of an object that is to go.
+/// The result of the deletion of an object.
 #[derive(Debug)]
 enum Dismissed {
-    /// It is gone.
+    /// The object is gone.
     Gone,
-    /// It was told to go, and something has to be done before.
+    /// The deletion was requested, and finalizers or dependents delay it.
     Leaving(Box<Leaving>),
-    /// It stays, and is no longer of the set.
+    /// The object stays, and leaves the set.
     Left,
 }
 
@@ -36,13 +36,13 @@ pub(super) struct Remover<'a, 's> {
 }
 
 impl Remover<'_, '_> {
-    /// Removes wave by wave: instances of managed types first, then what is left, Namespaces behind what lives in them;
-    /// each when those before are gone. The set is recorded after each.
-    /// Shape: steps in the plan's order; gives what is still there when time is over.
+    /// Removes objects wave by wave. Instances of managed types go first, Namespaces go after their contents. Each
+    /// group waits for the groups before, and the set is recorded after each.
+    /// Shape: steps in the plan's order; returns the objects that exist at the deadline.
     pub(super) async fn remove(&mut self, steps: &[Step]) -> Result<Vec<Blocker>, EngineError> {
         let removed = self.remove_sections(steps).await;
         if steps.iter().any(|step| step.key.is_crd() || step.key.is_api_service()) {
-            // Not before: what is left to remove is of kinds that were known.
+            // This comes last, because the removed objects are of known kinds.
             self.engine.server.forget_kinds();
         }
         removed
@@ -80,7 +80,7 @@ impl Remover<'_, '_> {
         self.outlast(leaving).await
     }
 
-    /// Tells objects to go, side by side. Gives those that take their time.
+    /// Deletes objects concurrently. Returns the objects that are not gone yet.
     pub(super) async fn dismiss(&mut self, keys: &[ObjectKey]) -> Result<Vec<Leaving>, EngineError> {
         let dismissed = join_all(keys.iter().map(|key| self.dismiss_one(key))).await;
         let (mut leaving, mut failed) = (Vec::new(), Vec::new());
@@ -97,7 +97,7 @@ impl Remover<'_, '_> {
         if failed.is_empty() { Ok(leaving) } else { Err(EngineError::Writes { failed }) }
     }
 
-    /// Waits until objects are gone. Gives those that are not.
+    /// Waits until objects are gone. Returns the objects that are not.
     pub(super) async fn outlast(&mut self, leaving: Vec<Leaving>) -> Result<Vec<Blocker>, EngineError> {
         let held = try_join_all(leaving.iter().map(|one| self.release(one))).await?;
         let (mut blockers, mut waited) = (Vec::new(), Vec::new());
@@ -116,7 +116,7 @@ impl Remover<'_, '_> {
         Ok(blockers)
     }
 
-    /// Takes objects that stay out of the set.
+    /// Removes objects that stay from the set.
     async fn let_go(&mut self, orphans: &[&Step]) -> Result<(), EngineError> {
         for step in orphans {
             if let Some(object) = self.live.present(&step.key)
@@ -170,7 +170,8 @@ impl Remover<'_, '_> {
         Ok(Dismissed::Gone)
     }
 
-    /// Takes our own finalizer from a definition when it has no instances any more. Gives what holds it when time is over.
+    /// Removes the finalizer of these marks from a definition without instances. Returns a blocker if instances exist
+    /// at the deadline.
     async fn release(&self, leaving: &Leaving) -> Result<Option<Blocker>, ApiError> {
         if self.engine.marks.finalizer_for(&leaving.key).is_none() {
             return Ok(None);

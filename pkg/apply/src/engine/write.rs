@@ -1,4 +1,4 @@
-//! Writes one object, whatever is found on the way.
+//! Writes of one object, with all conflicts on the way.
 
 use std::time::Instant;
 
@@ -18,10 +18,10 @@ use crate::{
     Written, live::is_going, plan, take_over,
 };
 
-/// How often an object is looked at again because somebody else was faster.
+/// The most tries to write an object that others change meanwhile.
 const ATTEMPTS: usize = 6;
 
-/// Writes objects.
+/// A writer of objects.
 #[derive(Clone, Copy)]
 pub(super) struct Writer<'a> {
     pub(super) server: &'a Server,
@@ -30,27 +30,28 @@ pub(super) struct Writer<'a> {
     pub(super) until: Option<Instant>,
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Debug)]
 pub(super) enum Effect {
-    /// It is there, by this action.
+    /// The object exists as a result of this action.
     Is(Object, Written, StepAction),
-    /// What is there has to go first, and time is over.
+    /// The existing object must go first, and did not before the deadline.
     Blocked(Blocker),
 }
 
-/// One object, and how it is to be written.
+/// One object, and the way to write the object.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
     pub(super) kind: &'a ApiKind,
     pub(super) desired: &'a Desired,
-    /// As it is in the set.
+    /// The item of the object in the set.
     pub(super) item: Option<&'a Item>,
     pub(super) action: StepAction,
 }
 
 impl Writer<'_> {
-    /// Writes an object onto what was seen of it. When that is no longer so, it is looked at again and decided again.
+    /// Writes an object onto its observed state. If the state has changed, the object is read again and a new action
+    /// chosen.
     pub(super) async fn write(&self, target: Target<'_>, live: &Observation) -> Result<Effect, WriteError> {
         let key = &target.desired.key;
         let (mut live, mut action) = (live.clone(), target.action);
@@ -88,7 +89,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Makes an object that belongs to nobody. When it is there already, all is well.
+    /// Creates an object without an owner. An existing object is no error.
     pub(super) async fn make_unowned(
         &self,
         target: Target<'_>,
@@ -108,7 +109,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Looks at an object that is not as it was thought to be, and decides by the rules of the plan.
+    /// Reads an object that differs from the observed state, and decides by the rules of the plan.
     async fn look(&self, target: Target<'_>) -> Result<(Observation, StepAction), WriteError> {
         let key = &target.desired.key;
         let Some(object) = self.server.get(target.kind, &key.namespace, &key.name).await? else {
@@ -118,7 +119,7 @@ impl Writer<'_> {
         Ok((Observation::Present(object), action))
     }
 
-    /// Makes the plan for one object.
+    /// Plans the action on one object.
     fn judge(
         &self,
         target: Target<'_>,
@@ -182,7 +183,7 @@ impl Writer<'_> {
         let mut before: Vec<_> =
             taken.iter().map(|fields| replace("/metadata/managedFields", fields)).collect();
         if loses_webhook(&desired.object, live) {
-            // All of it at once: versions and their conversion belong together.
+            // The patch replaces the whole `spec`, because versions and their conversion belong together.
             before.extend(desired.object.get(&["spec"]).map(|spec| replace("/spec", spec)));
         }
         if !before.is_empty() {
@@ -196,14 +197,14 @@ impl Writer<'_> {
         self.server.apply(kind, &desired.object, manager, how).await
     }
 
-    /// Deletes an object that is to be made anew, unless it is going already, and waits until it is gone.
-    /// Shape: what holds it, when time is over.
+    /// Deletes an object before its replacement, unless the object is already terminating, and waits until it is gone.
+    /// Shape: the blocker, if the object exists at the deadline.
     async fn clear_away(&self, target: Target<'_>, live: &Object) -> Result<Option<Blocker>, WriteError> {
         let Target { kind, desired, .. } = target;
         let key = &desired.key;
         if !is_going(live) {
-            // Another owner may have taken it since it was observed; it is then deleted only if the policies allow to take
-            // it back.
+            // Another owner may have taken the object since it was observed. Then it is deleted only if the policies
+            // allow taking it back.
             let Some(now) = self.server.get(kind, &key.namespace, &key.name).await? else { return Ok(None) };
             if !self.marks.recognise(&now, target.item, &self.options.field_manager) {
                 self.judge(target, None, &now)?;
@@ -220,7 +221,7 @@ impl Writer<'_> {
     }
 }
 
-/// An object as it replaces another: in its version, and with the finalizers others have put on it.
+/// Returns an object that replaces another: in its version, and with the finalizers of other managers.
 fn replacement(object: &Object, live: &Object) -> Object {
     let mut object = object.clone();
     let finalizers = |of: &Object| match of.get(&["metadata", "finalizers"]) {

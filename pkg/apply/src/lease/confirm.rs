@@ -1,4 +1,4 @@
-//! Proving that a lease is still held, before every request that writes.
+//! Confirmation of a lease before every request that writes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,17 +15,17 @@ use crate::{ApiError, NoAnswer, Revision, Server};
 /// The most tries of a renewal while somebody else edits the Lease.
 const ATTEMPTS: usize = 4;
 
-/// A lease that is held, shared by the handles of the server that write under it.
+/// A lease of this run. The server's handles that write under it share it.
 #[derive(Debug)]
 pub(crate) struct HeldLease {
     server: Server,
     name: LeaseName,
     identity: String,
-    /// Also stands between each connection for writes and the network.
+    /// The proof, which the fence of connections for writes checks as well.
     pub(crate) proof: Arc<Proof>,
-    /// The former holder may write until then.
+    /// The former holder may write until this time.
     not_before: Option<Instant>,
-    /// As it was written last. One renewal at a time.
+    /// The last written object. The mutex allows one renewal at a time.
     lease: tokio::sync::Mutex<Object>,
 }
 
@@ -47,9 +47,9 @@ impl HeldLease {
         }
     }
 
-    /// Confirms the lease, unless that was done within a span of time.
+    /// Confirms the lease, unless the last confirmation is recent enough.
     /// # Errors
-    /// `LeaseLost` once another run has it; the failure of the server while that is unknown.
+    /// `LeaseLost` once another run holds the lease; otherwise the failure of the server.
     pub(crate) async fn confirm(&self, within: Duration) -> Result<(), ApiError> {
         if let Some(time) = self.not_before {
             sleep_until(time).await;
@@ -61,7 +61,7 @@ impl HeldLease {
         if self.is_fresh(within)? {
             return Ok(());
         }
-        // An answer that came late, as to a process that was stopped meanwhile, says nothing of now.
+        // A late answer, such as after a pause of this process, proves nothing about the present.
         for _ in 0..ATTEMPTS {
             self.renew(&mut lease).await?;
             if self.is_fresh(FRESH)? {
@@ -80,7 +80,7 @@ impl HeldLease {
         self.proof.lost().map_or_else(|| Ok(self.proof.is_within(within)), Err)
     }
 
-    /// Replaces the revision that was written last, which fails once any other run has held the lease.
+    /// Replaces the last written revision. This fails once any other run has held the lease.
     async fn renew(&self, lease: &mut Object) -> Result<(), ApiError> {
         let requests = self.requests();
         for attempt in 1.. {
@@ -97,7 +97,7 @@ impl HeldLease {
             if !(is_gone || error.is_conflict()) || attempt == ATTEMPTS {
                 return Err(error);
             }
-            // Also a renewal of this run whose answer was lost leads here.
+            // A renewal of this run whose answer was lost leads here as well.
             *lease = match requests.read().await? {
                 Some(live) if !is_gone && self.is_ours(lease, &live) => live,
                 other => return Err(self.proof.lose(other.as_ref().map(holder))),
@@ -110,7 +110,7 @@ impl HeldLease {
         identity_of(live) == self.identity && Revision::of(live).uid == Revision::of(known).uid
     }
 
-    /// Deletes the Lease, if it is still that of this run. Nothing is written under it any more.
+    /// Deletes the Lease if this run still holds it. Later writes under this lease fail.
     pub(super) async fn release(&self) -> Result<(), ApiError> {
         let lease = self.lease.lock().await;
         if self.proof.lost().is_some() {
@@ -119,7 +119,7 @@ impl HeldLease {
         self.proof.lose(None);
         let requests = self.requests();
         match requests.delete(&Revision::of(&lease)).await {
-            // A renewal may have arrived whose answer nobody waited for.
+            // A renewal may have succeeded although its answer was ignored.
             Err(error) if error.is_conflict() => match requests.read().await? {
                 Some(live) if self.is_ours(&lease, &live) => requests.delete(&Revision::of(&live)).await,
                 _ => Ok(()),

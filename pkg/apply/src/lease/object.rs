@@ -9,11 +9,11 @@ use serde_json::json;
 use super::{EXPIRY, LeaseHolder, LeaseName};
 use crate::{ApiError, Revision, Server, server::call::Call};
 
-/// On the Lease: the machine, process and command of its holder, as JSON.
+/// The annotation with machine, process and command of the holder, as JSON.
 const HOLDER: &str = "capstan.dev/holder";
 const JSON: &str = "application/json";
 
-/// The annotation.
+/// The content of the annotation.
 #[derive(Serialize, Deserialize)]
 struct Noted {
     host: String,
@@ -21,7 +21,7 @@ struct Noted {
     verb: String,
 }
 
-/// The requests that a lease takes, each sent without a lease.
+/// The requests for a lease, each sent without a lease.
 pub(super) struct Requests<'a> {
     pub(super) server: &'a Server,
     pub(super) name: &'a LeaseName,
@@ -39,7 +39,7 @@ impl Requests<'_> {
         }
     }
 
-    /// Replaces one revision. Leases are created by PUT as well, so the uid has to be in the object.
+    /// Replaces one revision. The object needs its uid, because a PUT can also create a Lease.
     pub(super) async fn replace(&self, lease: &Object) -> Result<Object, ApiError> {
         self.send(&self.call(Method::PUT, "renew", &self.name.name, Some(lease.as_map()))).await
     }
@@ -74,12 +74,12 @@ impl Requests<'_> {
     }
 }
 
-/// No other run has this identity, also none of the same process.
+/// Returns an identity that no other run has, even in the same process.
 pub(super) fn identity(holder: &LeaseHolder) -> String {
     format!("{}/{}/{:08x}", holder.host, holder.process, fastrand::u32(..))
 }
 
-/// A lease that nobody holds yet. Its time is that of its creation, by the clock of the server.
+/// Returns a Lease that nobody holds yet. Its time is the creation time, by the clock of the server.
 pub(super) fn new(name: &LeaseName, holder: &LeaseHolder, identity: &str) -> Object {
     let lease = json!({
         "apiVersion": "coordination.k8s.io/v1",
@@ -94,7 +94,7 @@ pub(super) fn new(name: &LeaseName, holder: &LeaseHolder, identity: &str) -> Obj
     Object::try_from(lease).expect("invariant: the literal above is a mapping")
 }
 
-/// The lease of another run, taken over.
+/// Returns the Lease of another run after a takeover.
 pub(super) fn taken_over(
     found: &Object,
     holder: &LeaseHolder,
@@ -111,14 +111,14 @@ pub(super) fn taken_over(
     lease
 }
 
-/// The same lease, renewed now.
+/// Returns the Lease with a new renewal time.
 pub(super) fn renewed(lease: &Object, now: Option<Timestamp>) -> Object {
     let mut lease = lease.clone();
     set(&mut lease, &["spec"], "renewTime", time(now));
     lease
 }
 
-/// True if the last renewal is longer ago than a lease lasts. False while the time of the server is unknown.
+/// True if the last renewal is longer ago than a lease lasts. False if the time of the server is unknown.
 pub(super) fn is_expired(lease: &Object, now: Option<Timestamp>) -> bool {
     if identity_of(lease).is_empty() {
         return true;
@@ -133,7 +133,7 @@ pub(super) fn identity_of(lease: &Object) -> &str {
     lease.get(&["spec", "holderIdentity"]).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The holder of a lease. Of one that another program wrote, the identity stands for the machine.
+/// Returns the holder of a Lease. If another program wrote the Lease, its identity stands for the machine.
 pub(super) fn holder(lease: &Object) -> LeaseHolder {
     let noted = lease.annotation(HOLDER).and_then(|text| serde_json::from_str(text).ok());
     let Noted { host, process, verb } = noted.unwrap_or_else(|| Noted {
@@ -158,7 +158,7 @@ fn timestamp(lease: &Object, path: &[&str]) -> Option<Timestamp> {
     lease.get(path)?.as_str()?.parse().ok()
 }
 
-/// As a field of type MicroTime is written; null when the time is unknown.
+/// Formats a time as MicroTime; null if the time is unknown.
 fn time(now: Option<Timestamp>) -> Value {
     now.map_or(Value::Null, |now| format!("{now:.6}").into())
 }

@@ -1,4 +1,4 @@
-//! The proof that a run holds a lease: the time of its last confirmation, and its loss.
+//! The proof that a run holds a lease: the time of the last confirmation, and the loss of the lease.
 
 use std::{
     sync::{Mutex, OnceLock, PoisonError},
@@ -22,19 +22,19 @@ impl Moment {
         Self { monotonic: Instant::now(), wall: wall_clock() }
     }
 
-    /// True if neither clock says that more time has passed, and the wall clock was not set back.
+    /// True if less than the span has passed by both clocks, and the wall clock was not set back.
     fn is_within(self, span: Duration, wall_clock: fn() -> SystemTime) -> bool {
         let wall = wall_clock().duration_since(self.wall);
         self.monotonic.elapsed() < span && wall.is_ok_and(|wall| wall < span)
     }
 }
 
-/// Shared by those who send requests that write, and by the connections that carry them.
+/// A proof that senders of requests and their connections share.
 #[derive(Debug)]
 pub(crate) struct Proof {
     wall_clock: fn() -> SystemTime,
     confirmed: Mutex<Moment>,
-    /// Set once, for good: the run that has the lease now, where that is known.
+    /// The permanent loss of the lease, with the new holder if known.
     lost: OnceLock<Option<LeaseHolder>>,
 }
 
@@ -57,12 +57,12 @@ impl Proof {
         self.lost.get().is_none() && confirmed.is_within(span, self.wall_clock)
     }
 
-    /// Notes the loss, for good; the error from now on.
+    /// Notes the permanent loss of the lease. Returns the error for all later requests.
     pub(super) fn lose(&self, to: Option<LeaseHolder>) -> ApiError {
         lease_lost(self.lost.get_or_init(|| to).as_ref())
     }
 
-    /// The error of every request that writes, once the lease is lost.
+    /// Returns the error of every request that writes, once the lease is lost.
     pub(super) fn lost(&self) -> Option<ApiError> {
         self.lost.get().map(|holder| lease_lost(holder.as_ref()))
     }

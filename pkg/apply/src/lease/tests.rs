@@ -1,4 +1,4 @@
-//! Runs that hold a lease in turn, on a sandbox whose clock the test sets.
+//! Tests of runs that hold a lease in turn, on a sandbox whose clock the test sets.
 
 use std::{
     cell::Cell,
@@ -59,7 +59,7 @@ fn request(process: &str, when_held: WhenHeld) -> LeaseRequest {
     }
 }
 
-/// A sandbox whose clock stands, and what tokio's paused time and the clock of the server do together.
+/// Returns a sandbox with a fixed clock. Tests advance it together with tokio's paused time.
 async fn lab() -> Lab {
     Lab::on(Fixture::builder().clock_at("2026-01-02T03:04:05Z").start().await).await
 }
@@ -111,7 +111,7 @@ async fn a_handle_without_a_lease_refuses_to_write() {
     let error = server.create(kind, &object, MANAGER, WriteMode::Real).await.unwrap_err();
     assert!(matches!(error, ApiError::NoLease { .. }), "{error:?}");
     assert_eq!(server.requests(), 0);
-    // Nothing of this writes.
+    // These requests do not write.
     let dry = Apply { mode: WriteMode::DryRun, ..Apply::default() };
     server.apply(kind, &object, MANAGER, dry).await.unwrap();
     assert!(server.access(&[]).await.unwrap().is_admin);
@@ -153,7 +153,7 @@ async fn a_lease_is_taken_over_when_it_has_expired_by_the_server_clock() {
 async fn a_lease_that_nobody_renews_expires_without_a_server_clock() {
     let lab = lab().await;
     drop(acquire(&lab, "1", WhenHeld::Wait).await.unwrap());
-    // A clock that was set back says nothing of what has passed since.
+    // A clock that was set back shows nothing about the time since.
     lab.fixture.merge(LEASE, PLACE, &json!({"spec": {"renewTime": "2030-01-01T00:00:00.000000Z"}})).await;
     let start = Instant::now();
     acquire(&lab, "2", WhenHeld::Wait).await.unwrap();
@@ -204,7 +204,7 @@ async fn a_superseded_run_writes_nothing_once_it_continues() {
     let lab = lab().await;
     let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
     write(&lab, &first, "1").await.unwrap();
-    // Stopped: neither renewals nor anything else.
+    // The run is stopped: it neither renews the lease nor does anything else.
     let Lease { held, renewals } = first;
     drop(renewals);
     let first = Lease { held, renewals: tokio::task::JoinSet::new() };
@@ -216,7 +216,7 @@ async fn a_superseded_run_writes_nothing_once_it_continues() {
     assert!(matches!(error, ApiError::LeaseLost { .. }), "{error:?}");
     assert_eq!(value(&lab).await, "2");
     assert!(first.lost().is_some());
-    // What lost it once does not get it back.
+    // A lost lease stays lost.
     let third = acquire(&lab, "1", WhenHeld::Fail).await.unwrap();
     write(&lab, &first, "stale").await.unwrap_err();
     write(&lab, &third, "3").await.unwrap();
@@ -244,7 +244,7 @@ async fn a_lease_deleted_by_hand_stops_the_run() {
 }
 
 thread_local! {
-    /// Seconds by which the wall clock of a test is off.
+    /// The offset of the wall clock of a test in seconds.
     static WALL_OFFSET: Cell<i64> = const { Cell::new(0) };
 }
 
@@ -268,7 +268,7 @@ async fn a_wall_clock_that_jumps_leads_to_a_new_confirmation() {
         shift_wall_clock(jump);
         write(&lab, &lease, "1").await.unwrap();
         assert_eq!(lab.server.requests() - before, 2, "a renewal and the write, {jump}");
-        // And where another run has it, the jump is no way around it.
+        // If another run holds the lease, the jump does not help.
         drop(acquire(&lab, "2", WhenHeld::TakeOver).await.unwrap());
         shift_wall_clock(jump);
         let error = write(&lab, &lease, "2").await.unwrap_err();
@@ -285,7 +285,7 @@ async fn a_confirmation_that_took_too_long_is_repeated() {
     let slow = "latency:4s,verb=update,resource=coordination.k8s.io/leases,times=1";
     lab.fixture.sandbox().faults().add(sandbox::Fault::parse(slow).unwrap());
     let before = lab.server.requests();
-    // As if the process was stopped while the renewal was on its way.
+    // This simulates a process that is stopped during the renewal.
     let stop = async {
         sleep(Duration::from_secs(2)).await;
         shift_wall_clock(60);
@@ -295,7 +295,7 @@ async fn a_confirmation_that_took_too_long_is_repeated() {
     assert_eq!(lab.server.requests() - before, 3, "two renewals and the write");
 }
 
-/// A server that knows of leases only how to create them, and reads the bodies of all other requests when it is told to.
+/// A server that can only create leases, and reads the bodies of other requests on demand.
 #[derive(Clone, Default)]
 struct SlowReader {
     begun: Arc<Notify>,
@@ -304,7 +304,7 @@ struct SlowReader {
 }
 
 impl SlowReader {
-    /// Listens; its address.
+    /// Starts the server; returns its address.
     async fn listen(&self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -340,7 +340,7 @@ impl SlowReader {
 
 #[tokio::test]
 async fn a_request_half_sent_when_the_lease_goes_stale_never_arrives_whole() {
-    // More than the buffers of a connection hold.
+    // The value exceeds the buffers of a connection.
     let object = config_map("a", &"x".repeat(32 * 1024 * 1024));
     for (seconds, arrives) in [(0, true), (60, false), (-60, false)] {
         let reader = SlowReader::default();
@@ -483,7 +483,7 @@ async fn a_lease_edited_by_others_is_still_that_of_its_holder() {
     lab.fixture.merge(LEASE, PLACE, &json!({"metadata": {"labels": {"team": "a"}}})).await;
     pass(&lab, FRESH).await;
     write(&lab, &lease, "1").await.unwrap();
-    // Also one that no holder of ours wrote.
+    // The holder of another program is reported as well.
     lab.fixture
         .merge(
             LEASE,

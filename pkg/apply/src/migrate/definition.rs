@@ -1,11 +1,11 @@
-//! A CustomResourceDefinition as far as its storage goes.
+//! The storage of a CustomResourceDefinition.
 
 use manifest::{Object, Value};
 
 use super::MigrationError;
 use crate::{ApiError, ApiKind, GroupKind};
 
-/// The kind of definitions, which every server has in this version.
+/// Returns the kind of definitions, which every server has in this version.
 pub(super) fn kind() -> ApiKind {
     ApiKind {
         group: "apiextensions.k8s.io".to_owned(),
@@ -17,14 +17,14 @@ pub(super) fn kind() -> ApiKind {
     }
 }
 
-/// What a definition says about its storage.
+/// The storage versions of a definition.
 #[derive(Debug)]
 pub(super) struct Definition {
     pub(super) name: String,
     pub(super) kind: GroupKind,
-    /// The version objects are stored in when they are written now.
+    /// The version in which new objects are stored.
     pub(super) storage: String,
-    /// `status.storedVersions`: those in which objects may be stored.
+    /// `status.storedVersions`: the versions in which objects may be stored.
     stored: Vec<String>,
     pub(super) resource_version: String,
 }
@@ -43,7 +43,7 @@ impl Definition {
         }
     }
 
-    /// Whether all objects are known to be stored in the storage version.
+    /// True if all objects are known to be stored in the storage version.
     pub(super) fn is_migrated(&self) -> bool {
         self.versions_to_forget().is_empty()
     }
@@ -65,7 +65,7 @@ impl Definition {
     }
 }
 
-/// Whether a definition has a version.
+/// True if the definition has the version.
 pub(super) fn has_version(definition: &Object, version: &str) -> bool {
     versions(definition).any(|of| name_of(of) == version)
 }

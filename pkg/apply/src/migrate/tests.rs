@@ -9,7 +9,7 @@ use crate::{
     lab::{Lab, object},
 };
 
-/// A definition with these versions; the last is the storage version.
+/// Returns a definition with these versions; the last is the storage version.
 fn definition(versions: &[&str]) -> Value {
     let version = |name: &&str| {
         json!({
@@ -28,7 +28,7 @@ fn definition(versions: &[&str]) -> Value {
     })
 }
 
-/// Three objects stored in `v1`, and a definition that stores `v2` now.
+/// Returns a lab with three objects stored in `v1`, and a definition that now stores `v2`.
 async fn lab_with_old_objects(fixture: Fixture) -> Lab {
     let lab = Lab::on(fixture).await;
     lab.create(&definition(&["v1"])).await;

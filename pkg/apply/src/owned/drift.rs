@@ -1,4 +1,4 @@
-//! Field by field: an object compared with the fields that were recorded after the last write.
+//! A comparison of an object, field by field, with the recorded fields of its last write.
 
 use std::collections::BTreeSet;
 
@@ -6,39 +6,40 @@ use manifest::{Object, Value};
 
 use super::{FieldSet, entries, is_applied_by, owned_fields, path::FieldPath, without_filled_in};
 
-/// A field that is not as it was applied.
+/// A field that differs from its applied state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldDrift {
-    /// The way to it, such as `.spec.replicas`.
+    /// The path of the field, such as `.spec.replicas`.
     pub path: String,
     /// The kind of change.
     pub change: FieldChange,
-    /// The value now, with sizes in place of the values of Secrets; none if there is no such field.
+    /// The current value, with sizes in place of the values of Secrets. None if the field does not exist.
     pub value: Option<Value>,
-    /// The manager that owns the field now. None if nobody does: the server does not record who removes a field, and
-    /// fills in its own default for some.
+    /// The manager that owns the field now. None without an owner: the server does not record who removes a field, and
+    /// fills in its own default for some fields.
     pub setter: Option<FieldSetter>,
 }
 
 /// The kind of change of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldChange {
-    /// It has another value.
+    /// The field has another value.
     Changed,
-    /// It is gone.
+    /// The field is gone.
     Removed,
-    /// It was added under the name of the manager that applied the object.
+    /// The field was added under the name of the manager that applied the object.
     Added,
-    /// Another manager owns it, and nobody recorded which fields were applied.
+    /// Another manager owns the field, and no applied fields were recorded.
     Possible,
 }
 
 /// The manager of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldSetter {
-    /// Its name, such as `kubectl-edit`.
+    /// The name, such as `kubectl-edit`.
     pub manager: String,
-    /// The time of its last write to any field of the object, RFC 3339; empty if the server does not say.
+    /// The time of the manager's last write to any field of the object, RFC 3339; empty if the server does not report
+    /// the time.
     pub time: String,
 }
 
@@ -49,8 +50,8 @@ struct Entry {
     is_subresource: bool,
 }
 
-/// Compares an object that has drifted with the fields that its manager owned after the last write. With the record there is
-/// no guessing: each field that left the set has changed or is gone. If nothing is recorded, every field that only others
+/// Compares a drifted object with the fields that its manager owned after the last write. With a record the result is
+/// exact: each field that left the set has changed or is gone. Without a record, every field that only other managers
 /// own is possible.
 pub fn field_drift(recorded: &FieldSet, object: &Object, manager: &str) -> Vec<FieldDrift> {
     let ours = owned_fields(object, manager).paths();
@@ -80,7 +81,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// The fields that left the set. Of a list item or a mapping that is gone, the fields in it are not told.
+    /// Returns the fields that left the set. If a list item or a mapping is gone, its own fields are omitted.
     fn lost(&self, lost: Vec<&FieldPath>) -> Vec<FieldDrift> {
         let containers: Vec<(FieldPath, bool)> = lost
             .iter()
@@ -95,7 +96,7 @@ impl Comparison {
         let mut told: Vec<&FieldPath> = leaves.chain(outermost).collect();
         told.sort_unstable();
         if told.is_empty() {
-            // Nothing but the mapping itself changed its owner.
+            // Only the owner of the mapping itself changed.
             told.extend(containers.iter().map(|(path, _)| path));
         }
         told.into_iter().map(|path| self.told(path)).collect()
@@ -111,7 +112,8 @@ impl Comparison {
         }
     }
 
-    /// The manager of a field: of several, the one that wrote last. A scale or a status may set it too.
+    /// Returns the manager of a field: the last writer of several. A scale or a status subresource may set the field
+    /// too.
     fn setter(&self, path: &FieldPath) -> Option<FieldSetter> {
         let owns = |other: &FieldPath| other == path || other.is_below(path) || path.is_below(other);
         let owners = self.others.iter().filter(|entry| entry.fields.iter().any(owns));
@@ -150,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// An object with these fields that `tool` owns, and the entries of others.
+    /// Returns an object with fields that `tool` owns, and with entries of other managers.
     fn object(mut fields: Value, ours: &Value, others: &[Value]) -> Object {
         let own = json!({"manager": "tool", "operation": "Apply", "time": "2026-01-01T00:00:00Z", "fieldsV1": ours});
         fields["metadata"]["managedFields"] = others.iter().cloned().chain([own]).collect();

@@ -2,8 +2,9 @@ use std::fmt;
 
 use manifest::{Map, Value};
 
-/// The way to a field, in the elements of `metadata.managedFields`: `f:NAME` of a field, `k:{…}` of a list item by its
-/// keys, `v:VALUE` of one by its value, `i:N` of one by its place, and `.` for what is there itself.
+/// The path of a field, in the elements of `metadata.managedFields`. `f:NAME` is a field, `k:{…}` a list item with
+/// these keys, `v:VALUE` a list item with this value, and `i:N` a list item at this index. `.` is the parent itself.
+/// itself.
 /// Source: Kubernetes FieldsV1 (structured-merge-diff v6, serialisation of path elements).
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FieldPath(Vec<String>);
@@ -15,23 +16,23 @@ impl FieldPath {
         Self(self.0.iter().map(String::as_str).chain([element]).map(str::to_owned).collect())
     }
 
-    /// One text, for digests.
+    /// Joins the elements for digests.
     pub(super) fn joined(&self) -> String {
         self.0.iter().flat_map(|element| ["/", element]).collect()
     }
 
-    /// The field or list item itself, if the path is that of one that has fields of its own.
+    /// Returns the field or list item itself, if the path ends with `.`.
     pub(super) fn container(&self) -> Option<Self> {
         let (last, rest) = self.0.split_last()?;
         (last == ITSELF).then(|| Self(rest.to_vec()))
     }
 
-    /// True if the path leads to a field in another one.
+    /// True if this path is inside the other path.
     pub(super) fn is_below(&self, other: &Self) -> bool {
         self.0.len() > other.0.len() && self.0.starts_with(&other.0)
     }
 
-    /// The value of the field in an object.
+    /// Returns the value of the field in an object.
     pub(super) fn value<'v>(&self, object: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(object, |value, element| step(value, element))
     }
@@ -55,7 +56,8 @@ fn step<'v>(value: &'v Value, element: &str) -> Option<&'v Value> {
     }
 }
 
-/// Writes the path as jq does where jq can: `.spec.containers[name="manager"].args`, `.metadata.labels["a.b/c"]`.
+/// Writes the path in the syntax of jq where possible: `.spec.containers[name="manager"].args`,
+/// `.metadata.labels["a.b/c"]`.
 impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for element in &self.0 {

@@ -1,4 +1,4 @@
-//! What stands in the way of a set as a whole: what is dropped and needed, and namespaces nobody brings.
+//! Obstacles to a set as a whole: dropped objects that others need, and missing namespaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::{
     order::apply_priority,
 };
 
-/// Definitions and namespaces that cannot go, as something stays that needs them.
+/// Returns definitions and namespaces that cannot be deleted, because a remaining object needs them.
 pub(super) fn needed_by_what_stays(
     desired: &DesiredSet,
     items: &BTreeMap<&ObjectKey, &Item>,
@@ -35,13 +35,13 @@ fn needs(object: &Desired, item: &Item, desired: &DesiredSet) -> bool {
     }
     let kind = object.key.group_kind();
     let is_served = |managed: &ManagedType| managed.covers(&kind, &object.version);
-    // Another definition of the set may bring the kind.
+    // Another definition of the set may define the kind.
     item.managed_types.iter().any(is_served)
         && !desired.objects.iter().flat_map(|definition| &definition.defines).any(is_served)
 }
 
-/// Namespaces that writes need, and that are not there, or not for long, and not in the set: a step for each, by name.
-/// The error is all of them, where they may not be made.
+/// Returns a step for each missing namespace, by name. Writes need the namespace, the set does not include it, and it
+/// does not exist or is terminating. Errors: all missing namespaces, if the policy forbids creating them.
 pub(super) fn missing_namespaces(
     desired: &DesiredSet,
     writes: &[Step],

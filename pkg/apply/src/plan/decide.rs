@@ -1,4 +1,4 @@
-//! What is to be done with one object.
+//! The action on one object.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::{
     desire::ONCE, live::is_going,
 };
 
-/// What is to be done with an object, and why where that is not plain.
+/// The action on an object, with a reason if it is not obvious.
 #[derive(Debug)]
 pub(super) struct Decision {
     pub(super) action: StepAction,
     pub(super) why: Option<String>,
 }
 
-/// What decisions are made from.
+/// The inputs of decisions.
 pub(super) struct Decider<'a> {
     pub(super) items: &'a BTreeMap<&'a ObjectKey, &'a Item>,
     pub(super) live: &'a Live,
@@ -39,7 +39,7 @@ impl Decision {
 }
 
 impl Decider<'_> {
-    /// Decides about an object that is to be there.
+    /// Chooses the action on a desired object.
     pub(super) fn decide(&self, desired: &Desired) -> Result<Decision, Impossible> {
         let item = self.items.get(&desired.key).copied();
         let same = item.filter(|item| item.digest == desired.digest);
@@ -59,7 +59,7 @@ impl Decider<'_> {
         })
     }
 
-    /// An object that was applied before.
+    /// Chooses the action on an object that was applied before.
     fn known(&self, desired: &Desired, item: &Item, object: &Object) -> Decision {
         let kept = if desired.policies.purge_order.is_some() { StepAction::Purge } else { StepAction::Keep };
         let decision = match self.reason_to_write(desired, item, object) {
@@ -70,7 +70,7 @@ impl Decider<'_> {
         self.settle(desired, object, decision)
     }
 
-    /// An object that is there and was never applied.
+    /// Chooses the action on an existing object that was never applied.
     fn found(&self, desired: &Desired, object: &Object) -> Result<Decision, Impossible> {
         let adoption = desired.policies.policies.adoption;
         let former = self.former_manager(object);
@@ -103,7 +103,7 @@ impl Decider<'_> {
         Ok(self.settle(desired, object, decision))
     }
 
-    /// Deletes first what cannot be written onto.
+    /// Replaces objects that cannot be updated.
     fn settle(&self, desired: &Desired, object: &Object, decision: Decision) -> Decision {
         if is_going(object) {
             return Decision::because(StepAction::Recreate, "is being deleted");
@@ -128,18 +128,18 @@ impl Decider<'_> {
             return Some(Reason::Manifest);
         }
         if self.marks.digest_annotation.is_some() {
-            // Also what somebody took the annotation from.
+            // This includes objects that lost the annotation.
             if self.marks.digest_of(object) != Some(&desired.digest) {
                 return Some(Reason::Other("is not what was applied last".to_owned()));
             }
         } else if item.phase == Phase::ScheduledForApplication {
-            // Nothing on the object tells whether a write that was begun arrived; all later phases do.
+            // The object does not show if an interrupted write arrived. In all later phases the write has arrived.
             return Some(Reason::Other("its last write may not have arrived".to_owned()));
         }
         if desired.digest == ONCE { None } else { self.due(desired, item) }
     }
 
-    /// Whether it is time to write an unchanged object again.
+    /// Returns a reason if an unchanged object is due for another write.
     fn due(&self, desired: &Desired, item: &Item) -> Option<Reason> {
         let interval = SignedDuration::try_from(desired.policies.reapply_after?).ok()?;
         let last: Option<Timestamp> = item.last_applied_at.as_deref().and_then(|at| at.parse().ok());
@@ -150,8 +150,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Who wrote the object instead of this engine: a manager whose fields are taken over, else anybody when this
-    /// engine never wrote.
+    /// Returns the former manager of an object: a manager whose fields are taken over, or any manager if this engine
+    /// never wrote the object.
     fn former_manager<'o>(&self, object: &'o Object) -> Option<&'o str> {
         let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
         let managers: Vec<&str> = entries
@@ -169,7 +169,7 @@ impl Decider<'_> {
 }
 
 enum Reason {
-    /// It has changed.
+    /// The manifest has changed.
     Manifest,
     Other(String),
 }

@@ -1,20 +1,20 @@
-//! Fields that no write can change, so that an object must be deleted and created anew.
+//! Immutable fields: an object must be deleted and created again to change them.
 //!
-//! Only kinds that come to no harm by it are here: a definition, a volume claim or a namespace takes what others own
-//! along, so there the server's refusal is the better answer.
+//! The list only has kinds that can be replaced without harm. A deletion of a definition, a volume claim or a namespace
+//! would delete data of others. For those kinds, the server's refusal is the better answer.
 
 use manifest::{Object, Value};
 
-/// How a field is compared. One that is empty or absent on either side differs from nothing: the server fills in what a
-/// manifest leaves out, and metadata alone may have been read.
+/// The comparison of a field. An empty or absent value on either side counts as equal: the server fills in omitted
+/// fields, or only metadata was read.
 #[derive(Clone, Copy)]
 enum Compare {
-    /// It must be equal.
+    /// The values must be equal.
     Equal,
-    /// What the manifest says must be there; the server adds its own.
+    /// The live value must include the manifest's value; the server adds its own fields.
     Within,
-    /// The same, but for numbers and quantities, which the server spells in its own way: `0.5` becomes `500m`. Where
-    /// only they differ the write is tried, and refused when it has to be.
+    /// Like `Within`, except for numbers and quantities, which the server normalises: `0.5` becomes `500m`. If only
+    /// these differ, the write is tried, and the server may refuse it.
     Roughly,
 }
 
@@ -22,7 +22,7 @@ use Compare::{Equal, Roughly, Within};
 
 type Rule = (&'static str, &'static str, &'static [&'static str], Compare, &'static str);
 
-/// Group, kind, path, and the field in words.
+/// The rules: group, kind, path, comparison and the name of the field.
 /// Source: Kubernetes v1.36 `ValidateDeploymentUpdate` and its like.
 const RULES: &[Rule] = &[
     ("apps", "Deployment", &["spec", "selector"], Equal, "selector"),
@@ -48,8 +48,9 @@ const RULES: &[Rule] = &[
     ("storage.k8s.io", "StorageClass", &["volumeBindingMode"], Equal, "volume binding mode"),
 ];
 
-/// Whether objects of a kind may be made anew for a field that cannot be changed: they hold nothing but what is written.
-/// Workloads are started again from it; bindings, Services and classes, ConfigMaps and Secrets are nothing else.
+/// True if objects of a kind may be recreated to change an immutable field, because their manifests are their whole
+/// state. Workloads start again from their manifests. Bindings, Services, classes, ConfigMaps and Secrets have no other
+/// state.
 pub(crate) fn may_be_recreated(group: &str, kind: &str) -> bool {
     is_sealable(group, kind) || RULES.iter().any(|rule| (rule.0, rule.1) == (group, kind))
 }
@@ -58,7 +59,7 @@ fn is_sealable(group: &str, kind: &str) -> bool {
     group.is_empty() && matches!(kind, "ConfigMap" | "Secret")
 }
 
-/// Names the first field of a manifest that differs from the live object and cannot be changed.
+/// Returns the name of the first immutable field of a manifest that differs from the live object.
 pub(super) fn cannot_be_changed(wanted: &Object, live: &Object) -> Option<&'static str> {
     if is_sealable(wanted.group(), wanted.kind()) && is_sealed_otherwise(wanted, live) {
         return Some("data is immutable and");
@@ -79,7 +80,7 @@ fn differs(wanted: Option<&Value>, live: Option<&Value>, compare: Compare) -> bo
     }
 }
 
-/// Whether a ConfigMap or Secret that allows no change has other data, or shall allow changes again.
+/// True if an immutable ConfigMap or Secret has other data, or is to become mutable again.
 fn is_sealed_otherwise(wanted: &Object, live: &Object) -> bool {
     let sealed = |object: &Object| object.get(&["immutable"]) == Some(&Value::Bool(true));
     let content = |object: &Object, field| object.get(&[field]).filter(|value| !is_empty(value)).cloned();
@@ -87,7 +88,7 @@ fn is_sealed_otherwise(wanted: &Object, live: &Object) -> bool {
     sealed(live) && (!sealed(wanted) || !same("data") || !same("binaryData"))
 }
 
-/// Whether everything one value says is said by another too.
+/// True if `large` includes everything of `small`.
 fn within(small: &Value, large: &Value, same: fn(&Value, &Value) -> bool) -> bool {
     match (small, large) {
         (Value::Object(small), Value::Object(large)) => small

@@ -1,9 +1,9 @@
-//! Where a step stands in the order of execution.
+//! The position of a step in the order of execution.
 
 use super::{Stage, Step};
 use crate::{GroupKind, ManagedType};
 
-/// Where a step is executed; lower first.
+/// The position of a step; lower first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     half: Half,
@@ -30,14 +30,14 @@ impl Step {
     }
 }
 
-/// Kinds whose instances belong to a set: those it defines, and those its owner names.
+/// Kinds whose instances belong to a set: defined by the set, or named by its owner.
 pub(super) struct Managed<'a> {
     pub(super) types: Vec<&'a ManagedType>,
     pub(super) patterns: &'a [GroupKind],
 }
 
 impl Managed<'_> {
-    /// The stage of objects of a kind.
+    /// Returns the stage of objects of a kind.
     pub(super) fn stage(&self, kind: &GroupKind, version: &str) -> Stage {
         let defined = self.types.iter().any(|managed| managed.covers(kind, version));
         let is_instance = defined || self.patterns.iter().any(|pattern| pattern.covers(kind));

@@ -1,4 +1,4 @@
-//! What holds for every set of objects, on every server.
+//! Properties of all sets of objects, on every server.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::fixtures::{World, definition, label_marks, marks, named};
 
-/// Objects of sets: some need others, in and out of namespaces that are brought, and of kinds that are defined.
+/// Objects of sets. Some need other objects: namespaces and kinds inside or outside of the set.
 const NAMES: &[&str] = &[
     "v1 Namespace n",
     "example.org/v1 CustomResourceDefinition widgets",
@@ -29,7 +29,7 @@ fn is_needed(what: &str) -> bool {
     what.contains("Namespace") || what.contains("Definition")
 }
 
-/// Annotations as a set may have them: what others need comes first and goes last.
+/// Generates annotations of a set: needed objects are written first and deleted last.
 fn annotations(needed: bool) -> impl Strategy<Value = Value> {
     let (apply, delete) = if needed { (-3..=0_i8, 2..=3_i8) } else { (0..=3_i8, -3..=2_i8) };
     let update = prop_oneof![Just("replace"), Just("recreate"), Just("ssa-override")];
@@ -59,7 +59,7 @@ fn made(what: &str, annotations: &Value) -> Object {
     }
 }
 
-/// A set in any order, in which every kind is defined.
+/// Generates a set in any order, with a definition of every kind.
 fn objects() -> impl Strategy<Value = Vec<Object>> {
     let one = |what: &'static str| annotations(is_needed(what)).prop_map(move |all| made(what, &all));
     let chosen =
@@ -70,7 +70,7 @@ fn objects() -> impl Strategy<Value = Vec<Object>> {
     chosen.prop_flat_map(move |names| names.into_iter().map(one).collect::<Vec<_>>()).prop_shuffle()
 }
 
-/// A server on which a first set was applied, and what was done to it behind the engine's back.
+/// Generates a server with an applied first set, and with changes behind the engine's back.
 fn world() -> impl Strategy<Value = World> {
     let lost = subsequence(NAMES, 0..3);
     (any::<bool>(), objects(), lost, any::<bool>()).prop_map(|(labels, first, lost, record_lost)| {
@@ -86,7 +86,7 @@ fn world() -> impl Strategy<Value = World> {
     })
 }
 
-/// Plans; none when the second set leaves out what the rest of it needs, which is refused.
+/// Plans. None if the second set drops objects that the rest of the set needs, which is refused.
 fn planned(world: &World, objects: &[Object]) -> Option<Plan> {
     world.plan(objects).ok()
 }
@@ -161,7 +161,7 @@ proptest! {
         let mut cut = world;
         let desired = cut.desire(&objects).unwrap();
         cut.set.schedule(&desired, &plan);
-        // The set is stored before the first write and then no more, whatever was written after.
+        // The set is stored before the first write and not after later writes.
         let stored = cut.set.clone();
         let steps = plan.steps[..plan.steps.len() * share / 10].to_vec();
         cut.carry_out(&Plan { steps }, &desired);

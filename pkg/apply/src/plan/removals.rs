@@ -1,4 +1,4 @@
-//! What becomes of items that are no longer wanted.
+//! The removal of items that are no longer desired.
 
 use super::{Step, place::Managed};
 use crate::StepAction;
@@ -6,18 +6,18 @@ use crate::{
     DeletePolicy, Item, Live, Marks, ObjectKey, Observation, Options, live::is_going, order::delete_priority,
 };
 
-/// Decides what becomes of items that are no longer wanted.
+/// The rules for items that are no longer desired.
 pub(super) struct Removals<'a> {
     pub(super) live: &'a Live,
     pub(super) marks: &'a Marks,
     pub(super) options: &'a Options,
     pub(super) managed: Managed<'a>,
-    /// Which policies keep an object.
+    /// The policies that keep an object.
     pub(super) orphans: fn(DeletePolicy) -> bool,
 }
 
 impl Removals<'_> {
-    /// A step for each item, in their order.
+    /// Returns a step for each item, in their order.
     pub(super) fn steps<'i>(&self, items: impl Iterator<Item = &'i Item>) -> Vec<Step> {
         let (mut steps, items): (Vec<_>, Vec<_>) = items.map(|item| (self.step(item), item)).unzip();
         let staying: Vec<_> = steps
@@ -63,7 +63,7 @@ impl Removals<'_> {
         }
     }
 
-    /// What is going already cannot be kept by keeping what it lives by.
+    /// A terminating object cannot be saved by keeping its namespace or definition.
     fn may_be_there(&self, key: &ObjectKey) -> bool {
         match self.live.get(key) {
             Observation::Present(object) => !is_going(object),
@@ -73,7 +73,7 @@ impl Removals<'_> {
     }
 }
 
-/// Whether an object goes when another does: with its Namespace, or with the definition of its kind.
+/// True if one item depends on another: on its Namespace, or on the definition of its kind.
 fn lives_by(item: &Item, other: &Item) -> bool {
     let kind = item.key.group_kind();
     let is_inside = other.key.is_namespace() && item.key.namespace == other.key.name;

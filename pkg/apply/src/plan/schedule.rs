@@ -1,4 +1,4 @@
-//! What a plan changes in the record of the set, before its first write.
+//! The changes of a plan to the record of the set, before the first write.
 
 use std::{collections::BTreeMap, mem};
 
@@ -16,7 +16,7 @@ impl Item {
         (self.delete_order, delete_priority(&self.key), &self.key)
     }
 
-    /// Takes over what a manifest says.
+    /// Takes over the properties of a manifest.
     fn follow(&mut self, desired: &Desired) {
         let Policies { adoption, reconcile, update, delete } = desired.policies.policies;
         self.version.clone_from(&desired.version);
@@ -44,13 +44,13 @@ impl Item {
 }
 
 impl ApplySet {
-    /// Notes what a plan is going to do: what it writes is scheduled for application, what it removes for deletion, and
-    /// policies and orders become those of the manifests. Items are put in the order of deletion.
+    /// Notes the schedule of a plan. Writes are scheduled for application, removals for deletion. Policies and orders
+    /// follow the manifests, and items are sorted in the order of deletion.
     ///
-    /// What is different then must be stored before the first write. Otherwise a run that was cut off could leave objects
-    /// nobody knows of, or a half-written change that looks like the recorded one.
+    /// A changed schedule must be stored before the first write. Otherwise an interrupted run could leave unknown
+    /// objects, or an incomplete change that looks like the recorded one.
     pub(crate) fn schedule(&mut self, desired: &DesiredSet, plan: &Plan) {
-        // A namespace that was dropped and stays may be missing, and made for nobody: that step is about no item.
+        // A dropped namespace that stays may be missing and be created without an owner. That step concerns no item.
         let own = plan.steps.iter().filter(|step| !step.unowned);
         let steps: BTreeMap<_, _> = own.map(|step| (&step.key, step.action)).collect();
         let mut items: BTreeMap<_, _> =
@@ -70,7 +70,7 @@ impl ApplySet {
         self.sort_for_deletion();
     }
 
-    /// Notes that all of it is to be deleted.
+    /// Schedules all items for deletion.
     pub(crate) fn schedule_deletion(&mut self) {
         self.items.iter_mut().for_each(Item::schedule_deletion);
         self.sort_for_deletion();

@@ -6,7 +6,7 @@ use crate::{
     fixtures::{World, definition, label_marks, marks, minute, named, object, told},
 };
 
-/// Steps that may run side by side, one group after the other.
+/// Returns groups of steps that may run concurrently.
 pub(super) fn groups(plan: &Plan) -> impl Iterator<Item = &[Step]> {
     plan.steps.chunk_by(|a, b| a.place() == b.place())
 }
@@ -20,7 +20,7 @@ fn with(mut object: manifest::Object, field: &str, value: Value) -> manifest::Ob
     object
 }
 
-/// The one step about an object, as `Action: why`.
+/// Returns the only step for an object, as `Action: why`.
 fn step(plan: &Plan, name: &str) -> String {
     let mut steps = plan.steps.iter().filter(|step| step.key.name == name);
     let step = steps.next().unwrap();
@@ -141,7 +141,7 @@ fn what_is_there_already_is_taken_as_the_policy_says() {
             let plan = world.plan(&wanted).map(|plan| step(&plan, "a")).map_err(|all| all[0].to_string());
             assert_eq!(plan, expected.map(str::to_owned).map_err(str::to_owned), "{policy}");
             theirs.put_on(&mut found, "d");
-            // What the object says by itself is said by the defaults too.
+            // A default policy has the same effect as an annotation.
             world.options.defaults.adoption = match policy {
                 "never" => crate::AdoptionPolicy::Never,
                 "always" => crate::AdoptionPolicy::Always,
@@ -163,10 +163,10 @@ fn an_object_that_was_scheduled_and_never_written_is_still_a_stranger() {
     let plan = world.plan(&wanted).unwrap();
     world.set.schedule(&world.desire(&wanted).unwrap(), &plan);
     assert_eq!(world.set.items.len(), 1, "the set must be stored");
-    // Somebody is faster, and the run is cut off.
+    // Somebody else creates the object, and the run is interrupted.
     world.put(map("default/a", &json!({})));
     assert_eq!(refusals(&world, &wanted), ["ConfigMap default/a exists and was not applied by `me`"]);
-    // Nor does it become ours by being dropped and wanted again.
+    // Dropping the object and adding it again does not change its owner either.
     world.set.schedule_deletion();
     assert_eq!(refusals(&world, &wanted), ["ConfigMap default/a exists and was not applied by `me`"]);
 }
@@ -254,7 +254,7 @@ fn once_is_created_again_when_gone_and_never_changed() {
         let mut gone = world.clone();
         gone.server.clear();
         assert_eq!(step(&gone.plan(&changed).unwrap(), "a"), "Create");
-        // Away from `once` and back to it are a write each.
+        // A change from `once`, and a change back, cause one write each.
         let plain = [map("a", &json!({}))];
         assert_eq!(step(&world.apply(&plain), "a"), "Update");
         assert_eq!(step(&world.apply(&changed), "a"), "Update");

@@ -1,22 +1,22 @@
-//! Whom the API server is told to call.
+//! The endpoints that the API server must call.
 
 use manifest::{Object, Value};
 
-/// A service, or an address, that the API server calls.
+/// A service or an address that the API server calls.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Endpoint {
     /// A service of the cluster.
     Service { namespace: String, name: String },
-    /// Somewhere else.
+    /// A URL.
     Url(String),
 }
 
-/// Whether an object makes the API server call somebody.
+/// True if the object makes the API server call an endpoint.
 pub(super) fn calls(object: &Object) -> bool {
     client_configs(object).next().is_some()
 }
 
-/// Every `clientConfig` of a webhook configuration, or that of a definition whose versions are converted by a webhook.
+/// Returns every `clientConfig` of a webhook configuration, or the one of a definition with a conversion webhook.
 pub(super) fn client_configs(object: &Object) -> impl Iterator<Item = &Value> {
     let conversion = is_definition(object)
         .then(|| object.get(&["spec", "conversion", "webhook", "clientConfig"]))
@@ -27,7 +27,7 @@ pub(super) fn client_configs(object: &Object) -> impl Iterator<Item = &Value> {
     webhooks(object).filter_map(|webhook| webhook.get("clientConfig")).chain(conversion)
 }
 
-/// The webhooks of a webhook configuration.
+/// Returns the webhooks of a webhook configuration.
 pub(super) fn webhooks(object: &Object) -> impl Iterator<Item = &Value> {
     let is_configuration = object.group() == "admissionregistration.k8s.io"
         && matches!(object.kind(), "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration");
@@ -40,7 +40,7 @@ pub(super) fn is_definition(object: &Object) -> bool {
 }
 
 impl Endpoint {
-    /// Reads a `clientConfig`; none when it names nobody.
+    /// Reads a `clientConfig`. None if it names no endpoint.
     pub(super) fn of(client_config: &Value) -> Option<Self> {
         if let Some(url) = client_config["url"].as_str() {
             return Some(Self::Url(url.to_owned()));
@@ -50,7 +50,7 @@ impl Endpoint {
         Some(Self::Service { namespace: namespace.to_owned(), name: name.to_owned() })
     }
 
-    /// Where a probe of it is made.
+    /// Returns the namespace for a probe of the endpoint.
     pub(super) fn namespace(&self) -> &str {
         match self {
             Self::Service { namespace, .. } => namespace,

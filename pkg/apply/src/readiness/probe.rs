@@ -1,4 +1,4 @@
-//! Requests that change nothing and make the API server call a webhook.
+//! Requests without effect that make the API server call a webhook.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,13 +11,13 @@ use crate::{
     defined_kinds,
 };
 
-/// The name of objects that are never kept.
+/// The name of objects that are never stored.
 const NAME: &str = "capstan-probe";
 
-/// One question to one webhook.
+/// A request that tests one webhook.
 #[derive(Debug)]
 pub(super) struct Probe {
-    /// The object that makes the server call it.
+    /// The object that makes the server call the webhook.
     pub(super) object: ObjectKey,
     kind: ApiKind,
     question: Question,
@@ -25,14 +25,14 @@ pub(super) struct Probe {
 
 #[derive(Debug)]
 enum Question {
-    /// Creates an object in a dry run.
+    /// Create an object in a dry run.
     Create { namespace: String },
-    /// Reads an object in a version it is not stored in.
+    /// Read an object in a version other than its storage version.
     Read,
 }
 
-/// A webhook that is called when objects are created, and how well it tells whether its service answers: webhooks that
-/// change objects are called before the server looks whether an object is valid.
+/// An admission webhook for creations. Mutating webhooks are better candidates, because the server calls them before it
+/// validates the object.
 struct Candidate<'a> {
     object: &'a Object,
     rules: &'a Value,
@@ -40,7 +40,7 @@ struct Candidate<'a> {
 }
 
 impl Probe {
-    /// One probe for each service that a webhook of these objects calls.
+    /// Returns one probe for each service that a webhook of these objects calls.
     pub(super) async fn all(server: &Server, objects: &[Object]) -> Result<Vec<Self>, ApiError> {
         let mut candidates: BTreeMap<Endpoint, Vec<Candidate<'_>>> = BTreeMap::new();
         for object in objects {
@@ -73,9 +73,9 @@ impl Probe {
         Ok(probes)
     }
 
-    /// Asks once; gives a blocker when there is no answer.
+    /// Sends the probe once; returns a blocker if there is no answer.
     /// # Errors
-    /// What is wrong with the server itself and cannot pass.
+    /// Permanent failures of the server itself.
     pub(super) async fn send(&self, server: &Server) -> Result<Option<Blocker>, ApiError> {
         let once = server.retrying_for(Duration::ZERO);
         let answer = match &self.question {
@@ -109,7 +109,7 @@ impl Probe {
     }
 }
 
-/// Probes of services that only convert: an object that is stored is read in another version.
+/// Returns probes of services that only convert: a stored object is read in another version.
 fn conversions(objects: &[Object], is_probed: impl Fn(&Endpoint) -> bool) -> Vec<Probe> {
     let mut probes = BTreeMap::new();
     for object in objects.iter().filter(|object| clients::is_definition(object)) {
@@ -125,14 +125,14 @@ fn conversions(objects: &[Object], is_probed: impl Fn(&Endpoint) -> bool) -> Vec
     probes.into_values().collect()
 }
 
-/// The kind of a definition in a version that is served and not stored.
+/// Returns the kind of a definition in a version that is served and not stored.
 fn converted_kind(definition: &Object) -> Option<ApiKind> {
     let versions = definition.get(&["spec", "versions"])?.as_array()?;
     let stored = versions.iter().find(|version| version["storage"] == true)?["name"].as_str()?;
     defined_kinds(definition).into_iter().find(|kind| kind.version != stored)
 }
 
-/// A kind whose creation a rule is about.
+/// Returns a kind whose creation a rule covers.
 fn created_kind(kinds: &Kinds, rules: &Value) -> Option<ApiKind> {
     let rules = rules.as_array()?.iter().filter(|rule| names(&rule["operations"], "CREATE"));
     rules.into_iter().find_map(|rule| {
@@ -151,12 +151,13 @@ fn created_kind(kinds: &Kinds, rules: &Value) -> Option<ApiKind> {
     })
 }
 
-/// Whether a list of a rule names something, or everything.
+/// True if a list of a rule includes the name or `*`.
 fn names(list: &Value, wanted: &str) -> bool {
     list.as_array().into_iter().flatten().any(|name| name == wanted || name == "*")
 }
 
-/// The same for resources, whose parts have names of their own: `*` is all but those, `*/*` is all.
+/// True if a list of a rule includes the resource. Subresources have names of their own: `*` excludes them, `*/*`
+/// includes everything.
 fn names_resource(list: &Value, plural: &str) -> bool {
     names(list, plural) || list.as_array().into_iter().flatten().any(|name| name == "*/*")
 }

@@ -18,7 +18,7 @@ fn service(name: &str) -> Value {
     json!({"namespace": "default", "name": name})
 }
 
-/// A webhook configuration with one webhook, which is called when a ConfigMap is made.
+/// Returns a webhook configuration with one webhook, which is called when a ConfigMap is created.
 fn configuration(kind: &str, name: &str, client_config: &Value) -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
@@ -39,7 +39,7 @@ fn validating(name: &str, client_config: &Value) -> Value {
     configuration("ValidatingWebhookConfiguration", name, client_config)
 }
 
-/// A definition that has its versions converted.
+/// Returns a definition with a conversion webhook.
 fn converted(client_config: &Value) -> Value {
     let schema = json!({"openAPIV3Schema": {"type": "object"}});
     json!({

@@ -1,4 +1,4 @@
-//! Whether the API server can trust whom it calls.
+//! The trust of the API server in the endpoints it calls.
 
 use data_encoding::BASE64;
 use manifest::{Object, Value};
@@ -6,11 +6,11 @@ use manifest::{Object, Value};
 use super::clients::{Endpoint, client_configs};
 use crate::{Health, Status};
 
-/// How a certificate begins. Manifests hold a line feed instead, where one is to be filled in.
+/// The prefix of a certificate. Manifests contain a line feed instead if a controller must inject the certificate.
 const PEM: &[u8] = b"-----BEGIN ";
 
-/// Ready when every service the object makes the API server call has a certificate authority: no service of a cluster
-/// has a certificate of a public one.
+/// Returns ready if every service that the object names has a certificate authority. No service of a cluster has a
+/// certificate of a public authority.
 pub(crate) fn trust_of(object: &Object) -> Status {
     let lacks =
         |config: &&Value| matches!(Endpoint::of(config), Some(Endpoint::Service { .. })) && !has_ca(config);

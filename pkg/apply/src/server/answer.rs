@@ -1,4 +1,4 @@
-//! What is answered: objects, refusals, and pages of proxies.
+//! Answers: objects, refusals, and pages of proxies.
 
 use std::{
     error::Error,
@@ -12,25 +12,25 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{ApiError, Cause, NoAnswer, connect::CONNECT_TIMEOUT};
 
-/// As much of a foreign answer as fits into a message.
+/// The number of characters of an invalid answer in a message.
 const EXCERPT_CHARS: usize = 80;
 
-/// As much of a text that is an error message as a whole.
+/// The maximum of characters of a plain error text.
 const MESSAGE_CHARS: usize = 500;
-/// The same of a `Status`: rejections of large objects are long.
+/// The maximum of characters of a message in a `Status`: rejections of large objects are long.
 const STATUS_CHARS: usize = 16 * 1024;
-/// As many causes of a rejection as are of use.
+/// The maximum of causes of a rejection.
 const MOST_CAUSES: usize = 100;
 const NOT_TAKEN: &str = "the server does not take the credentials: they are wrong, or their time is over";
 
-/// Who answered what.
+/// The action and the server of a request, for error messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     pub(super) action: &'a str,
     pub(super) server: &'a str,
 }
 
-/// The `Status` of a Kubernetes API server, as far as it matters here.
+/// The relevant fields of a `Status` of a Kubernetes API server.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Refusal {
@@ -55,15 +55,15 @@ struct RefusalCause {
     message: Option<String>,
 }
 
-/// Reads an object.
+/// Parses an object.
 pub(super) fn object(asked: Asked<'_>, bytes: &[u8]) -> Result<Object, ApiError> {
     json::<Map<String, Value>>(asked, bytes).map(Object::from_map)
 }
 
-/// Reads a good answer.
+/// Parses a successful answer.
 pub(super) fn json<T: DeserializeOwned>(asked: Asked<'_>, bytes: &[u8]) -> Result<T, ApiError> {
     serde_json::from_slice(bytes).map_err(|error| {
-        // What looks like an object may be a Secret, and is not shown.
+        // An answer that looks like an object may be a Secret, and is not shown.
         let foreign = !bytes.trim_ascii_start().starts_with(b"{");
         let beginning = if foreign { format!("; it begins with {}", excerpt(bytes)) } else { String::new() };
         asked.misunderstood(200, format!("{error}{beginning}"))
@@ -71,14 +71,14 @@ pub(super) fn json<T: DeserializeOwned>(asked: Asked<'_>, bytes: &[u8]) -> Resul
 }
 
 impl Asked<'_> {
-    /// Reads an answer that is not good.
+    /// Parses an unsuccessful answer.
     pub(super) fn refusal(self, code: u16, headers: &HeaderMap, bytes: &[u8]) -> ApiError {
         let media =
             headers.get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
         let media = media.split(';').next().unwrap_or_default().trim();
         let refusal = match serde_json::from_slice::<Refusal>(bytes) {
             Ok(refusal) if refusal.kind.as_deref() == Some("Status") => refusal,
-            // The server itself answers so where it has no kind to speak of, and when it has too much to do.
+            // The server answers in plain text if no kind applies, or if it is overloaded.
             _ if matches!(media, "text/plain" | "") => plain_refusal(code, bytes),
             _ => {
                 let problem = format!("status {code}, `{media}`, it begins with {}", excerpt(bytes));
@@ -88,7 +88,7 @@ impl Asked<'_> {
         self.status(refusal, code, retry_after(headers))
     }
 
-    /// An error that came as an event of a watch.
+    /// Parses an error event of a watch.
     pub(super) fn event(self, event: Value) -> ApiError {
         match serde_json::from_value::<Refusal>(event) {
             Ok(refusal) => self.status(refusal, 500, None),
@@ -107,7 +107,7 @@ impl Asked<'_> {
         let reason = refusal.reason.unwrap_or_default();
         let code = refusal.code.filter(|code| *code > 0).unwrap_or(code);
         let message = match refusal.message {
-            // The server's own word for it helps nobody.
+            // The server's own text for this error is not helpful.
             Some(message) if code == 401 && message == "Unauthorized" => NOT_TAKEN.to_owned(),
             Some(message) if !message.is_empty() => cut(message),
             _ => format!("status {code} {reason}"),
@@ -122,24 +122,24 @@ impl Asked<'_> {
         }
     }
 
-    /// An answer that is not what was asked for.
+    /// Returns the error of an unexpected answer.
     pub(super) fn misunderstood(self, code: u16, problem: String) -> ApiError {
         let (action, server) = (self.action.to_owned(), self.server.to_owned());
         ApiError::Answer { action, server, code, problem }
     }
 
-    /// No answer, for a reason that is known.
+    /// Returns the error of a missing answer with a known reason.
     pub(super) fn unreachable(self, unsent: bool, source: NoAnswer) -> ApiError {
         let (action, server) = (self.action.to_owned(), self.server.to_owned());
         ApiError::Unreachable { action, server, unsent, source }
     }
 
-    /// No answer in time; what was asked may have been done.
+    /// Returns the error of a timeout; the request may have taken effect.
     pub(super) fn timed_out(self, after: Duration) -> ApiError {
         self.unreachable(false, NoAnswer::TimedOut { after })
     }
 
-    /// No answer, for a reason to be found in an error.
+    /// Returns the error of a missing answer, with the reason from another error.
     pub(super) fn lost(self, error: &(dyn Error + 'static)) -> ApiError {
         let chain = || std::iter::successors(Some(error), |error| inner(*error));
         let connecting = chain()
@@ -155,7 +155,7 @@ impl Asked<'_> {
     }
 }
 
-/// The cause of an error, through the wrapper that `io::Error` is: it names what it wraps as no cause of its own.
+/// Returns the cause of an error, also inside `io::Error`, whose `source` skips the wrapped error.
 fn inner<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
@@ -163,12 +163,12 @@ fn inner<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'stati
     }
 }
 
-/// True for the first bytes of a TLS server that was sent HTTP, and of an HTTP server that was sent TLS.
+/// True for the first bytes of a TLS server after HTTP, or of an HTTP server after TLS.
 fn is_of_other_protocol(error: &(dyn Error + 'static), https: bool) -> bool {
     if https {
         return matches!(error.downcast_ref(), Some(rustls::Error::InvalidMessage(_)));
     }
-    // The type says no more than that something could not be parsed.
+    // The type only says that parsing failed.
     error.to_string() == "invalid HTTP version parsed"
 }
 
@@ -183,7 +183,7 @@ fn cause(error: &(dyn Error + 'static)) -> Option<NoAnswer> {
     let error: &io::Error = error.downcast_ref()?;
     match error.kind() {
         io::ErrorKind::ConnectionRefused => Some(NoAnswer::Refused),
-        // The system may give up earlier, and says so itself.
+        // The system may time out earlier, and then has its own error text.
         io::ErrorKind::TimedOut if error.raw_os_error().is_none() => {
             Some(NoAnswer::TimedOut { after: CONNECT_TIMEOUT })
         }
@@ -213,7 +213,7 @@ fn plain_refusal(code: u16, bytes: &[u8]) -> Refusal {
     Refusal { reason: Some(reason.replace(' ', "")), message, ..Refusal::default() }
 }
 
-/// The wait a server asks for: a number of seconds, or a date, which is now where it has passed.
+/// Returns the wait that a server requests: a number of seconds, or a date. A date in the past means no wait.
 /// Source: RFC 9110 §10.2.3.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
@@ -224,17 +224,17 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(at.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
-/// The first words of a body, on one line.
+/// Returns the first words of a body, on one line.
 fn excerpt(bytes: &[u8]) -> String {
-    // Enough bytes for the characters that are wanted.
+    // Enough bytes for the maximum of characters.
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EXCERPT_CHARS * 4)]);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown: String = line.chars().filter(|c| !c.is_control()).take(EXCERPT_CHARS).collect();
     if shown.is_empty() { "nothing".to_owned() } else { format!("`{shown}`") }
 }
 
-/// The text of a warning header: `299 - "text"`.
-/// Source: RFC 7234 §5.5; Kubernetes sends code 299 alone.
+/// Returns the text of a warning header: `299 - "text"`.
+/// Source: RFC 7234 §5.5; Kubernetes only sends code 299.
 pub(super) fn warning(value: &str) -> Option<String> {
     let quoted = value.trim().strip_prefix("299 ")?.split_once('"')?.1;
     let mut text = String::new();

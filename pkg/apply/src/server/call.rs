@@ -1,4 +1,4 @@
-//! What is asked: method, address and body of a request.
+//! Requests: method, path and body.
 
 use std::time::Duration;
 
@@ -8,40 +8,40 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{ApiKind, Effect, ObjectKey};
 
-/// What may stand in a part of a path, or in a value of a query, as it is.
+/// Characters of a path segment, or of a query value, that need no encoding.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
 
 pub(super) const JSON: &str = "application/json";
-/// Bodies of more bytes take a small control plane longer than others.
+/// The size above which a small control plane needs more time for a body.
 const LARGE_BYTES: usize = 256 * 1024;
-/// A lease that is not renewed by then is tried again: it expires soon.
+/// The time limit of requests for a lease. A renewal must be retried soon, because the lease expires.
 const LEASE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// A request that can be sent as often as needed.
+/// A request that can be sent repeatedly.
 #[derive(Clone)]
 pub(crate) struct Call {
-    /// What it is for, such as `apply Deployment ns/name`.
+    /// The action for messages, such as `apply Deployment ns/name`.
     pub(crate) action: String,
     pub(super) method: Method,
     pub(super) path: String,
     query: String,
     pub(super) accept: &'static str,
     pub(super) body: Option<Payload>,
-    /// Whether the answer goes on.
+    /// True if the answer is a stream.
     pub(super) is_stream: bool,
-    /// Whether the body holds what must not be told.
+    /// True if the body has secrets that must not be shown.
     pub(super) is_secret: bool,
-    /// Its effect on the cluster.
+    /// The effect on the cluster.
     pub(super) effect: Effect,
 }
 
-/// Whether a write is kept.
+/// The mode of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteMode {
-    /// It is.
+    /// The server stores the result.
     #[default]
     Real,
-    /// The server says what would come of it, and keeps nothing.
+    /// The server returns the result without storing it.
     DryRun,
 }
 
@@ -93,19 +93,19 @@ impl Call {
         self
     }
 
-    /// A request that only asks, whatever its method.
+    /// Marks a request as a read, whatever its method.
     pub(crate) fn asking(mut self) -> Self {
         self.effect = Effect::None;
         self
     }
 
-    /// A request of the lease itself.
+    /// Marks a request for the lease itself.
     pub(crate) fn of_lease(mut self) -> Self {
         self.effect = Effect::Lease;
         self
     }
 
-    /// A write that is kept, or only tried.
+    /// Marks a write as stored or as a dry run.
     pub(super) fn in_mode(self, mode: WriteMode) -> Self {
         match mode {
             WriteMode::Real => self,
@@ -118,13 +118,13 @@ impl Call {
         self
     }
 
-    /// Notes whether the body is about a Secret.
+    /// Notes if the body is a Secret.
     pub(super) fn about(mut self, kind: &ApiKind) -> Self {
         self.is_secret = kind.group.is_empty() && kind.kind == "Secret";
         self
     }
 
-    /// Path and query.
+    /// Returns path and query.
     pub(super) fn target(&self) -> String {
         format!("{}{}", self.path, self.query)
     }
@@ -133,7 +133,7 @@ impl Call {
         self.body.as_ref().is_some_and(|body| body.bytes.len() > LARGE_BYTES)
     }
 
-    /// How long a try may take.
+    /// Returns the time limit of one try.
     pub(super) fn patience(&self, usual: Duration) -> Duration {
         match self.effect {
             Effect::Lease => usual.min(LEASE_PATIENCE),
@@ -143,8 +143,8 @@ impl Call {
     }
 }
 
-/// The address of an object in one version of its kind; of all objects of the kind for an empty name, and of those in
-/// all namespaces for an empty namespace.
+/// Returns the path of an object in one version of its kind. An empty name stands for all objects of the kind, an empty
+/// namespace for all namespaces.
 pub(crate) fn path(kind: &ApiKind, version: &str, namespace: &str, name: &str) -> String {
     let mut path = String::new();
     let mut push = |part: &str| {
@@ -169,7 +169,7 @@ pub(crate) fn path(kind: &ApiKind, version: &str, namespace: &str, name: &str) -
     path
 }
 
-/// What is to be done with an object, in words.
+/// Describes an action on an object.
 pub(crate) fn action(verb: &str, kind: &ApiKind, namespace: &str, name: &str) -> String {
     let key = ObjectKey {
         group: kind.group.clone(),

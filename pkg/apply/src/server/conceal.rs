@@ -1,4 +1,4 @@
-//! Keeps out of errors what Secrets hold: a server may repeat what it was sent.
+//! Removes values of Secrets from errors: a server may repeat the request body.
 
 use manifest::Value;
 
@@ -6,16 +6,16 @@ use super::call::Call;
 use crate::ApiError;
 
 const CONCEALED: &str = "***";
-/// Shorter values would take single letters out of every sentence.
+/// The minimum length of a removed value. Shorter values would remove single letters from every sentence.
 const SHORTEST: usize = 3;
 
-/// Takes the values that were sent out of an error about a Secret.
+/// Removes the sent values from an error about a Secret.
 pub(super) fn conceal(mut error: ApiError, call: &Call) -> ApiError {
     let Some(body) = call.body.as_ref().filter(|_| call.is_secret) else { return error };
     let sent: Value = serde_json::from_slice(&body.bytes).unwrap_or_default();
     let mut values = Vec::new();
     collect(&sent, &mut values);
-    // A value that is part of another must not leave the rest of it.
+    // Longer values come first, because a value may be part of a longer one.
     values.sort_unstable_by_key(|value| std::cmp::Reverse(value.len()));
     if let ApiError::Status { message, causes, .. } = &mut error {
         for value in values {
@@ -28,7 +28,7 @@ pub(super) fn conceal(mut error: ApiError, call: &Call) -> ApiError {
     error
 }
 
-/// All texts but those that say which object it is.
+/// Collects all strings except those that identify the object.
 fn collect<'v>(value: &'v Value, values: &mut Vec<&'v str>) {
     match value {
         Value::String(text) if text.len() >= SHORTEST => values.push(text),

@@ -1,4 +1,4 @@
-//! Asking a server what it serves.
+//! Discovery of the kinds of a server.
 
 mod aggregated;
 mod legacy;
@@ -13,10 +13,10 @@ use serde::Deserialize;
 use super::{Server, call::Call};
 use crate::{ApiError, ApiKind, GroupKind, Kinds};
 
-/// The whole at once; a server that cannot give it takes the second.
+/// The aggregated form; a server that does not support it answers in the second form.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
-/// What tells the two sorts of answers apart.
+/// The field that distinguishes the two forms of answers.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -24,18 +24,18 @@ struct Head {
 }
 
 impl Server {
-    /// Everything it serves; asked once, and again after [`Server::forget_kinds`].
+    /// Returns all kinds of the server. They are requested once, and again after [`Server::forget_kinds`].
     pub async fn kinds(&self) -> Result<Arc<Kinds>, ApiError> {
         self.kinds_other_than(None).await
     }
 
-    /// Asks for kinds anew when they are next needed: a definition came or went.
+    /// Makes the next use request the kinds again, after a definition was created or deleted.
     pub fn forget_kinds(&self) {
         self.shared.kinds.forget();
     }
 
-    /// Everything it serves; asked anew where what is known lacks something and definitions were written since that were
-    /// not established then.
+    /// Returns all kinds of the server. They are requested again if the known kinds are incomplete, and definitions
+    /// were written that were not yet established.
     pub async fn kinds_with(&self, has_all: impl Fn(&Kinds) -> bool) -> Result<Arc<Kinds>, ApiError> {
         let known = self.kinds().await?;
         if has_all(&known) || !self.shared.kinds.may_lack_some() {
@@ -45,15 +45,15 @@ impl Server {
         self.kinds().await
     }
 
-    /// Takes note of definitions that were written: established ones are added to the kinds that are known, others are
-    /// asked for when something is missing.
+    /// Notes written definitions. Established definitions are added to the known kinds. The others cause a new request
+    /// if a kind is missing.
     pub(crate) fn learn_kinds<'o>(&self, established: impl Iterator<Item = &'o Object>, are_all: bool) {
         self.shared.kinds.learn(established, are_all);
     }
 
-    /// A kind in its preferred version.
+    /// Returns a kind in its preferred version.
     /// # Errors
-    /// `NoSuchKind`, or `BrokenGroup` for one of a group that does not answer, after the server was asked once more.
+    /// `NoSuchKind`, or `BrokenGroup` for a kind in a group without an answer, after another request to the server.
     pub async fn kind(&self, kind: &GroupKind) -> Result<ApiKind, ApiError> {
         let known = self.kinds().await?;
         if let Some(found) = known.preferred(kind) {
@@ -80,8 +80,8 @@ fn no_kind(kinds: &Kinds, kind: &GroupKind) -> ApiError {
     }
 }
 
-/// Asks in two requests where the server can answer so, else group by group.
-/// A group that cannot be asked, such as that of a dead aggregated API, is noted as broken and stops nothing.
+/// Discovers kinds with two requests, or group by group if the server does not support that. A group without an answer,
+/// such as one of a dead aggregated API, is noted as broken and is no error.
 async fn discover(server: &Server) -> Result<Kinds, ApiError> {
     let (core, groups) = try_join(ask(server, "/api"), ask(server, "/apis")).await?;
     let mut kinds = Kinds::default();

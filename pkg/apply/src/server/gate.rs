@@ -1,4 +1,4 @@
-//! The time before which a server wants no requests at all.
+//! The time until which a server refuses all requests.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -7,23 +7,23 @@ use std::{
 
 use tokio::time::{Instant, sleep_until};
 
-/// No server needs longer to recover than the next answer can say.
+/// The maximum of a pause; the next answer can extend it.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Closed while the server has too much to do.
+/// A gate that is closed while the server is overloaded.
 #[derive(Debug, Default)]
 pub(super) struct Gate(Mutex<Option<Instant>>);
 
 impl Gate {
-    /// Lets nobody through for a time; a longer time that was set before stays. One answer cannot close it for more than a
-    /// minute: those who wait here have no deadline.
+    /// Closes the gate for a time; a later end stays in effect. One answer closes the gate for at most a minute,
+    /// because waiting requests have no deadline.
     pub(super) fn close_for(&self, time: Duration) {
         let until = Instant::now().checked_add(time.min(LONGEST));
         let mut closed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *closed = until.max(*closed);
     }
 
-    /// Waits until it is open.
+    /// Waits until the gate is open.
     pub(super) async fn pass(&self) {
         loop {
             let closed = *self.0.lock().unwrap_or_else(PoisonError::into_inner);

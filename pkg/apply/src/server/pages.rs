@@ -1,4 +1,4 @@
-//! Reading all objects of a kind without holding them: page by page.
+//! Lists of a kind page by page, without holding all objects.
 
 use manifest::{Map, Object, Value};
 use serde::Deserialize;
@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{ApiError, ApiKind};
 
-/// Objects a server is asked for at once.
+/// The number of objects in one request.
 const PAGE: usize = 500;
 
-/// The objects of a kind, a page at a time; nothing is kept of the pages before.
+/// The objects of a kind, page by page; earlier pages are not kept.
 #[derive(Debug)]
 pub struct Pages {
     server: Server,
@@ -20,24 +20,24 @@ pub struct Pages {
     list: List,
     size: usize,
     place: Place,
-    /// Objects handed over since the first page.
+    /// The number of objects returned since the first page.
     handed: usize,
     is_second_go: bool,
-    /// The version of the server's content the last page was of.
+    /// The resource version of the last page.
     pub(super) version: String,
 }
 
-/// Some of the objects of a kind. They carry `apiVersion` and `kind`.
+/// Some of the objects of a kind, with `apiVersion` and `kind`.
 #[derive(Debug)]
 pub enum Page {
-    /// The first ones. They come once more when the server has forgotten what the pages behind were to be of: all that
-    /// was handed over before is then void.
+    /// The first objects. This page repeats if the server has lost the state for the following pages. All objects
+    /// returned before are then void.
     First(Vec<Object>),
-    /// The ones behind those of the page before.
+    /// The objects after the previous page.
     Next(Vec<Object>),
 }
 
-/// Where the next page is.
+/// The position of the next page.
 #[derive(Debug)]
 enum Place {
     Start,
@@ -45,7 +45,7 @@ enum Place {
     End,
 }
 
-/// A page as it is answered. What is of no use here is never made.
+/// The content of a page in an answer. Other fields are not parsed.
 #[derive(Debug, Deserialize)]
 struct Answer {
     #[serde(default)]
@@ -61,7 +61,7 @@ struct AnswerMetadata {
 }
 
 impl Server {
-    /// Reads objects of a kind page by page, for those who need not hold them all. Nothing is asked yet.
+    /// Returns the objects of a kind page by page, for callers that need not hold them all. Sends no request.
     pub fn pages(&self, kind: &ApiKind, list: &List) -> Pages {
         Pages {
             server: self.clone(),
@@ -77,19 +77,19 @@ impl Server {
 }
 
 impl Pages {
-    /// Asks for so many objects at once, where they are known to be large.
+    /// Sets the number of objects in one request, for large objects.
     #[must_use]
     pub fn of(self, size: usize) -> Self {
         Self { size: size.max(1), ..self }
     }
 
-    /// The next page; none behind the last. There is a first page even when there are no objects.
+    /// Returns the next page. None after the last. The first page exists even without objects.
     ///
-    /// A server remembers for some minutes what the pages behind one are to be of. When it has forgotten, reading begins
-    /// anew with [`Page::First`], once.
+    /// A server keeps the state for the following pages for some minutes. Once it is lost, reading restarts with
+    /// [`Page::First`], one time.
     pub async fn next(&mut self) -> Result<Option<Page>, ApiError> {
         match self.ask().await {
-            // Another go has all its time before it.
+            // The second attempt has the full time again.
             Err(ApiError::Status { code: 410, .. })
                 if matches!(self.place, Place::Behind(_)) && !self.is_second_go =>
             {
@@ -102,8 +102,8 @@ impl Pages {
         }
     }
 
-    /// Takes what is needed of every object, and drops the object with its page. Nothing is taken twice: what was taken of
-    /// pages that became void is dropped as well.
+    /// Collects a part of every object, and drops the object with its page. If pages become void, their parts are
+    /// dropped too.
     pub async fn gather<T: Default>(&mut self, mut take: impl FnMut(&mut T, Object)) -> Result<T, ApiError> {
         let mut taken = T::default();
         while let Some(page) = self.next().await? {

@@ -1,4 +1,4 @@
-//! Reading: one object, or all of a kind.
+//! Reads of one object, or of all objects of a kind.
 
 use bytes::Bytes;
 use manifest::{Map, Object, Value};
@@ -19,21 +19,21 @@ struct Version {
     git_version: String,
 }
 
-/// Objects, and the version of the server's content they are of.
+/// Objects, and the resource version of the list.
 pub(super) struct Listed {
     pub(super) objects: Vec<Object>,
     pub(super) version: String,
 }
 
 impl Server {
-    /// Its Kubernetes version. One try: this is the first question to a server that may not be there.
+    /// Returns the Kubernetes version. It tries once, because this is the first request to a server that may not exist.
     pub async fn version(&self) -> Result<ServerVersion, ApiError> {
         let call = Call::get("ask for the version", "/version");
         let Version { git_version } = self.parse(&call, &self.once(&call).await?)?;
         Ok(ServerVersion { git_version })
     }
 
-    /// Reads one object; none when it, or its kind, is not there.
+    /// Reads one object. None if the object, or its kind, does not exist.
     pub async fn get(&self, kind: &ApiKind, namespace: &str, name: &str) -> Result<Option<Object>, ApiError> {
         let path = call::path(kind, &kind.version, namespace, name);
         let call = Call::get(call::action("get", kind, namespace, name), path);
@@ -44,8 +44,8 @@ impl Server {
         }
     }
 
-    /// Reads objects of a kind, page by page, and holds them all; [`Server::pages`] does not. They carry `apiVersion` and
-    /// `kind`.
+    /// Reads objects of a kind, page by page, and holds them all, unlike [`Server::pages`]. The objects have
+    /// `apiVersion` and `kind`.
     pub async fn list(&self, kind: &ApiKind, list: &List) -> Result<Vec<Object>, ApiError> {
         Ok(self.list_with_version(kind, list).await?.objects)
     }
@@ -69,7 +69,7 @@ impl Server {
     }
 }
 
-/// The request for a list, without what is about pages.
+/// Returns the request for a list, without parameters for pages.
 pub(super) fn list_call(kind: &ApiKind, list: &List) -> Call {
     let namespace = list.namespace.as_deref().unwrap_or_default();
     let path = call::path(kind, &kind.version, namespace, "");
@@ -81,7 +81,7 @@ pub(super) fn list_call(kind: &ApiKind, list: &List) -> Call {
     if list.metadata_only { call.accept(METADATA_LIST) } else { call }
 }
 
-/// Says what an object of a list is: full objects of a list do not, and metadata alone says something else.
+/// Sets `apiVersion` and `kind`. Full objects of a list lack them, and metadata-only objects have others.
 pub(super) fn typed(kind: &ApiKind, mut fields: Map<String, Value>) -> Object {
     fields.insert("apiVersion".to_owned(), kind.api_version().into());
     fields.insert("kind".to_owned(), (&*kind.kind).into());

@@ -1,4 +1,4 @@
-//! The way of a request to the server, and again.
+//! Sending of requests, with retries.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -19,8 +19,8 @@ use super::{
 use crate::{ApiError, Effect, Event, NoAnswer, retry::Tries};
 
 impl Server {
-    /// Sends a request until it succeeds, cannot succeed, or time is over. For what may be done twice.
-    /// Boxed, so that crates above do not compile the way of a request again.
+    /// Sends a request until it succeeds, fails permanently, or the time is over. The request must be repeatable.
+    /// The future is boxed, so that crates above do not compile the path of a request again.
     pub(crate) fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Bytes, ApiError>> {
         Box::pin(async move {
             let mut tries = self.tries();
@@ -37,7 +37,7 @@ impl Server {
         Tries::new(self.events().clone())
     }
 
-    /// Pauses before another try, if there is to be one.
+    /// Pauses before another try, if there is one.
     pub(super) async fn pause(
         &self,
         tries: &mut Tries,
@@ -63,7 +63,7 @@ impl Server {
     /// Sends a request once.
     pub(crate) fn once<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Bytes, ApiError>> {
         Box::pin(async move {
-            // Those that wait for the lease hold all permits.
+            // Requests that wait for the lease may hold all permits.
             let permit = async {
                 self.shared.permits.acquire().await.expect("invariant: nobody closes the semaphore")
             };
@@ -72,7 +72,7 @@ impl Server {
         })
     }
 
-    /// Tries something, and once more on a new connection when the server does not take the credentials.
+    /// Runs an attempt, and repeats it once on a new connection if the server rejects the credentials.
     pub(super) async fn renewing<T, F>(&self, call: &Call, attempt: impl Fn(Line) -> F) -> Result<T, ApiError>
     where
         F: Future<Output = Result<T, ApiError>>,
@@ -105,7 +105,7 @@ impl Server {
         answer.await.unwrap_or_else(|_| Err(asked(call, &line).timed_out(patience)))
     }
 
-    /// The one place where every request that writes has to pass, each time it is sent.
+    /// Checks the leases before every request that writes, each time it is sent. This is the only such place.
     async fn may_write(&self, call: &Call) -> Result<(), ApiError> {
         match self.writes {
             Writes::Refused => Err(ApiError::NoLease { action: call.action.clone() }),
@@ -113,7 +113,7 @@ impl Server {
         }
     }
 
-    /// Sends a request up to the head of its answer, which is a good one.
+    /// Sends a request and returns a successful response without its body.
     pub(super) async fn open(&self, call: &Call, line: &Line) -> Result<Response<Body>, ApiError> {
         let response = self.request(call, line).await?;
         if response.status().is_success() {
@@ -140,7 +140,7 @@ impl Server {
             headers.extend(line.connected.headers.clone());
         }
         if call.is_stream {
-            // Servers from 1.37 on compress events one by one, which the client does not take apart.
+            // Servers from 1.37 on compress events one by one, which the client does not decompress.
             request = request.header(header::ACCEPT_ENCODING, "identity");
         }
         if let Some(body) = &call.body {
@@ -158,8 +158,8 @@ impl Server {
         Ok(response)
     }
 
-    /// Passes warnings on. Those of reads are left out: they can only be about the version that was asked for, which is
-    /// not the user's choice.
+    /// Reports warnings. Warnings of reads are left out: they can only concern the requested version, which is not the
+    /// user's choice.
     fn warn(&self, call: &Call, headers: &HeaderMap) {
         for value in headers.get_all(header::WARNING) {
             let text = value.to_str().ok().and_then(warning);
@@ -179,7 +179,7 @@ async fn collect(asked: Asked<'_>, response: Response<Body>) -> Result<Bytes, Ap
     body.map(Collected::to_bytes).map_err(|error| asked.lost(&error))
 }
 
-/// Whom a request was sent to, and what for.
+/// Returns the action and the server of a request.
 pub(super) fn asked<'a>(call: &'a Call, line: &'a Line) -> Asked<'a> {
     Asked { action: &call.action, server: &line.connected.route }
 }

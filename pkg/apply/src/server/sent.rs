@@ -1,20 +1,20 @@
-//! Whether an object is what was sent, after an answer that was lost.
+//! Comparison of an object with the sent object, after a lost answer.
 
 use manifest::{Object, Value};
 
-/// Fields of metadata that a server sets, whatever was sent.
+/// Fields of metadata that a server sets in any case.
 const OF_THE_SERVER: [&str; 6] =
     ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
 
-/// Whether an object that was found was written by a manager and has all that was sent. A server that writes values in
-/// another form makes this false, never true: the caller is told of a conflict then and looks for himself.
+/// True if a manager wrote the existing object, and the object has all sent fields. If the server stores values in
+/// another form, this is false. Then the caller gets a conflict and must check the object.
 pub(super) fn is_as_sent(found: &Object, sent: &Object, manager: &str) -> bool {
     let managers = found.get(&["metadata", "managedFields"]).and_then(Value::as_array);
     let wrote = managers
         .is_some_and(|entries| entries.iter().any(|entry| entry["manager"].as_str() == Some(manager)));
     wrote
         && sent.as_map().iter().all(|(key, value)| match key.as_str() {
-            // The first is the server's, the second is never read back.
+            // The server sets the first, and the second is never returned.
             "status" | "stringData" => true,
             "metadata" => found.get(&["metadata"]).is_some_and(|found| has_metadata(found, value)),
             _ => has(found.as_map().get(key), value),
@@ -36,7 +36,7 @@ fn has(found: Option<&Value>, sent: &Value) -> bool {
         (Some(Value::Array(found)), Value::Array(sent)) => {
             found.len() == sent.len() && found.iter().zip(sent).all(|(found, sent)| has(Some(found), sent))
         }
-        // What is empty is often left out.
+        // The server often omits empty values.
         (None, Value::Object(sent)) => sent.is_empty(),
         (None, Value::Array(sent)) => sent.is_empty(),
         (found, sent) => found == Some(sent),

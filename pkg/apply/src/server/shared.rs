@@ -1,4 +1,4 @@
-//! What all clones of a server have in common.
+//! The shared state of all clones of a server.
 
 use std::{
     collections::HashSet,
@@ -22,16 +22,16 @@ use crate::{
     connect::{Connected, Fence},
 };
 
-/// How a server is worked on.
+/// The settings of requests to a server.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// Requests that may be under way at the same time.
+    /// The maximum of concurrent requests.
     pub max_in_flight: usize,
-    /// How long a request that can pass is tried again.
+    /// The duration of retries of a request with temporary failures.
     pub retry_for: Duration,
-    /// How long one try may take; writes of large objects get more.
+    /// The time limit of one try; writes of large objects get more.
     pub request_timeout: Duration,
-    /// Where events go.
+    /// The receiver of events.
     pub events: EventSink<Event>,
 }
 
@@ -46,23 +46,23 @@ impl Default for ServerSettings {
     }
 }
 
-/// One client, one discovery, one bound.
+/// The shared state: one client, one discovery, one bound.
 pub(super) struct Shared {
     pub(super) settings: ServerSettings,
     pub(super) address: Arc<str>,
     pub(super) permits: Semaphore,
     pub(super) gate: Gate,
     pub(super) requests: AtomicU64,
-    /// Whether there ever was an answer.
+    /// True if there was any answer.
     pub(super) answered: AtomicBool,
     pub(super) kinds: KnownKinds,
     pub(super) fence: Fence,
     connection: Connection,
     line: Mutex<Line>,
-    /// Held while a new connection is made.
+    /// A lock that is held while a new connection is made.
     reconnecting: tokio::sync::Mutex<()>,
     warned: Mutex<HashSet<String>>,
-    /// The header `Date` of the last answer that had one, and when it came.
+    /// The header `Date` of the last answer that had one, and the time of its arrival.
     date: Mutex<Option<(HeaderValue, Instant)>>,
 }
 
@@ -70,24 +70,24 @@ pub(super) struct Shared {
 #[derive(Clone)]
 pub(super) struct Line {
     pub(super) connected: Connected,
-    /// Counts connections.
+    /// The number of the connection.
     number: u64,
 }
 
-/// What the server serves, once it was asked.
+/// The kinds of the server after the first discovery.
 #[derive(Debug, Default)]
 pub(super) struct KnownKinds {
     known: Mutex<Known>,
-    /// Held while the server is asked.
+    /// A lock that is held during a discovery.
     asking: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
     kinds: Option<Arc<Kinds>>,
-    /// Counts how often they were forgotten or became others.
+    /// The number of times that the kinds were forgotten or changed.
     forgotten: u64,
-    /// Whether definitions were written that were not established yet.
+    /// True if definitions were written that were not established yet.
     lacks: bool,
 }
 
@@ -121,7 +121,7 @@ impl Shared {
         }
     }
 
-    /// The time by the clock of the server.
+    /// Returns the time by the clock of the server.
     pub(super) fn time(&self) -> Option<Timestamp> {
         let (date, noted) = lock(&self.date).clone()?;
         let then = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date.as_bytes()).ok()?;
@@ -132,7 +132,7 @@ impl Shared {
         lock(&self.line).clone()
     }
 
-    /// Gives a connection that is newer than one that no longer serves. Of many who ask, one makes it.
+    /// Returns a connection newer than an unusable one. Only one of several concurrent callers makes the connection.
     pub(super) async fn newer_than(&self, old: &Line) -> Result<Line, ConnectError> {
         let _one_at_a_time = self.reconnecting.lock().await;
         let current = self.line();
@@ -145,7 +145,7 @@ impl Shared {
         Ok(line)
     }
 
-    /// Whether a warning is the first of its text.
+    /// True if no warning had this text before.
     pub(super) fn is_new_warning(&self, text: &str) -> bool {
         let mut warned = lock(&self.warned);
         !warned.contains(text) && warned.insert(text.to_owned())
@@ -153,7 +153,7 @@ impl Shared {
 }
 
 impl KnownKinds {
-    /// Gives what is known, if it is something else than what was had before, or asks.
+    /// Returns the known kinds if they differ from the old ones, or else requests them.
     pub(super) async fn get<F>(
         &self,
         old: Option<&Arc<Kinds>>,
@@ -178,18 +178,19 @@ impl KnownKinds {
         };
         let kinds = Arc::new(ask().await?);
         let mut known = lock(&self.known);
-        // What was forgotten while the server was asked may be missing from its answer.
+        // Kinds that were forgotten during the request may be missing from its answer.
         if known.forgotten == forgotten {
             known.kinds = Some(kinds.clone());
         }
         Ok(kinds)
     }
 
-    /// Adds to what is known, and notes whether it is all. Nothing is known of the rest of a server that was not asked yet.
+    /// Adds established definitions to the known kinds, and notes if others are missing. Before the first discovery,
+    /// nothing is added.
     pub(super) fn learn<'o>(&self, definitions: impl Iterator<Item = &'o Object>, are_all: bool) {
         let mut known = lock(&self.known);
         known.lacks |= !are_all;
-        // An answer that is under way may lack them.
+        // A concurrent answer may lack these definitions.
         known.forgotten += 1;
         if let Some(kinds) = &mut known.kinds {
             let kinds = Arc::make_mut(kinds);
@@ -215,7 +216,7 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// Nothing is done halfway under these locks: a panic elsewhere leaves what they guard whole.
+/// Locks a mutex. A poisoned lock is safe, because no critical section leaves its data incomplete.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

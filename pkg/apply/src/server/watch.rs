@@ -1,4 +1,4 @@
-//! Watching: all objects, then every change, whatever happens to the connection.
+//! Watches: all objects, then every change, across interrupted connections.
 
 mod known;
 mod lines;
@@ -15,14 +15,14 @@ use super::{List, Server, WatchEvent, call::Call, read, send::asked, shared::Lin
 use crate::{ApiError, ApiKind, NoAnswer, retry::Tries};
 
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-/// How long the server keeps a watch open.
+/// The time for which the server keeps a watch open.
 const OPEN_FOR: Duration = Duration::from_secs(290);
-/// How much later a watch that was not closed counts as dead.
+/// The additional time after which an open watch counts as dead.
 const GRACE: Duration = Duration::from_secs(30);
 
 impl Server {
-    /// Tells every object that a list would give, then every change. Ends only with an error that cannot pass: dropped
-    /// watches and 410 are gone over by listing anew, and then what has gone in between is told too.
+    /// Reports every object of a list, then every change. The stream ends only with a permanent error. After an
+    /// interrupted watch or a 410, the objects are listed again, and objects deleted meanwhile are reported too.
     pub fn watch(&self, kind: &ApiKind, list: &List) -> BoxStream<'static, Result<WatchEvent, ApiError>> {
         let watch = Watch {
             server: self.clone(),
@@ -44,16 +44,16 @@ struct Watch {
     kind: ApiKind,
     list: List,
     known: Known,
-    /// What the caller has still to be told.
+    /// Events that the caller has not received yet.
     untold: VecDeque<WatchEvent>,
-    /// Up to where the changes are known; none when a list is needed.
+    /// The resource version of the last known change. None if a list is needed.
     version: Option<String>,
     open: Option<Open>,
     tries: Tries,
     ended: bool,
 }
 
-/// An answer that goes on.
+/// An open watch.
 struct Open {
     lines: Lines,
     call: Call,
@@ -61,7 +61,7 @@ struct Open {
     told: bool,
 }
 
-/// One line of it.
+/// One line of a watch.
 #[derive(Deserialize)]
 struct Change {
     r#type: String,
@@ -84,7 +84,7 @@ impl Watch {
         }
     }
 
-    /// Takes the next step: lists, opens a watch, or reads a line of it.
+    /// Takes the next step: lists, opens a watch, or reads a line.
     async fn step(&mut self) -> Result<(), ApiError> {
         let step = match (&self.version, &mut self.open) {
             (None, _) => self.relist().await,
@@ -147,7 +147,7 @@ impl Watch {
                 self.tell(change);
                 Ok(())
             }
-            // It is the custom of watches to end; only one that ends at once is trouble.
+            // Watches end regularly; only a watch that ends at once is a failure.
             Ok(None) | Err(_) if open.told || open.since.elapsed() >= OPEN_FOR => {
                 self.open = None;
                 Ok(())
@@ -173,7 +173,7 @@ impl Watch {
                 self.known.remove(&object);
                 self.untold.push_back(WatchEvent::Gone(object));
             }
-            // A bookmark has a version and nothing else.
+            // A bookmark only has a version.
             _ => {}
         }
     }
@@ -184,7 +184,7 @@ impl Watch {
 }
 
 impl Server {
-    /// Opens an answer that is read line by line. It holds no permit: it may stay open as long as it likes.
+    /// Opens an answer that is read line by line. It holds no permit, because it may stay open for long.
     async fn lines(&self, call: &Call) -> Result<Lines, ApiError> {
         let patience = self.shared.settings.request_timeout;
         self.shared.gate.pass().await;

@@ -1,4 +1,4 @@
-//! Writing: each once, or as often as comes to the same.
+//! Writes, with retries if a repetition has the same effect.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -17,18 +17,18 @@ use crate::{ApiError, ApiKind, NoAnswer, live::is_going};
 const APPLY: &str = "application/apply-patch+yaml";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 const JSON_PATCH: &str = "application/json-patch+json";
-/// A version no object can have when it is written: the server refuses to apply it onto one that is there, and creates
-/// one that is not.
-/// Source: kube-apiserver 1.36, measured; `0` and no version at all are taken for any version.
+/// A version that no existing object can have. The server refuses to apply it onto an existing object, and creates a
+/// missing one.
+/// Source: kube-apiserver 1.36, measured; `0` and a missing version match any version.
 const NO_VERSION: &str = "1";
 
-/// How often a write or a deletion that names no version is sent again because others wrote at the same time.
+/// The maximum of retries after conflicts, for a write or a deletion without a version.
 const CONFLICTS: u32 = 4;
 
 /// A write of a whole object.
 struct Write<'a> {
     call: Call,
-    /// Whether it is meant for one version of the object alone, or for none.
+    /// True if the write requires one version of the object, or no object.
     is_conditional: bool,
     kind: &'a ApiKind,
     object: &'a Object,
@@ -37,9 +37,9 @@ struct Write<'a> {
 }
 
 impl Server {
-    /// Applies an object server-side and by force, in the version it is written in.
+    /// Applies an object by force with server-side apply, in the version of its manifest.
     /// # Errors
-    /// A conflict when the live object is not as [`Apply::onto`] requires.
+    /// A conflict if the live object does not match [`Apply::onto`].
     pub async fn apply(
         &self,
         kind: &ApiKind,
@@ -57,8 +57,7 @@ impl Server {
         self.write(Write { call, is_conditional, kind, object, manager, keeps }).await
     }
 
-    /// Creates an object. An answer that was lost is made up for: when the object is then there and is what was sent, it
-    /// counts as created.
+    /// Creates an object. After a lost answer, an object that exists as it was sent counts as created.
     pub async fn create(
         &self,
         kind: &ApiKind,
@@ -71,7 +70,7 @@ impl Server {
         self.write_whole(call, kind, object, manager, mode).await
     }
 
-    /// Replaces an object; with a resourceVersion in it only that version.
+    /// Replaces an object. With a resourceVersion, only that version is replaced.
     pub async fn replace(
         &self,
         kind: &ApiKind,
@@ -83,7 +82,7 @@ impl Server {
         self.write_whole(call, kind, object, manager, mode).await
     }
 
-    /// Sends all of an object, as it is to be.
+    /// Sends a whole object.
     async fn write_whole(
         &self,
         call: Call,
@@ -120,13 +119,13 @@ impl Server {
         self.object(&call, &self.send(&call).await?)
     }
 
-    /// Deletes an object in the background. An object that does not exist, or was replaced by another one of the same
-    /// name, counts as gone.
+    /// Deletes an object in the background. An object that does not exist, or was replaced by another object of the
+    /// same name, counts as gone.
     ///
-    /// Source: kube-apiserver 1.36, registry/generic (Store.Delete): the answer is a Status, or the object as it was last,
-    /// when it is gone, and the object with a deletionTimestamp when something holds it.
+    /// Source: kube-apiserver 1.36, registry/generic (Store.Delete): the answer for a deleted object is a Status or its
+    /// last state. If a finalizer delays the deletion, the answer is the object with a deletionTimestamp.
     /// # Errors
-    /// A conflict when only one revision is to be deleted and the object has changed since.
+    /// A conflict if `only` is given and the object has changed since.
     pub async fn delete(
         &self,
         kind: &ApiKind,
@@ -145,7 +144,7 @@ impl Server {
         let mut conflicts = 0;
         loop {
             match self.send(&call).await {
-                // An answer nobody understands says nothing, and is looked into by whoever waits.
+                // An answer that cannot be parsed proves nothing; the caller waits and checks.
                 Ok(bytes) => {
                     return Ok(self
                         .object(&call, &bytes)
@@ -162,9 +161,9 @@ impl Server {
         }
     }
 
-    /// Sends an object until it is written. A write whose answer was lost may have been done: then a conflict is looked
-    /// into, and an object that takes the server long is looked for before it is sent again. A conflict that nobody asked
-    /// for means that others wrote at the same time.
+    /// Sends an object until it is written. A write whose answer was lost may have taken effect. After a conflict the
+    /// live object is therefore compared, and a large object is read before it is sent again. A conflict without a
+    /// required version means that others wrote at the same time.
     async fn write(&self, write: Write<'_>) -> Result<Object, ApiError> {
         let (mut tries, mut lost, mut conflicts) = (self.tries(), false, 0);
         loop {
@@ -187,7 +186,7 @@ impl Server {
         }
     }
 
-    /// The object, when it is there as it was sent.
+    /// Returns the live object if it is as sent.
     async fn written(&self, write: &Write<'_>) -> Result<Option<Object>, ApiError> {
         let Write { kind, object, manager, .. } = write;
         let kind = ApiKind { version: version_of(kind, object).to_owned(), ..(*kind).clone() };
@@ -206,13 +205,13 @@ fn object_call(method: Method, verb: &str, kind: &ApiKind, object: &Object) -> C
     Call::new(method, call::action(verb, kind, namespace, name), path).about(kind)
 }
 
-/// The version an object is written in: the server preferring another is no reason to send it there.
+/// Returns the version of an object. The server's preferred version does not matter.
 fn version_of<'a>(kind: &'a ApiKind, object: &'a Object) -> &'a str {
     if object.version().is_empty() { &kind.version } else { object.version() }
 }
 
-/// An object as it can be applied: without field managers, and with the revision the live object must have. Nothing but
-/// metadata is copied.
+/// Returns an object that can be applied: without field managers, and with the revision that the live object must have.
+/// Only metadata is copied.
 fn applicable<'o>(object: &'o Object, onto: &Onto) -> BTreeMap<&'o str, Cow<'o, Value>> {
     let fields = object.as_map().iter().map(|(key, value)| (key.as_str(), Cow::Borrowed(value)));
     let mut fields: BTreeMap<_, _> = fields.collect();
@@ -225,7 +224,7 @@ fn applicable<'o>(object: &'o Object, onto: &Onto) -> BTreeMap<&'o str, Cow<'o, 
             Onto::Any => {}
             Onto::Absent => drop(require("resourceVersion", NO_VERSION)),
             Onto::Revision(Revision { uid, resource_version }) => {
-                // A resource version alone would create an object that is gone.
+                // With a resource version alone, the server would create a missing object.
                 require("uid", uid);
                 require("resourceVersion", resource_version);
             }
@@ -238,7 +237,7 @@ fn bytes(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("invariant: JSON trees have string keys and can be written")
 }
 
-/// Whether a deletion was refused because the object of this name is another than the one to be deleted.
+/// True if a deletion was refused because the name belongs to another object.
 /// Source: kube-apiserver 1.36, registry/rest (BeforeDelete) and storage.Preconditions.
 fn is_another(error: &ApiError) -> bool {
     let words = ["UID in the precondition", "UID in precondition"];

@@ -4,10 +4,10 @@ use manifest::{Object, Value, type_name};
 
 use super::Status;
 
-/// All conditions of an object, in its order.
+/// All conditions of an object, in their order.
 pub(super) struct Conditions<'a>(Vec<Condition<'a>>);
 
-/// One condition; what is absent is empty.
+/// One condition; missing fields are empty.
 #[derive(Clone, Copy)]
 pub(super) struct Condition<'a> {
     pub(super) kind: &'a str,
@@ -19,9 +19,9 @@ pub(super) struct Condition<'a> {
 }
 
 impl<'a> Conditions<'a> {
-    /// Reads them; entries that are no mappings are left out.
+    /// Reads the conditions; entries that are not mappings are ignored.
     /// # Errors
-    /// Says what stands in their place.
+    /// The type of the value if it is not a list.
     pub(super) fn of(object: &'a Object) -> Result<Self, String> {
         match object.get(&["status", "conditions"]) {
             None | Some(Value::Null) => Ok(Self(Vec::new())),
@@ -38,7 +38,7 @@ impl<'a> Conditions<'a> {
         self.0.iter().find(|condition| condition.kind == kind)
     }
 
-    /// The condition, when it is True.
+    /// Returns the condition if it is True.
     pub(super) fn get_true(&self, kind: &str) -> Option<&Condition<'a>> {
         self.get(kind).filter(|condition| condition.is_true())
     }
@@ -61,7 +61,7 @@ impl<'a> Condition<'a> {
         self.status == "True"
     }
 
-    /// As a line of its own: `Ready: no such zone (NoZone)`.
+    /// Formats the condition: `Ready: no such zone (NoZone)`.
     pub(super) fn words(&self) -> String {
         let Self { kind, status, reason, message, .. } = self;
         match (message.is_empty(), reason.is_empty()) {
@@ -72,7 +72,7 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Behind another text: ` (NoZone: no such zone)`; empty when it says nothing.
+    /// Formats the condition as a suffix: ` (NoZone: no such zone)`; empty without reason and message.
     pub(super) fn aside(&self) -> String {
         match (self.message.is_empty(), self.reason.is_empty()) {
             (false, false) => format!(" ({}: {})", self.reason, self.message),
@@ -82,7 +82,7 @@ impl<'a> Condition<'a> {
     }
 }
 
-/// The status of an object that needs a condition which is not True.
+/// Returns the status of an object that waits for a condition to become True.
 pub(super) fn awaited(conditions: &Conditions<'_>, kind: &str) -> Status {
     let words = conditions.get(kind).map(Condition::words);
     Status::in_progress(words.unwrap_or_else(|| format!("has no condition {kind} yet")))

@@ -1,8 +1,9 @@
-//! Kinds that bring other kinds.
+//! Definitions and other kinds that add kinds.
 
 use super::{Conditions, Health, Status, conditions::awaited};
 
-/// Names that clash stay refused until the other definition goes; a definition that is being installed is on its way.
+/// Returns the status of a definition. Rejected names are a failure until the other definition is deleted; a definition
+/// in installation is in progress.
 pub(super) fn definition(conditions: &Conditions<'_>) -> Status {
     let (names, established) = (conditions.get("NamesAccepted"), conditions.get("Established"));
     if let Some(names) = names.filter(|condition| condition.status == "False") {

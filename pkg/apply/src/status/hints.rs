@@ -1,22 +1,22 @@
-//! What a manifest says about reading the status of its object.
+//! Hints of manifests for reading the status of an object.
 
-/// What an object's annotation says about reading its status.
+/// The hints in the annotation of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
-    /// A missing `status.observedGeneration` means not yet.
+    /// True if a missing `status.observedGeneration` means not ready.
     pub has_observed_generation: bool,
-    /// A missing Ready condition means not yet.
+    /// True if a missing Ready condition means not ready.
     pub has_ready_condition: bool,
-    /// Conditions that must be there and True.
+    /// Conditions that must exist and be True.
     pub conditions: Vec<String>,
 }
 
 impl Hints {
     /// Reads `has-observed-generation,has-ready-condition,conditions=A;B`, in kebab case or CamelCase.
-    /// Source: component-operator-runtime v0.3 (status analyzer). differs: `conditions=` without a name is refused; there
-    /// it is a condition that no object has.
+    /// Source: component-operator-runtime v0.3 (status analyzer). differs: `conditions=` without a name is an error;
+    /// component-operator-runtime expects a condition that no object has.
     /// # Errors
-    /// Says which hint is wrong, and how.
+    /// The invalid hint, with the reason.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut hints = Self::default();
         for hint in text.split(',') {
@@ -51,7 +51,7 @@ impl Hints {
     }
 }
 
-/// `HasReadyCondition` and `hasReadyCondition` as `has-ready-condition`.
+/// Converts `HasReadyCondition` and `hasReadyCondition` to `has-ready-condition`.
 fn kebab(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     for character in name.chars() {

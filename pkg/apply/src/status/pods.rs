@@ -1,11 +1,11 @@
-//! Pods, and Jobs that run them to their end.
+//! Pods and Jobs.
 
 use jiff::{SignedDuration, Timestamp};
 use manifest::{Object, Value};
 
 use super::{Conditions, Health, Status, integer, text};
 
-/// How long nodes may be looked for before a Pod counts as one that finds none.
+/// The time for scheduling after which an unscheduled Pod counts as failed.
 const SCHEDULE_WINDOW: SignedDuration = SignedDuration::from_secs(15);
 
 pub(super) fn pod(object: &Object, conditions: &Conditions<'_>, now: Timestamp) -> Status {
@@ -42,7 +42,7 @@ fn pending(object: &Object, conditions: &Conditions<'_>, now: Timestamp) -> Stat
     Status::in_progress(first_waiting(object).unwrap_or_else(|| "pending".to_owned()))
 }
 
-/// A container that has not started, and why.
+/// A container that has not started, with the reason.
 struct WaitingContainer<'a> {
     name: &'a str,
     reason: &'a str,
@@ -60,13 +60,13 @@ impl WaitingContainer<'_> {
     }
 }
 
-/// What the first container waits for; those that run before all others come first.
+/// Returns the reason of the first waiting container; init containers come first.
 fn first_waiting(object: &Object) -> Option<String> {
     let init = waiting_in(object, "initContainerStatuses");
     init.chain(waiting_in(object, "containerStatuses")).next().map(|container| container.words())
 }
 
-/// Containers of a list that wait and say why.
+/// Returns the containers of a list that wait and report a reason.
 fn waiting_in<'a>(object: &'a Object, list: &str) -> impl Iterator<Item = WaitingContainer<'a>> + use<'a> {
     let containers = object.get(&["status", list]).and_then(Value::as_array);
     containers.into_iter().flatten().filter_map(|container| {

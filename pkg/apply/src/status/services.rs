@@ -1,4 +1,4 @@
-//! Kinds that others give something to: addresses and volumes.
+//! Kinds that wait for other controllers: addresses and volumes.
 
 use manifest::Object;
 

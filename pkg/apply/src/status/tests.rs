@@ -12,7 +12,7 @@ fn status_with(object: Value, hints: &str) -> String {
     if message.is_empty() { health.as_str().to_owned() } else { format!("{} {message}", health.as_str()) }
 }
 
-/// One kind with cases of spec and status, and what each is said to be.
+/// Checks the status of one kind in several cases of spec and status.
 fn check(api_version: &str, kind: &str, cases: &[(Value, Value, &str)]) {
     for (spec, status, expected) in cases {
         let object = json!({

@@ -1,13 +1,14 @@
-//! Kinds that keep a number of Pods.
+//! Workloads with a number of Pods.
 
 use manifest::Object;
 
 use super::{Condition, Conditions, Health, Status, conditions::awaited, integer, text};
 
-/// `spec.replicas` of objects that do not say it.
+/// The default of `spec.replicas`.
 const DEFAULT_REPLICAS: i64 = 1;
 
-/// What the controller never reports when the field is absent, or set to the largest number.
+/// The deadline that means no deadline. With this value, or without the field, the controller never reports the
+/// condition.
 const NO_DEADLINE: i64 = i32::MAX as i64;
 
 pub(super) fn deployment(object: &Object, conditions: &Conditions<'_>) -> Status {
@@ -40,7 +41,7 @@ fn is_rolled_out(progressing: &Condition<'_>) -> bool {
     progressing.is_true() && progressing.reason == "NewReplicaSetAvailable"
 }
 
-/// A shortage with the condition that tells more of it: Pods that could not be made first.
+/// Explains a shortage by a condition: a failure to create Pods comes first.
 fn explained(shortage: &str, conditions: &Conditions<'_>) -> String {
     if let Some(failure) = conditions.get_true("ReplicaFailure") {
         return format!("{shortage}{}", failure.aside());

@@ -1,13 +1,14 @@
-//! Sets of fields as metadata.managedFields holds them.
+//! Sets of fields in the form of metadata.managedFields.
 
 use manifest::{Map, Value};
 
-/// What says that a field with fields below it is in the set itself.
+/// The key that includes a field with subfields in the set.
 const ITSELF: &str = ".";
 
-/// Adds all fields of a set to another.
+/// Adds all fields of a set to another set.
 ///
-/// Shape: a key with an empty mapping is a field of the set; one with keys below is so only when `.` is among them.
+/// Shape: a key with an empty mapping is a field of the set. A key with subkeys is a field of the set only if it has
+/// the key `.`.
 /// Source: Kubernetes FieldsV1 (structured-merge-diff v6, serialisation of sets).
 pub(super) fn unite(set: &mut Map<String, Value>, other: &Map<String, Value>) {
     for (key, below) in other {

@@ -82,7 +82,7 @@ fn entries_nobody_understands_change_nothing() {
     assert_eq!(taken(&json!([bare, understood]), &["tool"]), Some(json!([ours, bare])));
 }
 
-/// An object with fields of a tool, of the same tool in another version of the kind, and of somebody else.
+/// Creates an object with fields of a tool in two versions of the kind, and with fields of another manager.
 async fn written_by_many(lab: &Lab) -> Value {
     let version = |name: &str, storage: bool| {
         json!({

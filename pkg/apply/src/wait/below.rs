@@ -1,4 +1,4 @@
-//! Where the Pods of a workload are.
+//! The Pods of workloads.
 
 use manifest::{Object, Value};
 
@@ -6,12 +6,12 @@ use manifest::{Object, Value};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pods {
     pub(super) namespace: String,
-    /// Selector of their labels; never empty.
+    /// The selector of their labels; never empty.
     pub(super) selector: String,
 }
 
-/// The Pods of a Deployment, StatefulSet, DaemonSet, ReplicaSet or Job; none for other kinds and for workloads that
-/// select nothing.
+/// Returns the Pods of a Deployment, StatefulSet, DaemonSet, ReplicaSet or Job. None for other kinds, and for workloads
+/// without a selector.
 pub(super) fn pods_of(object: &Object) -> Option<Pods> {
     match (object.group(), object.kind()) {
         ("apps", "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet") | ("batch", "Job") => {}

@@ -1,4 +1,4 @@
-//! What is known of everything that is waited for.
+//! The state of all objects of a wait.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -13,17 +13,17 @@ use crate::{
     Blocker, Event, EventSink, Health, Hints, ObjectKey, Status, WatchEvent, readiness::trust_of, status_of,
 };
 
-/// Pods that are shown below one workload, the worst first.
+/// The maximum of Pods shown below one workload, the worst first.
 const MAX_BELOW: usize = 5;
 
-/// How long names of a definition may be in use elsewhere: the other definition may be on its way out.
+/// The time for which names of a definition may be in use elsewhere: the other definition may be terminating.
 const REFUSED_FOR: Duration = Duration::from_secs(10);
 
-/// What an object is to be.
+/// The goal for an object.
 pub(crate) enum Goal {
-    /// Ready, as it says itself and by these hints.
+    /// The object is ready by its own status and these hints.
     Ready(Hints),
-    /// Trusted by the API server: its webhooks have their certificates.
+    /// The API server trusts the object: its webhooks have their certificates.
     Trusted,
 }
 
@@ -31,19 +31,19 @@ pub(super) struct Board {
     rows: Vec<Row>,
     places: HashMap<ObjectKey, usize>,
     started: Instant,
-    /// What was told last; none before the first time.
+    /// The last reported blockers. None before the first report.
     told: Option<Vec<Blocker>>,
 }
 
 struct Row {
     key: ObjectKey,
     goal: Goal,
-    /// How it is; none before it was heard of.
+    /// The state of the object. None before its first event.
     state: Option<State>,
-    /// Where its Pods are; none for what has none.
+    /// The Pods of the object. None for objects without Pods.
     pods: Option<Pods>,
     is_looked_below: bool,
-    /// Its Pods that are not ready.
+    /// The Pods that are not ready.
     below: BTreeMap<ObjectKey, State>,
 }
 
@@ -53,7 +53,7 @@ struct State {
 }
 
 impl Board {
-    /// Takes the first goal of each object.
+    /// Creates a board with the first goal of each object.
     pub(super) fn new(goals: Vec<(ObjectKey, Goal)>) -> Self {
         let (mut rows, mut places) = (Vec::with_capacity(goals.len()), HashMap::new());
         for (key, goal) in goals {
@@ -73,14 +73,14 @@ impl Board {
         self.rows.iter().all(Row::is_ready)
     }
 
-    /// Whether the server refuses the names of a definition for good: nobody but a user can help then.
+    /// True if the server permanently refuses the names of a definition. Only the user can resolve that.
     pub(super) fn has_refused_definition(&self) -> bool {
         let is_refused =
             |state: &State| state.status.health == Health::Failed && state.since.elapsed() >= REFUSED_FOR;
         self.rows.iter().any(|row| row.key.is_crd() && row.state.as_ref().is_some_and(is_refused))
     }
 
-    /// Takes in what a watch tells of an object; of those nobody waits for, nothing.
+    /// Processes an event of a watch; events of other objects are ignored.
     pub(super) fn hear(&mut self, event: &WatchEvent) {
         let (WatchEvent::Is(object) | WatchEvent::Gone(object)) = event;
         let Some(row) = self.places.get(&ObjectKey::of(object)).and_then(|&place| self.rows.get_mut(place))
@@ -105,14 +105,14 @@ impl Board {
         }
     }
 
-    /// Counts what no watch has told of until now as not there.
+    /// Marks objects without any event as missing.
     pub(super) fn miss_unseen(&mut self) {
         for row in self.rows.iter_mut().filter(|row| row.state.is_none()) {
             row.state = Some(State { status: Status::not_found(), since: self.started });
         }
     }
 
-    /// Workloads that are not ready and whose Pods are not watched yet; from now on they count as watched.
+    /// Returns workloads that are not ready and whose Pods are not watched yet, and marks them as watched.
     pub(super) fn workloads_to_look_below(&mut self) -> Vec<(usize, Pods)> {
         let rows =
             self.rows.iter_mut().enumerate().filter(|(_, row)| !row.is_ready() && !row.is_looked_below);
@@ -124,7 +124,7 @@ impl Board {
         workloads.collect()
     }
 
-    /// Tells what blocks, when it is not what was told last. The first time waits until all was heard of.
+    /// Reports the blockers if they have changed. The first report comes after an event of every object.
     pub(super) fn tell_changes(&mut self, events: &EventSink<Event>) {
         if self.rows.iter().any(|row| row.state.is_none()) {
             return;
@@ -140,7 +140,7 @@ impl Board {
         }
     }
 
-    /// What is not as it is to be, in the order of the goals.
+    /// Returns the objects that have not reached their goals, in the order of the goals.
     pub(super) fn blockers(&self) -> Vec<Blocker> {
         self.rows.iter().filter(|row| !row.is_ready()).map(|row| row.blocker(self.started)).collect()
     }
@@ -198,7 +198,7 @@ impl Goal {
     }
 }
 
-/// What makes blockers differ: all but time.
+/// The fields that distinguish blockers: all but time.
 #[derive(PartialEq)]
 struct Told<'a> {
     object: &'a ObjectKey,

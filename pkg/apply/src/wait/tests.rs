@@ -51,7 +51,7 @@ fn waiting_for(objects: &[Value], seconds: u64) -> Waiting {
     }
 }
 
-/// One line for each blocker, those below indented.
+/// Formats one line for each blocker, with indented dependencies.
 fn lines(blockers: &[Blocker], indent: &str) -> String {
     let line = |blocker: &Blocker| {
         let Blocker { object, status, since, below } = blocker;
@@ -66,7 +66,7 @@ fn lines(blockers: &[Blocker], indent: &str) -> String {
     blockers.iter().map(line).collect()
 }
 
-/// What the next event says that tells of blockers.
+/// Returns the blockers of the next event.
 async fn told(lab: &Lab) -> String {
     loop {
         if let Event::Waiting { blockers } = lab.event().await {

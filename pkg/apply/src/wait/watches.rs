@@ -1,4 +1,4 @@
-//! All watches of a wait, as one stream of news.
+//! All watches of a wait, as one stream.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 use super::below::Pods;
 use crate::{ApiError, ApiKind, GroupKind, List, ObjectKey, Server, WatchEvent};
 
-/// What a watch tells.
+/// A message of a watch.
 pub(super) enum News {
-    /// About an object that is waited for, or one beside it.
+    /// An event of an object of the wait, or of another object in the same selection.
     Goal(Result<WatchEvent, ApiError>),
-    /// About a Pod of the workload with this number.
+    /// An event of a Pod of the workload with this number.
     Below(usize, Result<WatchEvent, ApiError>),
 }
 
-/// All watches together.
+/// The merged watches.
 pub(super) struct Watches(SelectAll<BoxStream<'static, News>>);
 
 impl Watches {
-    /// Opens one watch for each kind: in its namespace, in all of them where objects are in several and a label says
-    /// which, else in each.
+    /// Opens the watches of each kind. Objects in one namespace need one watch. For several namespaces, a label allows
+    /// one watch of all namespaces, otherwise each namespace has its own.
     pub(super) async fn open<'k>(
         server: &Server,
         keys: impl Iterator<Item = &'k ObjectKey>,
@@ -53,7 +53,7 @@ impl Watches {
         self.0.push(watch.map(move |event| News::Below(workload, event)).boxed());
     }
 
-    /// What is told next; never comes when all watches have ended.
+    /// Returns the next message. Never returns after all watches have ended.
     pub(super) async fn next(&mut self) -> News {
         match self.0.next().await {
             Some(news) => news,
@@ -62,7 +62,7 @@ impl Watches {
     }
 }
 
-/// As few objects as a server can be told to watch.
+/// Returns the smallest list that includes the objects.
 fn selection(namespace: &str, names: &[&str], labels: &str) -> List {
     let fields = match names {
         [name] => format!("metadata.name={name}"),

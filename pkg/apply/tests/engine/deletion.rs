@@ -102,7 +102,7 @@ async fn what_lost_its_label_goes_too_and_is_waited_for() {
     for (name, change) in [("a", &held), ("b", &held), ("b", &stripped)] {
         lab.fixture.merge(CONFIG_MAP, &format!("default/{name}"), change).await;
     }
-    // Somebody else has made this anew.
+    // Another owner has recreated the object.
     lab.fixture.delete(CONFIG_MAP, "default/c").await;
     lab.fixture.apply(&config_map("c", &[], "theirs")).await;
     let counter = lab.count();

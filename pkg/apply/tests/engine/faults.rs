@@ -1,4 +1,4 @@
-//! Trouble: cuts, storms, conflicts, refusals.
+//! Faults: interruptions, overload, conflicts, refusals.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn new_set() -> String {
     .concat()
 }
 
-/// Everything that carries the owner's label.
+/// Returns all objects with the owner's label.
 async fn owned(lab: &Lab) -> Vec<String> {
     let kinds = lab.server.kinds().await.unwrap();
     let label = format!("{}={}", lab.marks.label.0, lab.marks.label.1);
@@ -54,7 +54,7 @@ async fn installed() -> Lab {
     lab
 }
 
-/// Lets every write behind the first `n` fail, with or without its effect, and forgets everything but the record.
+/// Fails every write after the first `n`, with or without its effect, and then forgets everything except the record.
 async fn cut(lab: &mut Lab, how: &str, n: usize, yaml: Option<&str>) -> bool {
     lab.strike(&format!("{how},verb=write,skip={n}"));
     lab.impatient().await;

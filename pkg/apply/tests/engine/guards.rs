@@ -1,4 +1,4 @@
-//! Definitions stay while others use what they define.
+//! Guards of definitions with instances of other owners.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ async fn kinds_of_an_aggregated_api_are_guarded_too() {
     lab.fixture.apply(&widgets(&[])).await;
     lab.server.forget_kinds();
     lab.fixture.apply(&widget("theirs", &[])).await;
-    // What a definition serves stands in for what an aggregated server does: discovery shows both alike.
+    // A definition stands in for an aggregated server: discovery shows both alike.
     let text = str::to_owned;
     let service = Item {
         key: key("apiregistration.k8s.io", "APIService", "v1.example.org"),

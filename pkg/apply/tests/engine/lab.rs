@@ -1,4 +1,4 @@
-//! A server, an owner, and the record of what was applied.
+//! A server, an owner, and the record of applied objects.
 
 use std::{
     sync::{Arc, Mutex},
@@ -19,7 +19,7 @@ use support::{counter::Counter, fixture::Fixture, kind::Kind};
 pub(crate) const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 pub(crate) const WIDGET: Kind = Kind::new("example.org", "v1", "Widget", "widgets");
 
-/// Name of the record, and of the manager that writes it.
+/// The name of the record, and of the manager that writes it.
 const RECORD: &str = "record";
 
 /// One owner on one sandbox.
@@ -35,7 +35,7 @@ pub(crate) struct Lab {
     events: Arc<Mutex<Vec<Event>>>,
 }
 
-/// Keeps the set in a ConfigMap, and no ConfigMap for an empty set, as users of the engine do.
+/// A record in a ConfigMap, like that of the engine's callers. An empty set has no ConfigMap.
 pub(crate) struct InConfigMap<'a> {
     pub(crate) server: &'a Server,
     pub(crate) namespace: &'a str,
@@ -91,7 +91,7 @@ impl Lab {
         }
     }
 
-    /// A new connection that tries nothing twice, as that of a process that will not live on.
+    /// Reconnects without retries, like a process that is about to end.
     pub(crate) async fn impatient(&mut self) {
         self.reconnect(Duration::ZERO).await;
     }
@@ -104,7 +104,7 @@ impl Lab {
         self.server = connect(&self.fixture, ServerSettings { retry_for, ..ServerSettings::default() }).await;
     }
 
-    /// The same server, for another owner.
+    /// Switches to another owner on the same server.
     pub(crate) fn owner(&mut self, name: &str) {
         self.marks = Marks::of_component("engine.test", name);
     }
@@ -119,7 +119,7 @@ impl Lab {
         desire(objects, &kinds, &self.marks, &self.options).unwrap()
     }
 
-    /// Looks, plans and applies, as a caller does.
+    /// Observes, plans and applies, like a caller.
     pub(crate) async fn apply(&mut self, yaml: &str) -> Result<Outcome, EngineError> {
         let mut planned = self.planned(yaml, ByName::Applied).await?;
         let record = InConfigMap::of(&self.server);
@@ -134,7 +134,7 @@ impl Lab {
         outcome
     }
 
-    /// Looks and plans.
+    /// Observes and plans.
     pub(crate) async fn planned(&self, yaml: &str, by_name: ByName) -> Result<PlannedSet, EngineError> {
         let desired = self.desired(yaml).await;
         let live = self.engine().observe(&self.set, &desired, by_name).await?;
@@ -142,7 +142,7 @@ impl Lab {
         planned.map_err(|objects| EngineError::Impossible { objects })
     }
 
-    /// The same, where all is to go well and to be ready as far as is asked for.
+    /// Applies, and fails unless the run is complete.
     pub(crate) async fn applied(&mut self, yaml: &str) {
         let outcome = self.apply(yaml).await;
         assert_eq!(outcome.map_err(|error| tell(&error)), Ok(Outcome::Done));
@@ -162,7 +162,7 @@ impl Lab {
         assert_eq!(outcome.map_err(|error| tell(&error)), Ok(Outcome::Done));
     }
 
-    /// Takes the set from the record, as a new process does.
+    /// Reads the set from the record, like a new process.
     pub(crate) async fn recall(&mut self) {
         let record = self.fixture.get(support::kind::CONFIG_MAP, "default/record").await;
         let text = record.as_ref().and_then(|record| record["data"]["set"].as_str());
@@ -181,7 +181,7 @@ impl Lab {
         self.set.items.iter().find(|item| item.key.kind == kind && item.key.name == name)
     }
 
-    /// Phase and status of an item.
+    /// Returns phase and status of an item.
     pub(crate) fn phase(&self, kind: &str, name: &str) -> Option<(Phase, &str)> {
         self.item(kind, name).map(|item| (item.phase, item.status.as_str()))
     }
@@ -190,7 +190,7 @@ impl Lab {
         self.events.lock().unwrap().clone()
     }
 
-    /// Writes the status of an object, as its controller would.
+    /// Writes the status of an object, like its controller.
     pub(crate) async fn status(&self, kind: Kind, place: &str, status: Value) {
         let served = self.server.kind(&GroupKind::new(kind.group, kind.kind)).await.unwrap();
         let (namespace, name) = place.split_once('/').unwrap_or(("", place));
@@ -198,7 +198,7 @@ impl Lab {
         self.server.patch(&served, namespace, name, &patch, "test", PatchOf::Status).await.unwrap();
     }
 
-    /// Says that a Deployment of one replica is available.
+    /// Marks a Deployment of one replica as available.
     pub(crate) async fn make_available(&self, place: &str) {
         let live = self.fixture.get(DEPLOYMENT, place).await.unwrap();
         let status = json!({
@@ -234,7 +234,7 @@ pub(crate) fn options() -> Options {
     }
 }
 
-/// Every write but those of the record, in the order they were answered: `create Deployment a`.
+/// Returns every write except writes of the record, in the order of the answers: `create Deployment a`.
 pub(crate) fn writes(counter: &Counter) -> Vec<String> {
     let written = |request: &Request| {
         let is_write = !matches!(&*request.verb, "get" | "list" | "watch" | "post" | "head");
@@ -251,12 +251,12 @@ pub(crate) fn writes(counter: &Counter) -> Vec<String> {
     counter.requests().into_iter().filter(written).map(text).collect()
 }
 
-/// A ConfigMap in `default` with annotations, one value, and nothing else.
+/// Returns a ConfigMap in `default` with annotations and one value.
 pub(crate) fn config_map(name: &str, annotations: &[(&str, &str)], value: &str) -> String {
     object("v1", "ConfigMap", name, annotations, &format!("data: {{key: \"{value}\"}}\n"))
 }
 
-/// A Deployment in `default` with annotations: ready when its status says so.
+/// Returns a Deployment in `default` with annotations. It is ready according to its status.
 pub(crate) fn deployment(name: &str, annotations: &[(&str, &str)]) -> String {
     object("apps/v1", "Deployment", name, annotations, &deployment_spec("app"))
 }
@@ -267,7 +267,7 @@ pub(crate) fn deployment_spec(label: &str) -> String {
     )
 }
 
-/// The definition of Widgets.
+/// Returns the definition of Widgets.
 pub(crate) fn widgets(annotations: &[(&str, &str)]) -> String {
     let spec = "spec:\n  group: example.org\n  scope: Namespaced\n  names: {kind: Widget, plural: widgets}\n  versions:\n  - {name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}\n";
     object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "widgets.example.org", annotations, spec)
@@ -281,7 +281,7 @@ pub(crate) fn namespace(name: &str) -> String {
     object("v1", "Namespace", name, &[], "")
 }
 
-/// A document of some kind; annotations without their prefix, a name with its namespace when it has one.
+/// Returns a document. Annotations have no prefix, and the name may include a namespace.
 pub(crate) fn object(
     api_version: &str,
     kind: &str,
@@ -305,7 +305,7 @@ pub(crate) fn key(group: &str, kind: &str, place: &str) -> ObjectKey {
     ObjectKey { group: text(group), kind: text(kind), namespace: text(namespace), name: text(name) }
 }
 
-/// An error with everything that is in it.
+/// Formats an error with all its parts.
 pub(crate) fn tell(error: &EngineError) -> String {
     let lines = |of: Vec<String>| format!("{error}: {}", of.join("; "));
     match error {
@@ -319,7 +319,7 @@ pub(crate) fn tell(error: &EngineError) -> String {
     }
 }
 
-/// The blockers of a run that waits, as `Kind ns/name: message`.
+/// Returns the blockers of a waiting run, as `Kind ns/name: message`.
 pub(crate) fn waiting(outcome: Result<Outcome, EngineError>) -> Vec<String> {
     match outcome {
         Ok(Outcome::Waiting(blockers)) => {

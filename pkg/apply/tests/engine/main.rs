@@ -1,4 +1,4 @@
-//! The engine on the sandbox: what it asks and in which order, what holds it, and what a cut leaves behind.
+//! Tests of the engine on the sandbox: its requests and their order, its barriers, and interrupted runs.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod deletion;

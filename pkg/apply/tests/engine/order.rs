@@ -1,4 +1,4 @@
-//! The order of requests, and how many there are.
+//! The order and the number of requests.
 
 use support::kind::CONFIG_MAP;
 
@@ -81,7 +81,7 @@ async fn a_first_install_asks_next_to_nothing() {
     lab.server.kinds().await.unwrap();
     let counter = lab.count();
     lab.applied(&mixed()).await;
-    // The namespace, and the record before and after.
+    // The requests include the namespace, and the record before and after.
     assert_eq!(counter.reads().to_string(), "1 get namespaces (404)");
     assert_eq!(counter.all().total(), 9 + 1 + 2, "{}", counter.all());
 }
@@ -123,7 +123,7 @@ async fn objects_in_the_way_are_judged_one_by_one_and_told_together() {
     .await;
     lab.set = apply::ApplySet::default();
     lab.owner("one");
-    // Nothing is recorded and the namespace is new, so that nothing was looked at.
+    // Nothing is recorded and the namespace is new, so no object was read.
     let set = namespace("home") + &config_map("theirs/a", &[], "2") + &config_map("theirs/b", &[], "2");
     let error = lab.apply(&set).await.unwrap_err();
     assert_eq!(

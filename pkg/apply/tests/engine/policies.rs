@@ -1,4 +1,4 @@
-//! What becomes of an object that is there already.
+//! Policies for existing objects.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ async fn a_replaced_object_loses_what_is_not_written_and_keeps_its_finalizers() 
     assert_eq!(live["metadata"]["finalizers"], json!(["example.org/held"]));
 }
 
-/// An object that `kubectl` wrote, as client-side apply does.
+/// Creates an object as client-side apply of `kubectl` does.
 async fn written_by_kubectl(lab: &Lab) {
     let kind = lab.server.kind(&apply::GroupKind::new("", "ConfigMap")).await.unwrap();
     let object = json!({
@@ -216,7 +216,7 @@ async fn a_dry_run_collects_what_is_refused_and_writes_nothing() {
     lab.applied(&config_map("kept", &[], "1")).await;
     let bad = config_map("bad", &[], "1").replace("\ndata:", "\nimmutable: nonsense\ndata:");
     let worse = object("v1", "Service", "worse", &[], "spec: {ports: [{port: 99999}]}\n");
-    // The server cannot say anything about these.
+    // The server cannot check these objects.
     let unjudged =
         namespace("new") + &config_map("new/inside", &[], "1") + &widgets(&[]) + &widget("one", &[]);
     let set = config_map("kept", &[], "2") + &unjudged;
@@ -240,7 +240,7 @@ async fn a_dry_run_collects_what_is_refused_and_writes_nothing() {
     assert_eq!(lab.fixture.get(CONFIG_MAP, "default/kept").await.unwrap()["data"]["key"], "1");
 }
 
-/// A definition with a conversion, or without one.
+/// Returns a definition with or without a conversion.
 fn converted(conversion: &str) -> String {
     widgets(&[]).replace("  versions:", &format!("{conversion}  versions:"))
 }

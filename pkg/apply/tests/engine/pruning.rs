@@ -1,4 +1,4 @@
-//! What is no longer wanted.
+//! Objects that are no longer desired.
 
 use std::time::Duration;
 

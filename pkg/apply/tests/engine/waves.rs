@@ -1,4 +1,4 @@
-//! Waves: each waits for those before, and ends by deleting what has done its work.
+//! Waves: each wave waits for the waves before, and deletes completed objects at its end.
 
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ async fn what_has_done_its_work_goes_before_the_next_wave_and_does_not_come_back
     assert_eq!(writes(&counter), Vec::<String>::new());
     assert_eq!(lab.phase("Job", "prepare"), Some((Phase::Completed, "")));
     lab.until = None;
-    // Only another manifest starts it again.
+    // Only a changed manifest starts the Job again.
     let again = set.replace("name: c", "name: d");
     assert_eq!(waiting(lab.apply(&again).await).len(), 1);
     assert!(lab.fixture.get(JOB, "default/prepare").await.is_some());

@@ -13,15 +13,15 @@ use manifest::Value;
 use super::{Scope, facts::facts_of, gather, is_of, list_facts};
 use crate::{Content, Facts, TypeFacts};
 
-/// ClusterClasses of a namespace, and the kinds of the templates they name.
+/// The ClusterClasses of a namespace, and the kinds of the templates they name.
 #[derive(Default)]
 struct Classes {
     found: Vec<Facts>,
     templates: BTreeSet<GroupKind>,
 }
 
-/// ClusterClasses outside the scope that Clusters in it use, and the templates they own: a list of classes in each
-/// namespace, and one of each kind of template they name.
+/// Returns ClusterClasses outside the scope that Clusters in scope use, and the templates they own. It sends one list
+/// of classes for each namespace, and one for each kind of template.
 pub(super) async fn foreign_classes(
     management: &ManagementCluster,
     scope: &Scope,
@@ -60,7 +60,7 @@ async fn classes_of(
     Ok(needed(names, classes.found, templates))
 }
 
-/// Notes the kinds of all templates that something in a ClusterClass refers to.
+/// Collects the kinds of all templates that a ClusterClass refers to.
 fn templates(value: &Value, kinds: &mut BTreeSet<GroupKind>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| templates(item, kinds)),
@@ -76,7 +76,8 @@ fn templates(value: &Value, kinds: &mut BTreeSet<GroupKind>) {
     }
 }
 
-/// Classes by name with the templates they own; and classes that own one of those as well, as it cannot go without them.
+/// Returns the named classes with the templates they own. Other classes that own one of these templates are included,
+/// because the template cannot move without them.
 fn needed(names: &BTreeSet<&str>, classes: Vec<Facts>, templates: Vec<Facts>) -> Vec<Facts> {
     let mut uids: BTreeSet<String> = classes
         .iter()
@@ -98,14 +99,14 @@ fn needed(names: &BTreeSet<&str>, classes: Vec<Facts>, templates: Vec<Facts>) ->
     taken
 }
 
-/// Whether facts are of a Cluster outside the scope that uses no class that was found: nothing depends on it.
+/// True for a Cluster outside the scope that uses no discovered class. No other object depends on it.
 pub(super) fn is_unrelated(scope: &Scope, classes: &BTreeSet<(String, String)>, facts: &Facts) -> bool {
     let Content::Cluster(cluster) = &facts.content else { return false };
     let uses_one = cluster.class.as_ref().is_some_and(|class| classes.contains(class));
     !scope.has(&facts.key.namespace) && !uses_one
 }
 
-/// Namespaces and names of ClusterClasses.
+/// Returns namespaces and names of ClusterClasses.
 pub(super) fn classes(found: &[Facts]) -> BTreeSet<(String, String)> {
     let classes = found.iter().filter(|facts| matches!(facts.content, Content::ClusterClass));
     classes.map(|facts| (facts.key.namespace.clone(), facts.key.name.clone())).collect()

@@ -1,4 +1,4 @@
-//! The kinds that are looked at.
+//! The kinds of a discovery.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use super::{
 };
 use crate::TypeFacts;
 
-/// Definitions asked for at once: one may have hundreds of kilobytes of schema.
+/// The number of definitions in one request: one definition may have hundreds of kilobytes of schema.
 const PAGE: usize = 20;
 /// Kinds that are roots of hierarchies without a label.
 /// Source: clusterctl v1.14 client/cluster/objectgraph.go (getDiscoveryTypes).
 const ROOTS: [(&str, &str); 3] = [(CORE, "Cluster"), (CORE, "ClusterClass"), (ADDONS, "ClusterResourceSet")];
 
-/// The kinds of labelled definitions in their storage versions, and Secrets and ConfigMaps; by group and kind.
+/// Returns the kinds of labelled definitions in their storage versions, and Secrets and ConfigMaps, by group and kind.
 pub async fn types_to_discover(cluster: &ManagementCluster) -> Result<Vec<Arc<TypeFacts>>, DiscoverError> {
     let list = List { labels: api::labels::CLUSTERCTL.to_owned(), ..List::default() };
     let mut pages = cluster.server.pages(&definition_kind(), &list).of(PAGE);
@@ -29,9 +29,9 @@ pub async fn types_to_discover(cluster: &ManagementCluster) -> Result<Vec<Arc<Ty
     Ok(types.into_iter().map(Arc::new).collect())
 }
 
-/// Takes from a definition what matters; its schemas go with it.
+/// Extracts the relevant facts of a definition, and drops its schemas.
 /// # Errors
-/// `Definition` without a storage version that can be read: its objects would be left behind in silence.
+/// `Definition` without a usable storage version: a move would leave its objects behind.
 fn read(definition: &Object) -> Result<TypeFacts, DiscoverError> {
     let bad = |problem| DiscoverError::Definition { name: definition.name().to_owned(), problem };
     let text = |path: &[&str]| definition.get(path).and_then(Value::as_str).filter(|text| !text.is_empty());

@@ -9,9 +9,9 @@ use crate::{
     marks::{BLOCK_MOVE, DELETE_FOR_MOVE, MARK, PAUSED},
 };
 
-/// Label on a definition or an object: it moves.
+/// The label of definitions and objects that move.
 pub(super) const MOVE: &str = "clusterctl.cluster.x-k8s.io/move";
-/// Label on a definition or an object: it moves with all it owns.
+/// The label of definitions and objects that move with all objects they own.
 pub(super) const MOVE_HIERARCHY: &str = "clusterctl.cluster.x-k8s.io/move-hierarchy";
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
 
@@ -20,7 +20,7 @@ pub(super) const CORE: &str = "cluster.x-k8s.io";
 pub(super) const ADDONS: &str = "addons.cluster.x-k8s.io";
 const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 
-/// Labels and annotations by which tools know what they have written; those of tools that use other tools come first.
+/// Labels and annotations with which tools mark their objects. Tools that use other tools come first.
 /// Source: the tools' documentation: Argo CD 3 (resource tracking), Flux 2 (garbage collection), Fleet 0.12, Helm 3.
 const TOOLS: [(&str, &str); 7] = [
     ("argocd.argoproj.io/instance", "Argo CD"),
@@ -33,7 +33,7 @@ const TOOLS: [(&str, &str); 7] = [
 ];
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 
-/// How objects of a kind are read.
+/// The parser for objects of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     Plain,
@@ -44,7 +44,7 @@ enum Reading {
     Binding,
 }
 
-/// Facts of an object: in full, or of its metadata alone. Nothing of the object is held.
+/// Extracts facts from a full object, or from its metadata alone.
 pub fn facts_of(object: &Object, of: &Arc<TypeFacts>) -> Facts {
     let mut key = apply::ObjectKey::of(object);
     (key.group, key.kind) = (of.kind.group.clone(), of.kind.kind.clone());
@@ -71,19 +71,21 @@ pub fn facts_of(object: &Object, of: &Arc<TypeFacts>) -> Facts {
     }
 }
 
-/// Whether facts of a kind come from more than metadata.
+/// True if facts of a kind need more than metadata.
 pub(super) fn needs_content(of: &TypeFacts) -> bool {
     !matches!(reading(of), Reading::Plain | Reading::ClusterClass)
 }
 
-/// Whether objects of a kind may say that they rest: those of Cluster API and its providers that a controller works on.
+/// True if objects of a kind may have the condition `Paused`: kinds of Cluster API and its providers with a controller.
 pub(super) fn may_say_it_rests(of: &TypeFacts) -> bool {
     let (group, kind) = (&of.kind.group, &of.kind.kind);
     needs_content(of)
         || (of.has_status && group.ends_with(CORE) && group != ADDONS && !kind.ends_with("Template"))
 }
 
-/// Source: Cluster API v1.14, util/paused (EnsurePausedCondition); under contract v1beta1 the condition has the second place.
+/// True if the condition `Paused` is `True` for the current generation. None if the condition is missing.
+/// Source: Cluster API v1.14, util/paused (EnsurePausedCondition); contract v1beta1 has the condition at the second
+/// path.
 pub fn says_it_rests(object: &Object) -> Option<bool> {
     let places: [&[&str]; 2] = [&["status", "conditions"], &["status", "v1beta2", "conditions"]];
     let all = places.iter().filter_map(|place| object.get(place)?.as_array()).flatten();
@@ -116,7 +118,7 @@ fn content(object: &Object, of: &TypeFacts) -> Content {
         }
         Reading::Replicas => Content::Replicas(replicas(object)),
         Reading::Binding => match text(object, &["spec", "clusterName"]) {
-            // Bindings of old have the name of their Cluster, and say nothing.
+            // Old bindings have the name of their Cluster instead of a field.
             None => Content::Binding { cluster: object.name().to_owned() },
             Some(cluster) => Content::Binding { cluster: cluster.to_owned() },
         },
@@ -166,12 +168,12 @@ fn cluster(object: &Object) -> ClusterFacts {
 fn replicas(object: &Object) -> Replicas {
     let count = |path: &[&str]| object.get(path).and_then(Value::as_i64);
     let current = count(&["status", "replicas"]).unwrap_or_default();
-    // Contract v1beta1 has another name for it, which providers of control planes may still use.
+    // Contract v1beta1 has another name for the field. Providers of control planes may still use it.
     let up_to_date =
         ["upToDateReplicas", "updatedReplicas"].iter().find_map(|field| count(&["status", field]));
     let (seen, last) = (count(&["status", "observedGeneration"]), count(&["metadata", "generation"]));
     Replicas {
-        // What an autoscaler or a managed service decides on is not wanted by the object.
+        // Without the field, an autoscaler or a managed service chooses the number.
         desired: count(&["spec", "replicas"]).unwrap_or(current),
         current,
         up_to_date,
@@ -190,7 +192,7 @@ fn is_true(object: &Object, path: &[&str]) -> bool {
     object.get(path).and_then(Value::as_bool) == Some(true)
 }
 
-/// A text that is not empty.
+/// Returns a string that is not empty.
 fn text<'o>(object: &'o Object, path: &[&str]) -> Option<&'o str> {
     object.get(path).and_then(Value::as_str).filter(|text| !text.is_empty())
 }

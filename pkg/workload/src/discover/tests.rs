@@ -1,4 +1,4 @@
-//! Discovery on a server, and what it asks for.
+//! Tests of a discovery on a server, and of its requests.
 
 use std::{
     future::Future,
@@ -33,7 +33,7 @@ use crate::{
     tests::{cluster, cluster_through},
 };
 
-/// Definitions and inventory, and the kinds: 16 labelled definitions, Secrets and ConfigMaps.
+/// The requests for definitions, the inventory and the kinds: 16 labelled definitions, Secrets and ConfigMaps.
 const REQUESTS: usize = 3 + 18;
 const IDENTITY: Kind = kind::AWS_CLUSTER_STATIC_IDENTITY;
 
@@ -47,13 +47,13 @@ fn scope(namespaces: &[&str]) -> Scope {
     Scope { namespaces: namespaces.iter().map(|name| (*name).to_owned()).collect() }
 }
 
-/// What was found but for what every namespace has, by kind and place.
+/// Returns the discovered objects, except for the ConfigMap `kube-root-ca.crt` of every namespace.
 fn names(found: &Discovered) -> Vec<String> {
     let keys = found.graph.iter().map(|(_, node)| &node.facts.key);
     keys.filter(|key| key.name != "kube-root-ca.crt").map(ToString::to_string).collect()
 }
 
-/// What of it moves.
+/// Returns the discovered objects that move.
 fn moving(found: &Discovered, scope: &Scope) -> Vec<String> {
     let choice = Choice { namespaces: scope.namespaces.clone(), ..Choice::default() };
     let selection = found.graph.select(&choice);
@@ -136,7 +136,7 @@ async fn namespaces_of_the_scope_are_looked_at_and_no_others_but_those_of_infras
     let counter = Counter::start(lab.sandbox());
     let found = discover(&cluster, &scope(&["a", "b"])).await.unwrap();
     assert!(!names(&found).iter().any(|name| name.contains(" c/")), "{:?}", names(&found));
-    // Clusters and what is of the whole cluster are listed once, Secrets in one namespace more.
+    // Clusters and cluster-scoped kinds are listed once, Secrets in one more namespace.
     assert_eq!(counter.all().total(), 3 + 2 + 2 * 16 + 1, "{}", counter.all());
     let found = discover(&cluster, &Scope::default()).await.unwrap();
     assert!(names(&found).contains(&"Cluster c/one".to_owned()), "{:?}", names(&found));
@@ -158,7 +158,7 @@ async fn a_class_of_another_namespace_is_found_with_its_templates_and_those_who_
     lab.create([template("shared/unrelated"), both]).await;
     let counter = Counter::start(lab.sandbox());
     let found = discover(&cluster(&lab).await, &scope(&["a"])).await.unwrap();
-    // The classes of the namespace, and the four kinds of their templates.
+    // The additional requests list the classes of the namespace, and the four kinds of their templates.
     assert_eq!(counter.all().total(), REQUESTS + 5, "{}", counter.all());
     let names = names(&found).into_iter().filter(|name| !name.contains(" a/"));
     insta::assert_snapshot!(names.collect::<Vec<_>>().join("\n"), @"
@@ -215,7 +215,7 @@ async fn large_secrets_that_nothing_is_known_of_cost_no_content() {
     assert!(more < 200 * 1_000, "{more} bytes for 200 Secrets");
 }
 
-/// A way to a sandbox on which answers are weighed.
+/// A service that counts the bytes of a sandbox's answers.
 #[derive(Clone)]
 struct Scales {
     sandbox: Sandbox,

@@ -1,24 +1,24 @@
-//! Who owns whom.
+//! The construction of the graph.
 
 use std::collections::{HashMap, HashSet};
 
 use super::{Content, Facts, Graph, Node, NodeId};
 
-/// What a Secret without owners is for, after the name of its Cluster and a dash.
-/// Source: Cluster API v1.14 util/secret (Purpose), as far as users bring such Secrets.
+/// Suffixes of Secrets without owners, after the name of their Cluster and a dash.
+/// Source: Cluster API v1.14 util/secret (Purpose), limited to Secrets that users create.
 const PURPOSES: [&str; 6] = ["apiserver-etcd-client", "ca", "etcd", "kubeconfig", "proxy", "sa"];
 
 /// Objects of one kind, by namespace and name.
 type Places<'f> = HashMap<(&'f str, &'f str), NodeId>;
 
 impl Graph {
-    /// Puts objects together by their owner references (by uid), the names of certificates and what Clusters refer to.
-    /// An object that was given twice (by uid) is there once.
-    /// Source: clusterctl v1.14 client/cluster/objectgraph.go; differs: there, the last dash of
-    /// `NAME-apiserver-etcd-client` is taken wrongly: here such Secrets belong to their Cluster.
+    /// Links objects by their owner references (by uid), the names of certificates and the references of Clusters. An
+    /// object with a repeated uid is added once.
+    /// Source: clusterctl v1.14 client/cluster/objectgraph.go; differs: clusterctl misreads the last dash of
+    /// `NAME-apiserver-etcd-client`; here such Secrets belong to their Cluster.
     pub fn new(mut objects: Vec<Facts>) -> Self {
         let mut seen = HashSet::new();
-        // An object without a uid was never on a server: it is nobody's double.
+        // An object without a uid was never on a server, so it is no duplicate.
         objects.retain(|facts| facts.uid.is_empty() || seen.insert(facts.uid.clone()));
         objects.sort_by(|a, b| place(a).cmp(&place(b)));
         let soft = soft_owners(&objects);
@@ -37,7 +37,7 @@ impl Graph {
     }
 }
 
-/// In this order nodes are.
+/// Returns the sort key of nodes.
 fn place(facts: &Facts) -> (&str, &str, &str, &str) {
     let key = &facts.key;
     (&key.kind, &key.namespace, &key.name, &key.group)
@@ -47,7 +47,7 @@ fn ids(objects: &[Facts]) -> impl Iterator<Item = (NodeId, &Facts)> {
     (0..).map(NodeId).zip(objects)
 }
 
-/// Tells every owner what it owns, once.
+/// Adds every owned object to its owners once.
 fn link(graph: &mut Graph) {
     let mut links: Vec<_> =
         graph.iter().flat_map(|(id, node)| node.all_owners().map(move |owner| (owner, id))).collect();
@@ -58,7 +58,7 @@ fn link(graph: &mut Graph) {
     }
 }
 
-/// For every object the one it belongs to without a reference.
+/// Returns the soft owner of every object.
 fn soft_owners(objects: &[Facts]) -> Vec<Option<NodeId>> {
     let places = |is: fn(&Content) -> bool| -> Places<'_> {
         let of_kind = ids(objects).filter(|(_, facts)| is(&facts.content));
@@ -78,7 +78,7 @@ fn soft_owners(objects: &[Facts]) -> Vec<Option<NodeId>> {
     objects.iter().map(soft).collect()
 }
 
-/// The Cluster a user's certificate is for, by its name.
+/// Returns the Cluster of a user-supplied certificate, by the name of the Secret.
 fn of_certificate(facts: &Facts, clusters: &Places<'_>) -> Option<NodeId> {
     PURPOSES.iter().find_map(|purpose| {
         let cluster = facts.key.name.strip_suffix(purpose)?.strip_suffix('-')?;

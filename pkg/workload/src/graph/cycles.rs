@@ -1,10 +1,10 @@
-//! Circles of owners.
+//! Cycles of owners.
 
 use std::collections::{HashMap, HashSet};
 
 use super::{Graph, NodeId};
 
-/// What is known of a node on the way: when it was reached, and the earliest node that is reached from it.
+/// The search state of a node: the time of the visit, and the earliest node that can be reached.
 #[derive(Clone, Copy)]
 struct Reached {
     at: usize,
@@ -12,17 +12,18 @@ struct Reached {
     is_open: bool,
 }
 
-/// Tarjan's search for nodes that reach each other, without recursion: chains of owners may be as long as they like.
+/// Tarjan's algorithm for strongly connected nodes, without recursion: chains of owners may have any length.
 struct Search<'g> {
     graph: &'g Graph,
     reached: Vec<Option<Reached>>,
-    /// Nodes of which it is not known yet whom they reach each other with.
+    /// Nodes whose component is not complete yet.
     open: Vec<NodeId>,
     count: usize,
     rings: Vec<Vec<NodeId>>,
 }
 
-/// A ring for each set of objects that own each other, hard or soft: from the first by id, each owned by the next.
+/// Returns a ring for each set of objects that own each other, hard or soft. A ring starts with the first object by id;
+/// the next object owns the previous one.
 pub(super) fn rings(graph: &Graph, among: &[NodeId]) -> Vec<Vec<NodeId>> {
     let reached = vec![None; if among.is_empty() { 0 } else { graph.nodes.len() }];
     let mut search = Search { graph, reached, open: Vec::new(), count: 0, rings: Vec::new() };
@@ -56,7 +57,7 @@ impl Search<'_> {
         }
     }
 
-    /// Notes a node and gives its owners, of which some are still to be looked at.
+    /// Enters a node, and returns its owners, which may be unvisited.
     fn enter(&mut self, id: NodeId) -> Vec<NodeId> {
         self.reached[id.index()] = Some(Reached { at: self.count, earliest: self.count, is_open: true });
         self.count += 1;
@@ -70,7 +71,7 @@ impl Search<'_> {
         }
     }
 
-    /// Goes back from a node whose owners have all been looked at.
+    /// Leaves a node after all its owners were visited.
     fn leave(&mut self, id: NodeId, to: Option<NodeId>) {
         let Some(Reached { at, earliest, .. }) = self.reached[id.index()] else { return };
         if let Some(before) = to {
@@ -90,7 +91,7 @@ impl Search<'_> {
     }
 }
 
-/// One ring through objects that all reach each other; none for a single one that does not own itself.
+/// Returns one ring through connected objects. None for a single object that does not own itself.
 fn ring(graph: &Graph, members: &[NodeId]) -> Option<Vec<NodeId>> {
     let members: HashSet<NodeId> = members.iter().copied().collect();
     let mut way = vec![members.iter().copied().min()?];

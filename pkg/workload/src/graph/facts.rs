@@ -2,70 +2,72 @@ use std::sync::Arc;
 
 use apply::{ApiKind, ObjectKey};
 
-/// What is known of an object without holding it.
+/// The facts of an object, without the object itself.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Which object.
+    /// The key of the object.
     pub key: ObjectKey,
-    /// Its kind, in the version the server stores it in.
+    /// The kind, in the storage version of the server.
     pub of: Arc<TypeFacts>,
-    /// Its uid.
+    /// The uid.
     pub uid: String,
-    /// Its version when it was seen.
+    /// The resource version of the observed object.
     pub resource_version: String,
-    /// Its owner references as they are written, in their order.
+    /// The owner references, unchanged and in their order.
     pub owners: Vec<OwnerRef>,
-    /// Whether it carries the label `clusterctl.cluster.x-k8s.io/move`, whatever the value.
+    /// True if the object has the label `clusterctl.cluster.x-k8s.io/move`, with any value.
     pub is_to_move: bool,
-    /// Whether it carries the label `clusterctl.cluster.x-k8s.io/move-hierarchy`, whatever the value.
+    /// True if the object has the label `clusterctl.cluster.x-k8s.io/move-hierarchy`, with any value.
     pub is_hierarchy: bool,
-    /// Whether a provider holds moves up: annotation `clusterctl.cluster.x-k8s.io/block-move`, whatever the value.
+    /// True if a provider blocks moves: annotation `clusterctl.cluster.x-k8s.io/block-move`, with any value.
     pub blocks_move: bool,
-    /// Whether it is being deleted.
+    /// True if the object is being deleted.
     pub is_going: bool,
-    /// Whether a move was about to delete it: annotation `clusterctl.cluster.x-k8s.io/delete-for-move`.
+    /// True if a move was about to delete the object: annotation `clusterctl.cluster.x-k8s.io/delete-for-move`.
     pub is_deleted_for_move: bool,
-    /// The run of a move that paused it: the value of annotation `capstan.dev/move`.
+    /// The run of a move that paused the object: the value of annotation `capstan.dev/move`.
     pub paused_by: Option<String>,
-    /// Whether it is paused: `spec.paused` of a Cluster, or annotation `cluster.x-k8s.io/paused`, whatever the value.
+    /// True if the object is paused: `spec.paused` of a Cluster, or annotation `cluster.x-k8s.io/paused` with any
+    /// value.
     pub is_paused: bool,
-    /// Whether its controller has said that it rests: condition `Paused`, `True` and not of an older generation. None where
-    /// nothing is said of it, or was read.
+    /// True if the controller has acknowledged the pause: condition `Paused` is `True` for the current generation. None
+    /// if the condition is missing or was not read.
     pub says_it_rests: Option<bool>,
-    /// Tools that would write it again when it is gone, by name: `Argo CD`, `Flux`, `Fleet`, `Helm`.
+    /// The tool that would create a deleted object again: `Argo CD`, `Flux`, `Fleet`, `Helm`.
     pub gitops: Option<&'static str>,
-    /// The Cluster it says it is of: label `cluster.x-k8s.io/cluster-name`. Has no say in what moves.
+    /// The Cluster in the label `cluster.x-k8s.io/cluster-name`. It does not affect moves.
     pub cluster_name: Option<String>,
-    /// Its `Ready` or `Available` condition, for drawings; none for kinds without content.
+    /// The condition `Ready` or `Available`, for drawings. None for kinds without content.
     pub condition: Option<ConditionFacts>,
-    /// What its kind adds.
+    /// The additional facts of the kind.
     pub content: Content,
 }
 
 impl Facts {
-    /// Whether it is being deleted, by something else than a move that was about to delete it.
+    /// True if the object is being deleted, and not by a move.
     pub fn is_just_going(&self) -> bool {
         self.is_going && !self.is_deleted_for_move
     }
 }
 
-/// A kind of objects that is looked at.
+/// A discovered kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeFacts {
-    /// The kind in the version its objects are stored in.
+    /// The kind in its storage version.
     pub kind: ApiKind,
-    /// Label `move` on the definition.
+    /// True if the definition has the label `move`.
     pub is_to_move: bool,
-    /// Root of a hierarchy: Cluster, ClusterClass, ClusterResourceSet, or label `move-hierarchy` on the definition.
+    /// True for roots of hierarchies: Cluster, ClusterClass, ClusterResourceSet, or the label `move-hierarchy` on the
+    /// definition.
     pub is_hierarchy: bool,
-    /// Whether it has status as a subresource.
+    /// True if the kind has a status subresource.
     pub has_status: bool,
-    /// The provider that installed the definition, by its label: `infrastructure-docker`.
+    /// The provider that installed the definition, from its label: `infrastructure-docker`.
     pub provider: Option<String>,
 }
 
 impl TypeFacts {
-    /// A kind without labels.
+    /// Returns a kind without labels.
     pub fn plain(kind: ApiKind) -> Self {
         Self { kind, is_to_move: false, is_hierarchy: false, has_status: false, provider: None }
     }
@@ -74,7 +76,7 @@ impl TypeFacts {
 /// An owner reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerRef {
-    /// `group/version`, as written.
+    /// The `group/version`, unchanged.
     pub api_version: String,
     /// The kind.
     pub kind: String,
@@ -82,69 +84,70 @@ pub struct OwnerRef {
     pub name: String,
     /// The uid.
     pub uid: String,
-    /// `controller`, as written.
+    /// The field `controller`, unchanged.
     pub controller: Option<bool>,
-    /// `blockOwnerDeletion`, as written.
+    /// The field `blockOwnerDeletion`, unchanged.
     pub block_owner_deletion: Option<bool>,
 }
 
 /// A condition, for drawings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionFacts {
-    /// `Ready`, `Available`.
+    /// The type: `Ready` or `Available`.
     pub kind: String,
-    /// `True`, `False`, `Unknown`.
+    /// The status: `True`, `False` or `Unknown`.
     pub status: String,
     /// The reason.
     pub reason: String,
 }
 
-/// What some kinds say beyond metadata.
+/// Facts of some kinds beyond metadata.
 #[derive(Clone, Debug, Default)]
 pub enum Content {
-    /// Nothing that matters.
+    /// No further facts.
     #[default]
     Plain,
     /// A Cluster.
     Cluster(ClusterFacts),
-    /// A ClusterClass; the templates it names belong to it by owner references.
+    /// A ClusterClass. Owner references link its templates.
     ClusterClass,
     /// A Machine.
     Machine {
-        /// Whether it has become a node.
+        /// True if the Machine has become a node.
         has_node: bool,
     },
     /// A control plane, MachineDeployment, MachineSet or MachinePool.
     Replicas(Replicas),
     /// A ClusterResourceSetBinding.
     Binding {
-        /// The Cluster it is about.
+        /// The Cluster of the binding.
         cluster: String,
     },
 }
 
-/// A Cluster.
+/// The facts of a Cluster.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterFacts {
     /// `status.initialization.infrastructureProvisioned`.
     pub infrastructure_provisioned: bool,
-    /// Condition `ControlPlaneInitialized`, and the field of status where it refers to a control plane.
+    /// True if the condition `ControlPlaneInitialized` is True, and the status field is set if the Cluster refers to a
+    /// control plane.
     pub control_plane_initialized: bool,
-    /// Namespace and name of its ClusterClass.
+    /// The namespace and name of its ClusterClass.
     pub class: Option<(String, String)>,
-    /// Its labels, to be chosen by.
+    /// The labels, for selections of Clusters.
     pub labels: Vec<(String, String)>,
 }
 
-/// How far a roll-out is.
+/// The progress of a rollout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replicas {
-    /// Wanted.
+    /// The desired number of machines.
     pub desired: i64,
-    /// There.
+    /// The current number of machines.
     pub current: i64,
-    /// Of the newest template; none where the kind does not tell.
+    /// The number of machines of the newest template. None if the kind does not report the number.
     pub up_to_date: Option<i64>,
-    /// Whether the controller has seen the last change: `status.observedGeneration`.
+    /// True if the controller has seen the last change: `status.observedGeneration`.
     pub is_observed: bool,
 }

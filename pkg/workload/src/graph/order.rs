@@ -1,16 +1,16 @@
-//! Owners before what they own, and what has no place in such an order.
+//! The order of owners before owned objects, and objects in cycles.
 
 use super::{Graph, NodeId, Selection};
 
-/// All objects in an order in which owners come first, as far as there is one.
+/// All objects in an order with owners first, as far as possible.
 pub(super) struct Order {
-    /// Every object behind all its owners.
+    /// Objects after all their owners.
     pub(super) sorted: Vec<NodeId>,
-    /// What is in a circle of owners, or below one.
+    /// Objects in a cycle of owners, or below one.
     pub(super) circular: Vec<NodeId>,
 }
 
-/// Puts owners, hard and soft, before what they own.
+/// Sorts owners, hard and soft, before the objects they own.
 pub(super) fn order(graph: &Graph) -> Order {
     let levels = levels(graph, |_| true);
     let sorted: Vec<NodeId> = levels.into_iter().flatten().collect();
@@ -23,14 +23,15 @@ pub(super) fn order(graph: &Graph) -> Order {
 }
 
 impl Graph {
-    /// What moves, in groups: owners, hard and soft, before what they own; by kind, namespace and name within a group.
-    /// A move creates group by group and deletes in reverse. Selected objects are all in exactly one group.
+    /// Returns the moved objects in groups. Owners, hard and soft, come before owned objects; a group is sorted by
+    /// kind, namespace and name. A move creates group by group, and deletes in reverse. Each selected object is in
+    /// exactly one group.
     pub fn groups(&self, selection: &Selection) -> Vec<Vec<NodeId>> {
         levels(self, |id| selection.moves(id))
     }
 }
 
-/// Some objects, each as soon as all its owners among them have come; by id within a level.
+/// Returns objects in levels, each object in the first level after all its owners. A level is sorted by id.
 fn levels(graph: &Graph, is_in: impl Fn(NodeId) -> bool) -> Vec<Vec<NodeId>> {
     let mut missing = vec![0_usize; graph.nodes.len()];
     let members = || graph.iter().filter(|(id, _)| is_in(*id));

@@ -1,4 +1,4 @@
-//! What moves, what stays, and why.
+//! The selection of a move: moved objects, remaining objects, and the reasons.
 
 mod candidates;
 mod kept;
@@ -8,29 +8,29 @@ use std::collections::BTreeSet;
 use self::candidates::Candidates;
 use super::{Graph, Node, NodeId, cycles, order};
 
-/// What is to be moved.
+/// The objects to move.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Out of these namespaces; all that were discovered when empty. Objects of the whole cluster always count.
+    /// The source namespaces; empty for all discovered namespaces. Cluster-scoped objects are always included.
     pub namespaces: BTreeSet<String>,
-    /// Only these Clusters, by namespace and name; none for all.
+    /// The chosen Clusters, by namespace and name. None for all Clusters.
     pub clusters: Option<BTreeSet<(String, String)>>,
-    /// What becomes of objects that are being deleted.
+    /// The policy for terminating objects.
     pub going: Going,
 }
 
-/// What becomes of objects that are being deleted, but for those an earlier move was about to delete.
+/// The policy for terminating objects, except objects that an earlier move was about to delete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Going {
-    /// They are selected as all others, for whoever refuses them.
+    /// Select terminating objects like all others, so that the caller can refuse them.
     #[default]
     Selected,
-    /// They stay, and with them what they own.
+    /// Exclude terminating objects, and the objects they own.
     LeftOut,
 }
 
 impl Choice {
-    /// Out of these namespaces the Clusters at these places, `namespace/name` each; none for all.
+    /// Returns a choice of Clusters in these namespaces, as `namespace/name`. None for all Clusters.
     pub fn of_places(namespaces: &BTreeSet<String>, clusters: Option<&BTreeSet<String>>) -> Self {
         let pair = |place: &String| {
             let (namespace, name) = place.split_once('/').unwrap_or(("", place));
@@ -44,86 +44,88 @@ impl Choice {
     }
 }
 
-/// What becomes of every object.
+/// The decisions for all objects.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// By node.
+    /// The decisions by node.
     fates: Vec<Fate>,
-    /// Clusters beyond the chosen ones that share objects with them which can neither be copied nor stay: the choice is
-    /// not closed. Each with an object they share; what is below that is not named.
+    /// Clusters outside the choice that share objects with chosen Clusters, if these objects can neither be copied nor
+    /// stay. Each Cluster comes with a shared object; objects below that object are omitted.
     pub shared: Vec<(NodeId, NodeId)>,
-    /// Owner references in a circle, once each.
+    /// Cycles of owner references, each once.
     pub cycles: Vec<Vec<NodeId>>,
 }
 
-/// What becomes of an object.
+/// The decision for an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is created on the target.
+    /// The object is created on the target.
     Moves {
-        /// Why.
+        /// The reason for the move.
         why: Included,
-        /// Why it stays on the source as well; none when it is deleted there.
+        /// The reason to keep the object on the source as well. None if the source object is deleted.
         kept: Option<KeptBecause>,
     },
-    /// It stays.
+    /// The object stays.
     Stays(Excluded),
 }
 
-/// Why an object moves.
+/// The reason why an object moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Included {
-    /// It is the root of a hierarchy: a Cluster, a ClusterClass, a ClusterResourceSet, or labelled so.
+    /// The object is the root of a hierarchy: a Cluster, a ClusterClass, a ClusterResourceSet, or a labelled object.
     Root,
-    /// It belongs to one, by owners or by name.
+    /// The object belongs to this root, by owners or by name.
     BelongsTo(NodeId),
-    /// It carries the label `move`.
+    /// The object has the label `move`.
     Labelled,
-    /// Its definition does.
+    /// The definition of its kind has the label `move`.
     KindLabelled,
 }
 
-/// Why an object that was moved is not deleted on the source.
+/// The reason why a moved object is not deleted on the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptBecause {
-    /// It is of the whole cluster, or belongs to what is: left alone on the target if it is there.
+    /// The object is cluster-scoped, or belongs to a cluster-scoped object. An existing object on the target is not
+    /// changed.
     Global,
-    /// Clusters that stay use it: a ClusterClass or ClusterResourceSet, and what belongs to it. With a choice of Clusters
-    /// also what was labelled and is of no Cluster: others may use it.
+    /// Remaining Clusters use the object: a ClusterClass or ClusterResourceSet, and its dependents. If Clusters were
+    /// chosen, labelled objects without a Cluster are kept too, because others may use them.
     StillUsed,
 }
 
-/// Why an object stays.
+/// The reason why an object stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Excluded {
-    /// Nothing links it to what moves.
+    /// No moved object is linked to it.
     NotLinked,
-    /// It is of another namespace, and was looked at for what it may belong to.
+    /// The object is in another namespace. It was only read to find its links.
     OtherNamespace,
-    /// It belongs to a Cluster that was not chosen.
+    /// The object belongs to a Cluster that was not chosen.
     NotChosen(NodeId),
-    /// It belongs to what moves, and one of its owners does not move.
+    /// The object belongs to a moved object, and one of its owners does not move.
     OwnerStays(NodeId),
-    /// It belongs to what moves, and one of its owners is not there or is of a kind that is not moved: `Kind name`.
+    /// The object belongs to a moved object, and one of its owners does not exist or has a kind that is not moved:
+    /// `Kind name`.
     OwnerMissing(String),
-    /// It, or an owner of it, owns itself.
+    /// The object, or one of its owners, owns itself.
     Cycle,
-    /// It is being deleted.
+    /// The object is being deleted.
     Going,
 }
 
 impl Selection {
-    /// What becomes of an object.
+    /// Returns the decision for an object.
     pub fn fate(&self, node: NodeId) -> &Fate {
         &self.fates[node.index()]
     }
 
-    /// Whether an object moves.
+    /// True if the object moves.
     pub fn moves(&self, node: NodeId) -> bool {
         matches!(self.fate(node), Fate::Moves { .. })
     }
 
-    /// What moves.
+    /// Returns the moved objects.
     pub fn moving(&self) -> impl Iterator<Item = NodeId> {
         (0..)
             .map(NodeId)
@@ -139,7 +141,7 @@ impl Choice {
         self.namespaces.is_empty() || namespace.is_empty() || self.namespaces.contains(namespace)
     }
 
-    /// Whether a Cluster is to move.
+    /// True if the Cluster was chosen.
     fn has_cluster(&self, node: &Node) -> bool {
         let key = &node.facts.key;
         let is_named = |clusters: &BTreeSet<_>| clusters.contains(&(key.namespace.clone(), key.name.clone()));
@@ -148,7 +150,7 @@ impl Choice {
 }
 
 impl Graph {
-    /// What becomes of every object when a choice of clusters is moved out of some namespaces.
+    /// Decides about every object for a choice of Clusters and namespaces.
     pub fn select(&self, choice: &Choice) -> Selection {
         let candidates = candidates::find(self, choice);
         let order = order::order(self);
@@ -167,7 +169,7 @@ impl Graph {
     }
 }
 
-/// What becomes of an object whose owners' fates are known: it moves when it is to and all its owners do.
+/// Decides about an object after its owners: the object moves if it is a candidate and all its owners move.
 fn fate(graph: &Graph, id: NodeId, choice: &Choice, candidates: &Candidates, fates: &[Fate]) -> Fate {
     let why = match candidates.of(id) {
         Ok(why) => why,

@@ -1,4 +1,4 @@
-//! The rules of a move, on facts alone.
+//! The rules of a move, tested on facts.
 
 pub(crate) mod builder;
 mod order;

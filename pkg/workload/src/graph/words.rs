@@ -1,9 +1,9 @@
-//! Why objects move and stay, in words.
+//! Texts for the reasons of moves.
 
 use super::{Excluded, Graph, Included, KeptBecause};
 
 impl Graph {
-    /// Why an object moves.
+    /// Returns the reason why an object moves.
     pub fn why_included(&self, why: &Included) -> String {
         match why {
             Included::Root => "moves by itself".to_owned(),
@@ -13,7 +13,7 @@ impl Graph {
         }
     }
 
-    /// Why an object stays.
+    /// Returns the reason why an object stays.
     pub fn why_excluded(&self, why: &Excluded) -> String {
         match why {
             Excluded::NotLinked => "nothing links it to what moves".to_owned(),
@@ -32,7 +32,7 @@ impl Graph {
 }
 
 impl KeptBecause {
-    /// Why an object that moves is not deleted on the source.
+    /// Returns the reason why a moved object is not deleted on the source.
     pub fn in_words(self) -> String {
         match self {
             Self::Global => "it is of the whole cluster".to_owned(),

@@ -24,7 +24,7 @@ async fn lab() -> (Fixture, ManagementCluster) {
     (lab, management)
 }
 
-/// A Cluster that its control plane has not come to.
+/// Returns a Cluster without a control plane yet.
 fn bare(name: &str) -> cluster_api::Object {
     object(kind::CLUSTER, &format!("team/{name}")).status(json!({"phase": "Provisioning"}))
 }
@@ -87,7 +87,7 @@ async fn what_is_waited_for_is_there_as_soon_as_it_is_made() {
     lab.create([bare("demo")]).await;
     let wait = KubeconfigRequest { wait: Some(Duration::from_mins(1)), ..request("demo") };
     let makes = async {
-        // First without the key, as by a controller that writes twice.
+        // The Secret first lacks the key, like that of a controller that writes twice.
         lab.create([secret("demo-kubeconfig", json!({}))]).await;
         lab.merge(kind::SECRET, "team/demo-kubeconfig", &json!({"stringData": {"value": "late"}})).await;
     };

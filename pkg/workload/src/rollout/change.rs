@@ -1,4 +1,4 @@
-//! One rollout is begun anew, paused or resumed.
+//! Restart, pause and resume of one rollout.
 
 use apply::{ApiKind, PatchOf, WriteMode};
 use inventory::{FIELD_MANAGER, ManagementCluster, definition_kind};
@@ -9,18 +9,18 @@ use serde_json::json;
 use super::{RolloutError, RolloutResource};
 use crate::{marks::PAUSED, rollout::resource::rollout_object};
 
-/// What to do with a rollout.
+/// The change of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RolloutChange {
-    /// All machines are replaced, though nothing of them has changed.
+    /// Replace all machines, although their specification has not changed.
     Restart,
-    /// Nothing more is done.
+    /// Stop the rollout.
     Pause,
-    /// What was paused goes on.
+    /// Resume a paused rollout.
     Resume,
 }
 
-/// Where a kind keeps the time from which on older machines are replaced.
+/// The field with the time from which older machines are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum After {
     /// `spec.rollout.after`
@@ -29,18 +29,18 @@ enum After {
     Older,
 }
 
-/// The annotation by which an object is paused, as a JSON pointer has it.
+/// The annotation that pauses an object, as a JSON pointer.
 const PAUSED_POINTER: &str = "/metadata/annotations/cluster.x-k8s.io~1paused";
-/// Label on what a managed topology makes.
+/// The label of objects of a managed topology.
 const TOPOLOGY_OWNED: &str = "topology.cluster.x-k8s.io/owned";
-/// Label on what belongs to a Cluster.
+/// The label of objects of a Cluster.
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
 
-/// Changes the rollout of an object that may be changed so. Two requests; one more for a restart of a kind that is not
-/// known to have the field for it. A restart of a part of a managed topology is told with a warning.
+/// Changes the rollout of an object, if its state allows the change. This takes two requests, and one more for a
+/// restart of a kind whose field is not known. A restart in a managed topology causes a warning.
 /// Source: clusterctl v1.14 client/alpha (rollout_restarter, rollout_pauser, rollout_resumer): the same patches.
 /// # Errors
-/// When it is not there, or its state does not allow the change: then nothing was written. A dry run sends no patch.
+/// A missing object, or a state that does not allow the change. Nothing was written then. A dry run sends no patch.
 pub async fn change_rollout(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
@@ -56,7 +56,7 @@ pub async fn change_rollout(
         RolloutChange::Pause => pause(resource, &object)?,
         RolloutChange::Resume => resume(resource, &object)?,
     };
-    // Of all that is changed here a topology sets this alone, where its Cluster names a time.
+    // The topology sets only this field itself, if its Cluster names a time.
     if change == RolloutChange::Restart && object.label(TOPOLOGY_OWNED).is_some() {
         cluster.warn(of_topology(resource, &object));
     }
@@ -81,8 +81,8 @@ async fn restart_field(
     after.ok_or_else(|| RolloutError::NoRestart { object: resource.key() })
 }
 
-/// Finds the field in the schema of a version. A schema that takes everything says nothing: whoever rolls out by the
-/// field has it there.
+/// Finds the field in the schema of a version. None if the schema does not define the field, even if it accepts unknown
+/// fields: kinds that use the field define it.
 fn after_in(definition: &Object, version: &str) -> Option<After> {
     let versions = definition.get(&["spec", "versions"])?.as_array()?;
     let version = versions.iter().find(|served| served["name"] == version)?;
@@ -139,7 +139,7 @@ fn resume(resource: &RolloutResource, object: &Object) -> Result<Value, RolloutE
     })
 }
 
-/// Whether it is paused by what `pause` sets: a MachineDeployment has a field, all else the annotation.
+/// True if the object is paused in the way of `pause`: a field of a MachineDeployment, or else the annotation.
 pub(super) fn is_paused(resource: &RolloutResource, object: &Object) -> bool {
     if is_deployment(resource) {
         object.get(&["spec", "paused"]).is_some_and(|paused| *paused == true)
@@ -148,7 +148,7 @@ pub(super) fn is_paused(resource: &RolloutResource, object: &Object) -> bool {
     }
 }
 
-/// The time from which on older machines are replaced, as it is written, and when that is.
+/// Returns the time from which older machines are replaced, as text and as a timestamp.
 pub(super) fn rollout_after(object: &Object) -> Option<(&str, Timestamp)> {
     let current = object.get(&["spec", "rollout", "after"]);
     let text = current.or_else(|| object.get(&["spec", "rolloutAfter"]))?.as_str()?;

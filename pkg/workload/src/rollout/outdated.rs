@@ -1,8 +1,8 @@
-//! Machines that a rollout has yet to replace, whatever the status of the object counts.
+//! Machines that a rollout has yet to replace, independent of the object's status.
 //!
-//! The controller of MachineDeployments observes a change before it knows its effect: it adds up counts of MachineSets,
-//! and those judge their Machines later. Right after a restart the status therefore names the new generation and calls
-//! every Machine up to date.
+//! The controller of MachineDeployments observes a change before its effect. It adds up the counts of MachineSets,
+//! which evaluate their Machines later. Right after a restart, the status therefore has the new generation and counts
+//! every Machine as up to date.
 //! Source: Cluster API v1.11 `internal/controllers/machinedeployment` (setReplicas) and `machineset`
 //! (newMachineUpToDateCondition).
 
@@ -17,14 +17,14 @@ use super::{
     change::{is_deployment, rollout_after},
 };
 
-/// Fields of a machine template whose change replaces Machines: in a MachineDeployment as in its MachineSets.
+/// Fields of a machine template whose change replaces Machines, in MachineDeployments and MachineSets.
 const TEMPLATE_FIELDS: [&[&str]; 3] = [
     &["spec", "template", "spec", "version"],
     &["spec", "template", "spec", "bootstrap", "configRef", "name"],
     &["spec", "template", "spec", "infrastructureRef", "name"],
 ];
 
-/// Counts Machines that are older than the last change of their MachineDeployment or control plane. One request.
+/// Counts Machines that are older than the last change of their MachineDeployment or control plane, with one request.
 pub(super) async fn outdated_machines(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
@@ -53,8 +53,8 @@ pub(super) async fn outdated_machines(
     }
 }
 
-/// True if an object was there before the time from which on older ones are replaced, and that time has come. Times are
-/// whole seconds: an object of the same second may be of either.
+/// True if an object was created before the time from which older objects are replaced, and that time has come. Times
+/// are whole seconds, so an object of the same second may be on either side.
 fn is_older(holder: &Object, object: &Object, now: Timestamp) -> bool {
     let created = object.get(&["metadata", "creationTimestamp"]).and_then(Value::as_str);
     let created = created.and_then(|created| created.parse::<Timestamp>().ok());

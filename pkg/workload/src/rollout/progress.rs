@@ -1,4 +1,4 @@
-//! How far a rollout is, judged by what its object says.
+//! The progress of a rollout, derived from the status of its object.
 
 use apply::ObjectKey;
 use jiff::Timestamp;
@@ -9,40 +9,40 @@ use super::{
     change::{is_paused, rollout_after},
 };
 
-/// How far a rollout is.
+/// The progress of a rollout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RolloutProgress {
-    /// Of which object.
+    /// The object of the rollout.
     pub object: ObjectKey,
-    /// In a word.
+    /// The state in one word.
     pub state: RolloutState,
-    /// In a sentence: what is still to come, or when the next one begins; empty when there is nothing to say.
+    /// The state in one sentence: the remaining work, or the time of the next rollout. Empty without either.
     pub message: String,
-    /// How many machines there are to be; none where the kind does not count any.
+    /// The desired number of machines. None if the kind does not count machines.
     pub desired: Option<u64>,
-    /// How many there are, old ones included.
+    /// The number of machines, including old ones.
     pub replicas: Option<u64>,
-    /// How many are as they are to be.
+    /// The number of up-to-date machines.
     pub up_to_date: Option<u64>,
-    /// How many are available.
+    /// The number of available machines.
     pub available: Option<u64>,
 }
 
 /// The state of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RolloutState {
-    /// All machines are as they are to be, and available.
+    /// All machines are up to date and available.
     Complete,
-    /// They are not yet.
+    /// Some machines are not up to date or not available.
     Progressing,
-    /// They are not, and nothing is done about it.
+    /// Some machines are not up to date or not available, and the rollout is paused.
     Paused,
-    /// The object is going.
+    /// The object is being deleted.
     Deleting,
 }
 
 impl RolloutState {
-    /// The word for people and scripts.
+    /// Returns the word for people and scripts.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -54,13 +54,13 @@ impl RolloutState {
 }
 
 impl RolloutProgress {
-    /// Whether nothing is left to do.
+    /// True if the rollout is complete.
     pub fn is_complete(&self) -> bool {
         self.state == RolloutState::Complete
     }
 
-    /// The progress by the status of an object. `outdated` Machines are known to be yet to replace, even if the status does
-    /// not say so.
+    /// Returns the progress from the status of an object. `outdated` Machines are still to be replaced, even if the
+    /// status does not show them.
     pub(super) fn of(resource: &RolloutResource, object: &Object, outdated: u64, now: Timestamp) -> Self {
         let mut counts = Counts::of(object);
         counts.up_to_date = counts.up_to_date.map(|count| count.saturating_sub(outdated));
@@ -80,7 +80,7 @@ impl RolloutProgress {
     }
 }
 
-/// Machines, as far as an object counts them.
+/// Counts of machines, as far as an object reports them.
 struct Counts {
     desired: Option<u64>,
     replicas: Option<u64>,
@@ -89,7 +89,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Objects of contract v1beta1 have other names for some.
+    /// Reads the counts; some have other names in contract v1beta1.
     fn of(object: &Object) -> Self {
         let count = |path: &[&str]| object.get(path).and_then(Value::as_u64);
         let status = |field, older| count(&["status", field]).or_else(|| count(&["status", older]));
@@ -102,7 +102,7 @@ impl Counts {
     }
 }
 
-/// The first thing that is still to come; none when all is done.
+/// Returns the first remaining work. None if the rollout is complete.
 fn outstanding(object: &Object, counts: &Counts) -> Option<String> {
     if !is_observed(object) {
         return Some("its controller has not seen the newest change yet".to_owned());
@@ -112,7 +112,7 @@ fn outstanding(object: &Object, counts: &Counts) -> Option<String> {
             let count = count.filter(|count| *count < desired)?;
             Some(format!("{count} of {} {what}", machines(desired)))
         };
-        // A status that does not count at all counts none.
+        // A status without any count stands for no machines.
         let there = Some(counts.replicas.unwrap_or(0));
         let outstanding = lacks(counts.up_to_date, "up to date").or_else(|| lacks(there, "there"));
         if let Some(message) = outstanding {
@@ -138,7 +138,7 @@ fn outstanding(object: &Object, counts: &Counts) -> Option<String> {
     }
 }
 
-/// A controller that does not tell what it has seen is believed to have seen all.
+/// True if the controller has seen the newest change, or does not report an observed generation.
 fn is_observed(object: &Object) -> bool {
     let number = |path: &[&str]| object.get(path).and_then(Value::as_i64);
     match (number(&["metadata", "generation"]), number(&["status", "observedGeneration"])) {
@@ -147,7 +147,7 @@ fn is_observed(object: &Object) -> bool {
     }
 }
 
-/// The message of a condition that is true; in both forms that contract v1beta1 has them.
+/// Returns the message of a condition that is True, in both forms of contract v1beta1.
 fn condition<'a>(object: &'a Object, kind: &str) -> Option<&'a str> {
     let places: [&[&str]; 2] = [&["status", "conditions"], &["status", "v1beta2", "conditions"]];
     let conditions = places.iter().filter_map(|place| object.get(place)?.as_array()).flatten();
@@ -156,7 +156,7 @@ fn condition<'a>(object: &'a Object, kind: &str) -> Option<&'a str> {
     holding.next().map(|condition| condition["message"].as_str().unwrap_or_default())
 }
 
-/// When the next rollout begins by itself.
+/// Returns the time of the next scheduled rollout as text.
 fn next(object: &Object, now: Timestamp) -> String {
     match rollout_after(object) {
         Some((after, time)) if time > now => format!("the next one begins at {after}"),
@@ -168,7 +168,7 @@ fn machines(count: u64) -> String {
     if count == 1 { "1 machine".to_owned() } else { format!("{count} machines") }
 }
 
-/// Providers of managed control planes leave the `v` out on one side or the other.
+/// Removes the `v`, which providers of managed control planes omit in some fields.
 fn plain(version: &str) -> &str {
     version.trim_start_matches('v')
 }

@@ -1,4 +1,4 @@
-//! What is typed, and which objects it means.
+//! Resource arguments, and the objects they name.
 
 use api::{Contract, near_names};
 use apply::{ApiError, ApiKind, GroupKind, Kinds, List, ObjectKey};
@@ -7,7 +7,7 @@ use manifest::Object;
 
 use super::RolloutError;
 
-/// `RESOURCE/NAME` as it is typed.
+/// An argument `RESOURCE/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceRef {
     /// The type in lower case: `machinedeployment`, `md`, `machinedeployments.cluster.x-k8s.io`.
@@ -16,15 +16,15 @@ pub struct ResourceRef {
     pub name: String,
 }
 
-/// A word that is not `RESOURCE/NAME`.
+/// An argument that is not `RESOURCE/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is not of the form RESOURCE/NAME")]
 pub struct InvalidResource {
-    /// As it was typed.
+    /// The given word.
     pub word: String,
 }
 
-/// An object whose rollouts can be changed. It need not be there.
+/// An object whose rollouts can be changed. It need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RolloutResource {
     pub(super) kind: ApiKind,
@@ -32,9 +32,8 @@ pub struct RolloutResource {
     pub(super) name: String,
 }
 
-/// A kind every management cluster has.
+/// A kind of every management cluster.
 struct Known {
-    /// Its short name.
     short: &'static str,
     group: &'static str,
     kind: &'static str,
@@ -54,10 +53,10 @@ const KNOWN: [Known; 3] = [
 ];
 
 impl ResourceRef {
-    /// Reads a word. Case does not count, in names neither: those of objects have none.
+    /// Parses an argument. Case is ignored, also in names, because names of objects are in lower case.
     /// Source: clusterctl v1.14 client/rollout.go and internal/util/obj_refs.go.
     /// # Errors
-    /// When it has no slash, more than one, or nothing on a side of it.
+    /// A word without a slash, with several slashes, or with an empty part.
     pub fn parse(word: &str) -> Result<Self, InvalidResource> {
         let lower = word.to_lowercase();
         match lower.split_once('/') {
@@ -70,7 +69,7 @@ impl ResourceRef {
 }
 
 impl RolloutResource {
-    /// The object, for messages.
+    /// Returns the key of the object, for messages.
     pub fn key(&self) -> ObjectKey {
         ObjectKey {
             group: self.kind.group.clone(),
@@ -80,16 +79,16 @@ impl RolloutResource {
         }
     }
 
-    /// Whether it is one of the kinds whose fields need not be looked up.
+    /// True if the object is of this known kind, whose fields need no discovery.
     pub(super) fn is_kind(&self, group: &str, kind: &str) -> bool {
         self.kind.group == group && self.kind.kind == kind
     }
 }
 
-/// Tells which objects are meant, in the order they were typed. The server is asked only about types that are not those
-/// of Cluster API itself; every kind `…ControlPlane` of a group of Cluster API is one more.
+/// Returns the named objects, in the order of the arguments. Types of Cluster API itself need no request to the server.
+/// Every kind `…ControlPlane` in a group of Cluster API is a valid type.
 /// # Errors
-/// `Unknown` and `Ambiguous` about a type. Whether the objects are there is not looked at.
+/// `Unknown` and `Ambiguous` for a type. Missing objects are no error here.
 pub async fn rollout_resources(
     cluster: &ManagementCluster,
     namespace: &str,
@@ -106,9 +105,9 @@ pub async fn rollout_resources(
     Ok(resources)
 }
 
-/// Names of objects of a type, for completion.
+/// Returns the names of objects of a type, for completion.
 /// # Errors
-/// As for resources; and when they cannot be listed.
+/// An invalid type, or a failed list.
 pub async fn rollout_names(
     cluster: &ManagementCluster,
     namespace: &str,
@@ -120,7 +119,6 @@ pub async fn rollout_names(
     Ok(objects.iter().map(|object| object.name().to_owned()).collect())
 }
 
-/// Reads the object.
 pub(super) async fn rollout_object(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
@@ -132,7 +130,7 @@ pub(super) async fn rollout_object(
     }
 }
 
-/// The object may be missing, or its kind in this version.
+/// Finds out if the object is missing, or its kind in this version.
 async fn why_not_found(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
@@ -171,7 +169,7 @@ fn known(typed: &str) -> Option<ApiKind> {
     Some(served(known.group, Contract::CURRENT, known.kind, known.plural, true))
 }
 
-/// Whether a type is meant by its singular or plural, alone or with its group.
+/// True if a type is the singular or plural of a kind, with or without its group.
 fn is_called(typed: &str, singular: &str, plural: &str, group: &str) -> bool {
     let (name, typed_group) =
         typed.split_once('.').map_or((typed, None), |(name, group)| (name, Some(group)));
@@ -202,8 +200,8 @@ fn control_plane(kinds: &Kinds, typed: &str) -> Result<ApiKind, RolloutError> {
     }
 }
 
-/// Kinds of control planes are called so, and are in a group of Cluster API: that of control planes, or, for some managed
-/// ones, that of infrastructure.
+/// True for kinds of control planes: a name `…ControlPlane` in a group of Cluster API. That is the group of control
+/// planes, or, for some managed control planes, the group of infrastructure.
 /// Source: Cluster API v1.14 book, contract rules for ControlPlane.
 fn is_control_plane(kind: &ApiKind) -> bool {
     let GroupKind { group, kind: name } = kind.group_kind();

@@ -22,14 +22,14 @@ const OLD: Kind =
 const POOL: Kind = Kind::new("cluster.x-k8s.io", "v1beta2", "MachinePool", "machinepools");
 
 async fn lab(controllers: Switches) -> (Fixture, ManagementCluster) {
-    // What a restart finds is years old: what is of the same second is not replaced.
+    // The machines are years old before a restart, because a restart does not replace machines of the same second.
     let lab = Fixture::builder().controllers(controllers).clock_at("2020-01-01T00:00:00Z").start().await;
     cluster_api::install(&lab).await;
     let management = management_cluster(&lab).await;
     (lab, management)
 }
 
-/// A definition with these fields in its `spec`.
+/// Returns a definition with these fields in its `spec`.
 fn definition(kind: Kind, spec: &Value) -> cluster_api::Object {
     let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {
         "spec": {"type": "object", "properties": spec},
@@ -253,7 +253,7 @@ async fn rollout_is_not_complete_while_its_status_counts_outdated_machines() {
         }
         let mut progress = Vec::new();
         for (kind, name) in kinds {
-            // The controller has seen the change; its counts are those of before.
+            // The controller has seen the change, and its counts are still the old ones.
             let live = lab.get(kind, &format!("team/{name}")).await.unwrap();
             let mut status = live["status"].clone();
             status["observedGeneration"] = live["metadata"]["generation"].clone();
@@ -325,7 +325,7 @@ async fn what_goes_while_it_is_watched_ends_the_wait() {
     let goes = async {
         told.notified().await;
         lab.merge(kind, "team/a-md", &wanted(4)).await;
-        // Now it is told by the watch.
+        // The watch now reports the object.
         told.notified().await;
         lab.delete(kind, "team/a-md").await;
     };

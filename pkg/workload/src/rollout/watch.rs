@@ -1,4 +1,4 @@
-//! Looking at rollouts, once or until they are complete.
+//! Progress of rollouts, once or until they are complete.
 
 use std::time::Duration;
 
@@ -12,12 +12,13 @@ use tokio::time::{Instant, timeout_at};
 use super::{RolloutError, RolloutProgress, RolloutResource};
 use crate::rollout::{outdated::outdated_machines, resource::rollout_object};
 
-/// After so long without a change it is looked anew: an object that went before its watch began is never told as gone.
+/// The time without changes after which objects are read again. A watch never reports an object that was deleted before
+/// the watch began.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// How far rollouts are, in the order of the resources.
+/// Returns the progress of rollouts, in the order of the resources.
 /// # Errors
-/// When one of the objects is not there.
+/// A missing object.
 pub async fn rollout_progress(
     cluster: &ManagementCluster,
     resources: &[RolloutResource],
@@ -29,17 +30,17 @@ pub async fn rollout_progress(
     try_join_all(resources.iter().map(one)).await
 }
 
-/// The same, waiting until all of them are complete or the time is over. `changed` is told each that is not complete, at
-/// first and whenever it says something else, and each that has become complete.
+/// Waits until all rollouts are complete or the time is over, and returns their progress. `changed` receives each
+/// incomplete rollout at first, each changed one, and each that becomes complete.
 /// # Errors
-/// When one of the objects is not there, or goes.
+/// A missing or deleted object.
 pub async fn watch_rollouts(
     cluster: &ManagementCluster,
     resources: &[RolloutResource],
     timeout: Option<Duration>,
     mut changed: impl FnMut(&RolloutProgress),
 ) -> Result<Vec<RolloutProgress>, RolloutError> {
-    // A time that never comes for those who wait for ever.
+    // Without a timeout, the deadline is far in the future.
     let until = Instant::now() + timeout.unwrap_or(Duration::from_hours(24 * 365));
     let mut progress = rollout_progress(cluster, resources).await?;
     progress.iter().filter(|one| !one.is_complete()).for_each(&mut changed);
@@ -79,7 +80,7 @@ async fn progress_after(
     }
 }
 
-/// Judges an object by its status, and by its Machines before it is called complete.
+/// Evaluates an object by its status, and also by its Machines before it counts as complete.
 async fn progress_of(
     cluster: &ManagementCluster,
     resource: &RolloutResource,

@@ -7,7 +7,7 @@ use manifest::Value;
 
 use super::{by_field, change, find, text_of};
 
-/// The places of a Pod spec in an object.
+/// The paths of a Pod spec in an object.
 const PODS: [&str; 3] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/spec"];
 const LISTS: [&str; 2] = ["containers", "initContainers"];
 
@@ -63,7 +63,7 @@ fn without<'a>(list: &'a [String], other: &[String]) -> Vec<&'a String> {
     list.iter().filter(|argument| !other.contains(argument)).collect()
 }
 
-/// The same flag with another value, where both lists have the flag once.
+/// Returns the same flag with another value, if the flag occurs once in both lists.
 fn counterpart<'a>(argument: &str, own: &[&String], others: &[&'a String]) -> Option<&'a String> {
     if !argument.starts_with('-') || !argument.contains('=') {
         return None;
@@ -76,7 +76,7 @@ fn counterpart<'a>(argument: &str, own: &[&String], others: &[&'a String]) -> Op
     }
 }
 
-/// The name of a flag with a value: `--v` of `--v=2`.
+/// Returns the name of a flag with a value: `--v` of `--v=2`.
 fn flag(argument: &str) -> &str {
     argument.split_once('=').map_or(argument, |(flag, _)| flag)
 }
@@ -113,8 +113,8 @@ fn push(
     changes.push(ObjectChange { rule, ..change(part, container, before, after) });
 }
 
-/// Gives containers of before the summarised fields of those of the same name after. The order of arguments and variables may
-/// matter: lists that differ in nothing else stay different.
+/// Copies the summarised fields of each new container to the old container of the same name. The order of arguments and
+/// variables may matter, so lists that differ only in their order stay different.
 fn make_equal(before: &mut Value, after: &Value, list: &str) {
     let after = after.pointer(list).cloned();
     let Some(Value::Array(before)) = before.pointer_mut(list) else { return };

@@ -7,7 +7,7 @@ use manifest::Value;
 
 use super::{by_field, change, find, schema, text_of};
 
-/// The fields of a version beside its schema, its columns and `served`.
+/// The fields of a version besides its schema, its columns and `served`.
 const SETTINGS: [&str; 2] = ["selectableFields", "subresources"];
 
 pub(super) fn take(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
@@ -34,7 +34,7 @@ pub(super) fn take(before: &mut Value, after: &mut Value, changes: &mut Vec<Obje
     }
 }
 
-/// Takes out another strategy of conversion; a webhook elsewhere is left to the diff.
+/// Removes a change of the conversion strategy. The diff shows a changed webhook.
 fn conversion(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
     let strategy = |object: &Value| object.pointer("/spec/conversion/strategy").map(text_of);
     let (old, new) = (strategy(before), strategy(after));
@@ -54,7 +54,7 @@ fn is_definition(object: &Value) -> bool {
     group.starts_with("apiextensions.k8s.io/") && object["kind"] == "CustomResourceDefinition"
 }
 
-/// The states of a version: `served, storage`.
+/// Returns the states of a version: `served, storage`.
 fn states(version: &Value) -> String {
     let is = |field: &str| version[field] == true;
     let served = if is("served") { "served" } else { "not served" };
@@ -63,7 +63,7 @@ fn states(version: &Value) -> String {
     [Some(served), storage, deprecated].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Compares a version that both have.
+/// Compares a version that exists in both definitions.
 fn compare(name: &str, old: &Value, new: &Value, changes: &mut Vec<ObjectChange>) {
     let from = changes.len();
     schema::compare(old.pointer("/schema/openAPIV3Schema"), new.pointer("/schema/openAPIV3Schema"), changes);
@@ -80,7 +80,7 @@ fn compare(name: &str, old: &Value, new: &Value, changes: &mut Vec<ObjectChange>
     }
 }
 
-/// A description whose words matter to nobody who plans.
+/// Returns the change of a description without its text, which does not matter to a plan.
 pub(super) fn change_of_text(name: &str) -> ObjectChange {
     ObjectChange { effect: ChangeEffect::Changed, ..change(ChangedPart::Description, name, None, None) }
 }

@@ -7,7 +7,7 @@ use manifest::Value;
 
 use super::change;
 
-/// The most resources that the rules of a role may add up to; rules of more are left to the diff.
+/// The maximum of resources in the rules of a role. The diff shows larger rules.
 const MAX_RESOURCES: usize = 10_000;
 
 /// Verbs by resource.
@@ -46,7 +46,7 @@ fn is_role(object: &Value) -> bool {
         && matches!(object["kind"].as_str(), Some("Role" | "ClusterRole"))
 }
 
-/// Everything that a role allows; none when that is too much to list.
+/// Returns everything that a role allows. None if the rules exceed `MAX_RESOURCES`.
 fn allowed(role: &Value) -> Option<Allowed> {
     let mut allowed = Allowed::new();
     for rule in role["rules"].as_array().map_or(&[][..], Vec::as_slice) {

@@ -1,4 +1,4 @@
-//! The fields of definitions, and the rules for their values.
+//! The fields of definitions, and the validation of their values.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use manifest::{Map, Value};
 
 use super::{change, definition::change_of_text, text_of};
 
-/// Compares the schemas of one version. A field that comes or goes is one change, whatever it holds.
+/// Compares the schemas of one version. An added or removed field is one change, including its subfields.
 pub(super) fn compare(old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
     node("", old.unwrap_or(&Value::Null), new.unwrap_or(&Value::Null), changes);
 }
@@ -58,7 +58,7 @@ fn properties(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mu
     }
 }
 
-/// Compares required fields, or the values that are allowed: each that comes or goes is a change.
+/// Compares required fields or allowed values; each added or removed entry is a change.
 fn list(
     path: &str,
     key: &str,
@@ -89,7 +89,7 @@ fn list(
     }
 }
 
-/// Compares CEL rules by their text; another message is another description.
+/// Compares CEL rules by their text; a changed message counts as a changed description.
 fn rules(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
     let texts = |list: Option<&Value>| -> BTreeSet<String> {
         let all = list.and_then(Value::as_array).into_iter().flatten();
@@ -117,7 +117,7 @@ fn rule(
     ObjectChange { effect, rule, ..change(ChangedPart::Validation, path, before, after) }
 }
 
-/// The effect of another value of a rule on the values of the field.
+/// Returns the effect of a changed rule on the allowed values of the field.
 fn effect(key: &str, old: Option<&Value>, new: Option<&Value>) -> ChangeEffect {
     let is_on = |value: Option<&Value>| value.is_some_and(|value| *value == true);
     let tightened_if = |is: bool| if is { ChangeEffect::Tightened } else { ChangeEffect::Loosened };

@@ -9,7 +9,7 @@ fn summary(before: Value, after: Value) -> Summary {
     summarise(&Change { before: object(before), after: object(after) })
 }
 
-/// `effect part name rule: before to after`, as short as it can be.
+/// Formats a change as `effect part name rule: before to after`, without empty parts.
 fn line(change: &ObjectChange) -> String {
     let effect = match change.effect {
         ChangeEffect::Tightened => "tightened",
@@ -39,7 +39,7 @@ fn definition(versions: &Value) -> Value {
     })
 }
 
-/// A definition whose only version has this schema for its `spec`.
+/// Returns a definition whose only version has this schema for its `spec`.
 fn with_spec(spec: &Value) -> Value {
     let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}});
     definition(&json!([{"name": "v1", "served": true, "storage": true, "schema": schema}]))

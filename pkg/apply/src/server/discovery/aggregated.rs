@@ -1,4 +1,4 @@
-//! All of a server's groups in one answer.
+//! Aggregated discovery: all groups of a server in one answer.
 //! Source: KEP-3352, `apidiscovery.k8s.io/v2`.
 
 use serde::Deserialize;
@@ -34,7 +34,7 @@ struct Served {
     freshness: String,
 }
 
-/// Subresources lie below it and are not read.
+/// A resource. Its subresources are not read.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Collection {
@@ -51,8 +51,8 @@ struct ResponseKind {
     kind: String,
 }
 
-/// Adds what an answer tells. What is stale is what the server knew before the API behind it fell silent: better than
-/// nothing, and broken.
+/// Adds the kinds of an answer. Stale kinds were known before the API behind them stopped answering. They are added,
+/// and their group is noted as broken.
 pub(super) fn add(kinds: &mut Kinds, groups: Groups) {
     for Group { metadata, versions } in groups.items {
         let group = metadata.name;
@@ -61,7 +61,7 @@ pub(super) fn add(kinds: &mut Kinds, groups: Groups) {
                 kinds.add_broken(format!("{group}/{version}"));
             }
             for resource in resources {
-                // A resource that is nothing but a place for subresources.
+                // A resource without a kind only contains subresources.
                 let Some(kind) = resource.response_kind.filter(|kind| !kind.kind.is_empty()) else {
                     continue;
                 };

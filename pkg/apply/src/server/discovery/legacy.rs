@@ -1,4 +1,4 @@
-//! The groups of a server one by one, as servers before 1.27 tell them.
+//! Discovery group by group, for servers before 1.27.
 
 use bytes::Bytes;
 use futures::future::try_join_all;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{ApiError, ApiKind, Kinds, Server, server::call::Call};
 
-/// The answer of `/api` and that of `/apis`.
+/// The answer of `/api` or `/apis`.
 #[derive(Debug, Deserialize)]
 struct Roots {
     #[serde(default)]
@@ -45,7 +45,7 @@ struct Resource {
     verbs: Vec<String>,
 }
 
-/// Adds what one of the two roots leads to; every version is asked side by side.
+/// Adds the kinds of one of the two roots; all versions are requested concurrently.
 pub(super) async fn add(
     kinds: &mut Kinds,
     server: &Server,
@@ -62,7 +62,7 @@ pub(super) async fn add(
             kinds.add_broken(format!("{group}/{version}"));
             continue;
         };
-        // Names with a `/` are those of subresources.
+        // Names with a `/` are names of subresources.
         for resource in resources.resources.into_iter().filter(|resource| !resource.name.contains('/')) {
             kinds.add(ApiKind {
                 group: group.clone(),
@@ -77,7 +77,7 @@ pub(super) async fn add(
     Ok(())
 }
 
-/// Groups and versions, the preferred version of each group first.
+/// Returns groups and versions, the preferred version of each group first.
 fn places(roots: Roots) -> Vec<(String, String)> {
     let mut places: Vec<_> = roots.versions.into_iter().map(|version| (String::new(), version)).collect();
     for Group { name, versions, preferred_version } in roots.groups {
@@ -90,7 +90,7 @@ fn places(roots: Roots) -> Vec<(String, String)> {
     places
 }
 
-/// None when the API behind it does not answer.
+/// Requests the resources of one version. None if the API behind it does not answer.
 async fn ask(server: &Server, group: &str, version: &str) -> Result<Option<Resources>, ApiError> {
     let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
     let call = Call::get(format!("ask what `{group}/{version}` serves"), format!("{root}/{version}"));

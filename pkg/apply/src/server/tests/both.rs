@@ -1,4 +1,4 @@
-//! The same on the sandbox and on a real API server, where this machine has one.
+//! Tests on the sandbox and on a real API server, if this machine has one.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ async fn writes_onto_versions(server: &Server) {
     let onto = Apply { onto: Onto::Revision(Revision::of(&first)), ..Apply::default() };
     server.apply(kind, &config_map("a", "2"), MANAGER, onto.clone()).await.unwrap();
     assert!(server.apply(kind, &config_map("a", "3"), MANAGER, onto).await.unwrap_err().is_conflict());
-    // An object as it was read can be applied again: what the server keeps in it is left out.
+    // A returned object can be applied again: fields of the server are left out.
     server.apply(kind, &first, MANAGER, Apply::default()).await.unwrap();
     server.apply(kind, &config_map("a", "2"), MANAGER, Apply::default()).await.unwrap();
     assert!(server.replace(kind, &first, MANAGER, WriteMode::Real).await.unwrap_err().is_conflict());
@@ -92,7 +92,7 @@ async fn deletions(server: &Server) {
     let freed = json!({"metadata": {"finalizers": null}});
     server.patch(kind, "default", "held", &freed, MANAGER, PatchOf::Object).await.unwrap();
     assert_eq!(server.delete(kind, "default", "held", None).await.unwrap(), Deletion::Gone);
-    // These are answered with what they were.
+    // The server answers these deletions with the deleted object.
     let accounts = &server.kind(&GroupKind::new("", "ServiceAccount")).await.unwrap();
     let metadata = json!({"name": "a", "namespace": "default"});
     let account = object(json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}));
@@ -131,7 +131,7 @@ async fn reviews(server: &Server) {
     assert!(server.get(&missing, "default", "a").await.unwrap().is_none());
 }
 
-/// The sandbox knows no roles.
+/// Checks rules on a real server; the sandbox has no roles.
 async fn rules(server: &Server, connection: Connection) {
     const GROUP: &str = "rbac.authorization.k8s.io";
     let metadata = json!({"name": "limited", "namespace": "default"});
@@ -179,7 +179,7 @@ async fn dead_apis(server: &Server) {
     }));
     server.create(&services, &dead, MANAGER, WriteMode::Real).await.unwrap();
     let kind = GroupKind::new("dead.example.org", "Thing");
-    // It takes the server a moment to notice the group.
+    // The server needs a moment to notice the group.
     let broken = async {
         loop {
             server.forget_kinds();

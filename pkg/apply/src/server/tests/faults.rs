@@ -1,4 +1,4 @@
-//! Trouble on the way to a server and back.
+//! Faults on the way to a server and back.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn what_can_pass_is_tried_again_and_what_cannot_fails_at_once() {
         [("503", 3), ("504", 3), ("cut-before", 3), ("500", 1), ("403", 1), ("409", 1), ("410", 1)]
     {
         let sandbox = Sandboxed::start().await;
-        // The first answer shows that there is a server.
+        // The first answer proves that the server exists.
         sandbox.lab.server.version().await.unwrap();
         sandbox.strike(&format!("{fault},verb=write,times=2"));
         let applied = sandbox.lab.server.apply(&config_maps(), &config_map("a", "1"), MANAGER, new()).await;
@@ -70,7 +70,7 @@ async fn when_time_is_over_the_last_failure_is_told() {
     let ApiError::OutOfTime { tried, ref last, .. } = error else { panic!("{error:?}") };
     assert!((15..=20).contains(&tried.as_secs()), "{tried:?}");
     assert_eq!((last.code(), error.code(), error.can_pass()), (Some(503), Some(503), true));
-    // Nothing was tried twice here, so there is nothing to say about time.
+    // There was no retry, so the error has no duration.
     let server = server.retrying_for(Duration::ZERO);
     let error = server.delete(&config_maps(), "default", "a", None).await.unwrap_err();
     assert!(matches!(error, ApiError::Status { code: 503, .. }), "{error:?}");
@@ -82,7 +82,7 @@ async fn nothing_is_tried_again_after_a_time_that_is_set() {
     sandbox.strike("503,verb=write");
     let now = std::time::Instant::now();
     let in_time = sandbox.lab.server.retrying_until(now.checked_add(Duration::from_secs(20)));
-    // What was set before stays.
+    // The earlier deadline stays in effect.
     for server in
         [in_time.retrying_until(now.checked_add(Duration::from_mins(1))), in_time.retrying_until(None)]
     {
@@ -127,7 +127,7 @@ async fn what_somebody_else_wrote_is_a_conflict_even_after_a_lost_answer() {
 }
 
 impl crate::Server {
-    /// One try.
+    /// Applies an object with one try.
     async fn once_applied(&self) -> Result<manifest::Object, ApiError> {
         self.retrying_for(Duration::ZERO).apply(&config_maps(), &config_map("a", "1"), MANAGER, new()).await
     }

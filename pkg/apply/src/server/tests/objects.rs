@@ -1,4 +1,4 @@
-//! Objects on a server in good health.
+//! Objects on a server without faults.
 
 use serde_json::json;
 

@@ -18,7 +18,7 @@ fn patch(path: &str) -> String {
     format!("PATCH {path}")
 }
 
-/// A page of ConfigMaps, and where the next one is.
+/// Returns a page of ConfigMaps with the token of the next page.
 fn page(next: &str, names: &[&str]) -> Reply {
     let items: Vec<Value> = names.iter().map(|name| json!({"metadata": {"name": name}})).collect();
     Reply::json(200, &json!({"metadata": {"continue": next, "resourceVersion": "1"}, "items": items}))

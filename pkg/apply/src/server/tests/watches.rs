@@ -1,4 +1,4 @@
-//! Watches, and what becomes of them when the server breaks them off.
+//! Watches that the server interrupts.
 
 use futures::{StreamExt as _, stream::BoxStream};
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::{
 
 type Events = BoxStream<'static, Result<WatchEvent, ApiError>>;
 
-/// The next events of a watch, as `is NAME VALUE` or `gone NAME VALUE`.
+/// Returns the next events of a watch, as `is NAME VALUE` or `gone NAME VALUE`.
 async fn told(watch: &mut Events, count: usize) -> Vec<String> {
     let mut told = Vec::new();
     while told.len() < count {
@@ -92,7 +92,7 @@ async fn what_went_while_changes_were_forgotten_is_told_from_a_new_list() {
     );
     let mut watch = script.lab().await.server.watch(&config_maps(), &ours());
     assert_eq!(told(&mut watch, 3).await, ["is a 1", "is b 1", "is c 1"]);
-    // Only metadata is kept of what is gone.
+    // Only the metadata of a deleted object is kept.
     assert_eq!(told(&mut watch, 2).await, ["is b 2", "gone c "]);
 }
 

@@ -1,4 +1,4 @@
-//! What a watch has told, so that what went missing can be told after a list.
+//! Objects that a watch has reported, to detect deletions after a list.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use super::WatchEvent;
 
-/// By namespace and name, what every object was last: its metadata, to save memory.
+/// The last state of every object by namespace and name: only metadata, to save memory.
 #[derive(Debug, Default)]
 pub(super) struct Known(BTreeMap<(String, String), Object>);
 
@@ -20,7 +20,7 @@ impl Known {
         self.0.remove(&place(object));
     }
 
-    /// Takes a list for what is there now; returns what has to be told about it.
+    /// Replaces the known objects by a list; returns the events of the differences.
     pub(super) fn replace(&mut self, objects: Vec<Object>) -> Vec<WatchEvent> {
         let mut before = std::mem::take(&mut self.0);
         let mut events = Vec::new();

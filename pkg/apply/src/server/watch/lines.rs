@@ -1,14 +1,14 @@
-//! Lines of an answer that goes on.
+//! Lines of a streamed answer.
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 
-/// Cuts what comes into lines, without waiting for more than a line needs.
+/// Splits a stream into lines, without waiting for more data than a line needs.
 pub(super) struct Lines {
     body: Body,
     buffer: BytesMut,
-    /// How much of the buffer is known to have no end of a line.
+    /// The length of the buffer's prefix without a line feed.
     searched: usize,
 }
 
@@ -17,8 +17,7 @@ impl Lines {
         Self { body, buffer: BytesMut::new(), searched: 0 }
     }
 
-    /// The next line that is not empty; none at the end. What comes last without an end of its line was cut off and is
-    /// no line.
+    /// Returns the next line that is not empty. None at the end. An incomplete last line was cut off and is dropped.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, kube::Error> {
         loop {
             if let Some(end) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {

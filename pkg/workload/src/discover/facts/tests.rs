@@ -8,7 +8,7 @@ fn of(group: &str, kind: &str) -> Arc<TypeFacts> {
     Arc::new(TypeFacts { kind, is_to_move: false, is_hierarchy: false, has_status: true, provider: None })
 }
 
-/// Facts of an object of a kind with these fields.
+/// Returns facts of an object of a kind with these fields.
 fn read(group: &str, kind: &str, fields: &Value) -> Facts {
     let mut object = Object::try_from(json!({"apiVersion": "x", "kind": "PartialObjectMetadata"})).unwrap();
     object.as_map_mut().extend(fields.as_object().unwrap().clone());

@@ -1,17 +1,17 @@
-//! What is to move, before it is known whether all its owners do.
+//! Candidates for a move, before the decisions about their owners.
 
 use std::collections::{HashSet, VecDeque};
 
 use super::{Choice, Excluded, Included};
 use crate::graph::{Content, Graph, Node, NodeId};
 
-/// What is linked to what moves, and what to Clusters that were not chosen.
+/// Candidates, and the links of objects to chosen and to other Clusters.
 pub(super) struct Candidates {
-    /// Why each object is to move, or is not.
+    /// The reason to move or not to move each object.
     why: Vec<Result<Included, Excluded>>,
-    /// By object, the first chosen Cluster it belongs to.
+    /// The first chosen Cluster of each object.
     pub(super) chosen: Vec<Option<NodeId>>,
-    /// By object, the first Cluster it belongs to that was not chosen.
+    /// The first Cluster of each object that was not chosen.
     others: Vec<Option<NodeId>>,
 }
 
@@ -31,12 +31,13 @@ pub(super) fn find(graph: &Graph, choice: &Choice) -> Candidates {
 }
 
 impl Candidates {
-    /// Why an object is to move, or is not.
+    /// Returns the reason to move or not to move an object.
     pub(super) fn of(&self, id: NodeId) -> Result<Included, Excluded> {
         self.why[id.index()].clone()
     }
 
-    /// Clusters that were not chosen, with what they share with chosen ones; what is below that is shared with it.
+    /// Returns Clusters that were not chosen, with the objects they share with chosen Clusters. Objects below a shared
+    /// object are omitted.
     pub(super) fn shared(&self, graph: &Graph) -> Vec<(NodeId, NodeId)> {
         let is_shared = |id: NodeId| self.chosen[id.index()].is_some() && self.others[id.index()].is_some();
         let mut shared: Vec<_> = graph
@@ -48,7 +49,7 @@ impl Candidates {
         shared
     }
 
-    /// Clusters that were not chosen and an object belongs to.
+    /// Returns the Clusters of an object that were not chosen.
     fn others_above(&self, graph: &Graph, id: NodeId) -> Vec<NodeId> {
         let (mut found, mut seen, mut open) = (Vec::new(), HashSet::from([id]), vec![id]);
         while let Some(id) = open.pop() {
@@ -63,7 +64,7 @@ impl Candidates {
     }
 }
 
-/// For each object the first of these Clusters it belongs to.
+/// Returns for each object the first of these Clusters to which it belongs.
 fn below(graph: &Graph, clusters: impl Iterator<Item = NodeId>) -> Vec<Option<NodeId>> {
     let mut found = vec![None; graph.nodes.len()];
     for cluster in clusters {
@@ -78,7 +79,7 @@ fn below(graph: &Graph, clusters: impl Iterator<Item = NodeId>) -> Vec<Option<No
     found
 }
 
-/// The way from every root to all that belongs to it, over hard and soft ownership.
+/// A walk from every root to all its dependents, over hard and soft ownership.
 struct Walk<'g> {
     graph: &'g Graph,
     choice: &'g Choice,
@@ -89,7 +90,7 @@ struct Walk<'g> {
 }
 
 impl Walk<'_> {
-    /// Finds the roots: Clusters first, ClusterClasses last, so that what belongs to both is the Cluster's.
+    /// Finds the roots: Clusters first, ClusterClasses last, so that a dependent of both belongs to the Cluster.
     fn begin(&mut self) {
         let roots = self.graph.iter().filter(|(id, node)| self.is_root(*id, node));
         let mut roots: Vec<_> = roots.map(|(id, node)| (!node.is_cluster(), node.is_class(), id)).collect();
@@ -103,17 +104,18 @@ impl Walk<'_> {
         if !is_hierarchy || !self.may_be_labelled(node) || self.others[id.index()].is_some() {
             return false;
         }
-        // With a choice of Clusters, these come along with those that use them.
+        // ClusterClasses and resource sets move with their users if Clusters were chosen.
         let comes_along = self.choice.clusters.is_some() && (node.is_class() || node.is_resource_set());
         if node.is_cluster() { self.choice.has_cluster(node) } else { !comes_along }
     }
 
-    /// Whether its labels count. Secrets of other namespaces are those of infrastructure providers, of which they do.
+    /// True if labels of the object count. They count for Secrets of other namespaces, which belong to infrastructure
+    /// providers.
     fn may_be_labelled(&self, node: &Node) -> bool {
         self.choice.has_namespace(node) || node.is_secret()
     }
 
-    /// What becomes of an object when it belongs to no root.
+    /// Decides about an object without a root.
     fn alone(&self, id: NodeId, node: &Node) -> Result<Included, Excluded> {
         let in_scope = self.choice.has_namespace(node);
         if let Some(cluster) = self.others[id.index()] {
@@ -129,7 +131,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes a root and what belongs to it.
+    /// Adds a root and its dependents.
     fn take(&mut self, root: NodeId) {
         let mut open = vec![root];
         while let Some(id) = open.pop() {
@@ -149,7 +151,7 @@ impl Walk<'_> {
         matches!(self.why[id.index()], Ok(Included::Root | Included::BelongsTo(_)))
     }
 
-    /// Whether what is owned may come with its owner.
+    /// True if an owned object may move with its owner.
     fn may_come(&self, id: NodeId) -> bool {
         let node = self.graph.node(id);
         let is_chosen = self.chosen[id.index()].is_some() || self.choice.clusters.is_none();
@@ -158,8 +160,8 @@ impl Walk<'_> {
             && (!node.is_cluster() || self.is_root(id, node))
     }
 
-    /// Whether an owner is brought along by what it owns: ClusterClasses of other namespaces, and with a choice of
-    /// Clusters all that these use.
+    /// True if an owned object makes its owner move: ClusterClasses of other namespaces, and with chosen Clusters all
+    /// classes and resource sets they use.
     fn comes_along(&self, id: NodeId) -> bool {
         let node = self.graph.node(id);
         let is_used = node.is_class() || (node.is_resource_set() && self.choice.has_namespace(node));

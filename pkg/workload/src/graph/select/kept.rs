@@ -1,11 +1,11 @@
-//! What moves and stays on the source as well.
+//! Moved objects that stay on the source as well.
 
 use std::collections::BTreeSet;
 
 use super::{Candidates, Choice, Fate, Included, KeptBecause};
 use crate::graph::{Graph, Node, NodeId};
 
-/// Notes for everything that moves whether it is kept, and why.
+/// Marks the moved objects that are kept, with the reason.
 pub(super) fn mark(graph: &Graph, choice: &Choice, candidates: &Candidates, fates: &mut [Fate]) {
     let global: Vec<_> = moving(graph, fates).filter(|(_, node, _)| !node.facts.of.kind.namespaced).collect();
     for (id, _, why) in global {
@@ -22,7 +22,8 @@ pub(super) fn mark(graph: &Graph, choice: &Choice, candidates: &Candidates, fate
     }
 }
 
-/// What is of use where its owner stays: the bindings of a ClusterResourceSet go with their Clusters.
+/// Returns the dependents that are kept with their owner. Bindings of a ClusterResourceSet move with their Clusters
+/// instead.
 fn owned_for_good(graph: &Graph, owner: NodeId) -> Vec<NodeId> {
     let is_hard = |node: &Node| node.owners.iter().any(|(_, known)| *known == Some(owner));
     let owned = graph.node(owner).owned.iter().copied();
@@ -36,7 +37,7 @@ fn moving<'g>(graph: &'g Graph, fates: &[Fate]) -> impl Iterator<Item = (NodeId,
     })
 }
 
-/// Keeps an object and what follows from it; what is kept already has been gone over.
+/// Keeps an object and its dependents. Dependents of an already kept object were handled before.
 fn spread(root: NodeId, fates: &mut [Fate], because: KeptBecause, below: impl Fn(NodeId) -> Vec<NodeId>) {
     let mut open = vec![root];
     while let Some(id) = open.pop() {
@@ -46,7 +47,7 @@ fn spread(root: NodeId, fates: &mut [Fate], because: KeptBecause, below: impl Fn
     }
 }
 
-/// Whether there was something to note.
+/// Marks a moved object as kept. True if the object was not marked before.
 fn keep(fate: &mut Fate, because: KeptBecause) -> bool {
     match fate {
         Fate::Moves { kept, .. } if kept.is_none() => {
@@ -57,7 +58,7 @@ fn keep(fate: &mut Fate, because: KeptBecause) -> bool {
     }
 }
 
-/// Who uses what moves.
+/// The users of moved objects.
 struct Users<'g> {
     graph: &'g Graph,
     choice: &'g Choice,
@@ -70,7 +71,7 @@ impl Users<'_> {
         if node.is_class() || node.is_resource_set() {
             return !self.choice.has_namespace(node) || self.is_used_by_what_stays(node, fates);
         }
-        // With a choice of Clusters, nothing says of what was labelled which of them use it.
+        // With chosen Clusters, nothing shows which Clusters use a labelled object.
         let is_anybodys =
             !matches!(why, Included::BelongsTo(_)) && self.candidates.chosen[id.index()].is_none();
         let is_out_of_scope = !self.choice.has_namespace(node);
@@ -78,8 +79,8 @@ impl Users<'_> {
         self.choice.clusters.is_some() && is_anybodys && has_users
     }
 
-    /// Whether a Cluster that stays uses a ClusterClass or a ClusterResourceSet, or none that moves does: then it only
-    /// came along with something else.
+    /// True if a remaining Cluster uses a ClusterClass or ClusterResourceSet, or if no moved Cluster does. Without a
+    /// moved user, the object only moves with another object.
     fn is_used_by_what_stays(&self, node: &Node, fates: &[Fate]) -> bool {
         let users = node.owned.iter().filter(|id| {
             let owned = self.graph.node(**id);

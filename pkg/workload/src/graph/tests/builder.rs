@@ -1,4 +1,4 @@
-//! Graphs in words: an object a line, with its owners behind `<`.
+//! Graphs as text: one line for each object, with its owners after `<`.
 //!
 //! ```text
 //! Cluster a/one class=a/small
@@ -6,7 +6,7 @@
 //! Secret a/credentials move
 //! ```
 //!
-//! An owner is looked for in the namespace of what it owns, or is of the whole cluster.
+//! An owner is in the namespace of the owned object, or cluster-scoped.
 
 use std::{collections::BTreeSet, fmt::Write as _, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     Selection, TypeFacts,
 };
 
-/// What a kind is when it is no namespaced one of an infrastructure provider.
+/// The properties of kinds, except for namespaced kinds of an infrastructure provider.
 struct OfKind {
     group: &'static str,
     namespaced: bool,
@@ -40,12 +40,12 @@ fn of_kind(kind: &str) -> OfKind {
     OfKind { group, namespaced, is_to_move, is_hierarchy }
 }
 
-/// Facts of objects that are told a line each.
+/// Parses facts of objects, one for each line.
 pub(crate) fn facts(text: &str) -> Vec<Facts> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(one).collect()
 }
 
-/// The graph of such objects.
+/// Parses a graph.
 pub(super) fn graph(text: &str) -> Graph {
     Graph::new(facts(text))
 }
@@ -75,7 +75,7 @@ fn one(line: &str) -> Facts {
     facts
 }
 
-/// An object of which nothing is known but what it is: `namespace/name`, or a name alone.
+/// Returns the facts of an object with only a key: `namespace/name`, or a name alone.
 pub(crate) fn bare(kind: &str, place: &str) -> Facts {
     let OfKind { group, namespaced, is_to_move, is_hierarchy } = of_kind(kind);
     let (namespace, name) = place.split_once('/').unwrap_or(("", place));
@@ -138,19 +138,19 @@ fn owner(namespace: &str, kind: &str, name: &str) -> OwnerRef {
     }
 }
 
-/// Out of these namespaces; of all when empty.
+/// Returns a choice of these namespaces; empty for all.
 pub(super) fn from(namespaces: &[&str]) -> Choice {
     let namespaces: BTreeSet<_> = namespaces.iter().map(|name| (*name).to_owned()).collect();
     Choice { namespaces, ..Choice::default() }
 }
 
-/// Out of namespace `a`, these Clusters.
+/// Returns a choice of these Clusters in namespace `a`.
 pub(super) fn only(clusters: &[&str]) -> Choice {
     let clusters = clusters.iter().map(|name| ("a".to_owned(), (*name).to_owned())).collect();
     Choice { clusters: Some(clusters), ..from(&["a"]) }
 }
 
-/// What becomes of every object, and what was found beside; an object a line.
+/// Formats the decision for every object, shared objects and cycles; one line each.
 pub(super) fn told(graph: &Graph, choice: &Choice) -> String {
     let selection = graph.select(choice);
     let name = |id: NodeId| graph.node(id).facts.key.to_string();
@@ -196,7 +196,7 @@ fn fate(fate: &Fate, name: &impl Fn(NodeId) -> String) -> String {
     }
 }
 
-/// The groups of what moves, a line each.
+/// Formats the groups of moved objects, one line each.
 pub(super) fn grouped(graph: &Graph, selection: &Selection) -> String {
     let groups = graph.groups(selection).into_iter();
     let names = groups.map(|group| {

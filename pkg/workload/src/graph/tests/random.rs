@@ -1,4 +1,4 @@
-//! What holds for every graph, whatever it looks like.
+//! Properties of all graphs.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -12,7 +12,7 @@ use crate::{Choice, Excluded, Fate, Graph, NodeId, Selection};
 
 const NAMESPACES: [&str; 2] = ["a", "b"];
 
-/// Some Clusters, classes, sets and other objects, most of them owned by one or two others, in circles too.
+/// Returns Clusters, classes, sets and other objects. Most have one or two owners, and cycles are possible.
 fn some(rng: &mut Rng) -> Graph {
     let kinds =
         ["Cluster", "ClusterClass", "ClusterResourceSet", "Identity", "Thing", "Thing", "Secret", "Pool"];
@@ -26,7 +26,7 @@ fn some(rng: &mut Rng) -> Graph {
         let _ = write!(text, "{kind} {place}");
         let owners = if *kind == "Cluster" { rng.usize(..5) / 4 } else { rng.usize(..3) };
         for _ in 0..owners {
-            // Now and then of another namespace: that is a missing owner.
+            // The owner may be in another namespace; then it is a missing owner.
             let (kind, _, number) = objects[rng.usize(..objects.len())];
             let _ = write!(text, " < {kind} {number}");
         }

@@ -1,4 +1,4 @@
-//! Moves out of one namespace where there are more.
+//! Moves of one namespace out of several.
 
 use super::builder::{from, graph, told};
 

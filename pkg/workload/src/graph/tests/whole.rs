@@ -1,4 +1,4 @@
-//! Moves of all that is there.
+//! Moves of all objects.
 
 use super::builder::{from, graph, told};
 
