@@ -4,10 +4,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Everything a run takes from the process around it, read once at the start.
+/// The process environment of a run, read once at the start.
 ///
-/// This file alone reads `std::env`; whoever needs a variable is handed this value, so two runs with different
-/// environments fit in one process.
+/// Only this file reads `std::env`. Other code receives this value, so two runs with different environments fit in
+/// one process.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
@@ -15,17 +15,17 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Takes the snapshot.
+    /// Reads the environment of this process.
     #[expect(clippy::disallowed_methods, reason = "the one place where the process environment is read")]
     pub fn of_process() -> Self {
         Self {
             variables: std::env::vars_os().collect(),
-            // A folder that was deleted under us is no reason to fail before it is needed.
+            // A deleted current folder is an error only when the folder is needed.
             current_dir: std::env::current_dir().unwrap_or_default(),
         }
     }
 
-    /// An environment of these variables alone, for runs inside another program.
+    /// Returns an environment with only these variables, for runs inside another program.
     pub fn new<N: Into<OsString>, V: Into<OsString>>(
         variables: impl IntoIterator<Item = (N, V)>,
         current_dir: impl Into<PathBuf>,
@@ -36,38 +36,38 @@ impl Environment {
         }
     }
 
-    /// The value of a variable; set and empty is `Some("")`.
+    /// Returns the value of a variable. An empty variable is `Some("")`.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
     }
 
-    /// The value of a variable that is set and not empty, where it is valid text.
+    /// Returns the value of a variable. `None` if the variable is unset, empty or invalid text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(OsStr::to_str).filter(|text| !text.is_empty())
     }
 
-    /// All variables as they are, for programs that are started.
+    /// Returns all variables unchanged, for child processes.
     pub fn all(&self) -> Vec<(OsString, OsString)> {
         self.variables.clone().into_iter().collect()
     }
 
-    /// The folder relative paths start from.
+    /// Returns the base folder of relative paths.
     pub fn current_dir(&self) -> &Path {
         &self.current_dir
     }
 
-    /// A path as it is meant from the current folder.
+    /// Resolves a path relative to the current folder.
     pub fn resolve(&self, path: impl AsRef<Path>) -> PathBuf {
         self.current_dir.join(path)
     }
 
-    /// The home folder, by its variable alone: the password database is not asked, as the peer does not ask it.
+    /// Returns the home folder from its variable. Like clusterctl, does not read the password database.
     pub fn home(&self) -> Option<&Path> {
         let variable = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
         self.get(variable).filter(|home| !home.is_empty()).map(Path::new)
     }
 
-    /// The same variables as the libraries take them; those that are not valid text are left out.
+    /// Returns the variables in the type of the libraries, without variables that are invalid text.
     pub fn variables(&self) -> provider::config::Environment {
         let text = |(name, value): (&OsString, &OsString)| {
             Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))

@@ -6,9 +6,9 @@ use crate::events::Writes;
 
 pub(crate) use api::output::ErrorKind as Kind;
 
-/// Why a verb did not do what was asked, ready to be shown: what failed, why, and what to do next.
+/// The failure of a verb in printable form: the message, the causes and the next steps.
 ///
-/// Any error that explains itself becomes one by `?`: with the causes, the hints and the kind of its chain.
+/// The `?` operator converts any error that implements `Explain`, with the causes, hints and kind of its chain.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: Kind,
@@ -19,7 +19,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// A failure of the given kind with no cause yet. The message is one lower-case fragment.
+    /// Returns a failure of the given kind without causes. The message is a lower-case fragment.
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), causes: Vec::new(), hints: Vec::new(), usage: None }
     }
@@ -32,12 +32,12 @@ impl Failure {
         Self::new(Kind::Interrupted, "interrupted, nothing was written")
     }
 
-    /// The failure of an act on a file or folder.
+    /// Returns the failure of an operation on a file or folder.
     pub(crate) fn io(act: &str, path: &Path, error: &(dyn Error + 'static)) -> Self {
         Self::new(Kind::Environment, format!("cannot {act} `{}`", path.display())).because_foreign(error)
     }
 
-    /// Adds an error and all its sources below the causes already there, with the hints they give.
+    /// Appends an error with all its sources and hints to the causes.
     #[must_use]
     pub(crate) fn because(mut self, error: &dyn Explain) -> Self {
         let Explained { lines, hints, .. } = explained(error);
@@ -46,7 +46,7 @@ impl Failure {
         self
     }
 
-    /// Adds an error of a foreign library, which explains nothing, and all its sources.
+    /// Appends an error of a foreign library with all its sources. Such an error has no hints.
     #[must_use]
     pub(crate) fn because_foreign(mut self, error: &(dyn Error + 'static)) -> Self {
         let chain = std::iter::successors(Some(error), |error| (*error).source());
@@ -54,14 +54,14 @@ impl Failure {
         self
     }
 
-    /// An error of a foreign library as a failure of the environment.
+    /// Converts an error of a foreign library to a failure of the environment.
     pub(crate) fn foreign(error: &(dyn Error + 'static)) -> Self {
         let mut failure = Self::new(Kind::Environment, "").because_foreign(error);
         failure.message = failure.causes.remove(0);
         failure
     }
 
-    /// Adds one cause that is no error value, such as one of a list.
+    /// Appends one cause without an error value, such as an item of a list.
     #[must_use]
     pub(crate) fn cause(mut self, cause: impl Into<String>) -> Self {
         self.causes.push(cause.into());
@@ -74,7 +74,8 @@ impl Failure {
         self
     }
 
-    /// Says which larger act failed; what was the message becomes the first cause. Ctrl-C failed at nothing.
+    /// Names the larger operation that failed. The previous message becomes the first cause. An interruption keeps
+    /// its message.
     #[must_use]
     pub(crate) fn within(mut self, message: impl Into<String>) -> Self {
         if self.kind == Kind::Interrupted {
@@ -85,8 +86,7 @@ impl Failure {
         self
     }
 
-    /// Leaves out a message that only says of what it is, for those who say that themselves: the first cause takes its
-    /// place.
+    /// Drops a message that only repeats a name that the caller already shows. The first cause replaces the message.
     #[must_use]
     pub(crate) fn without_naming(mut self, name: &str) -> Self {
         if !self.causes.is_empty() && self.message.ends_with(&format!("`{name}`")) {
@@ -95,8 +95,8 @@ impl Failure {
         self
     }
 
-    /// Says that it ended half-way: how many objects were written, and what goes on from there. What wrote nothing ended
-    /// nowhere. Ctrl-C waits for no answer, so what was under way may have arrived too.
+    /// Adds the number of writes and the hint to resume. A run without writes stays unchanged.
+    /// Ctrl-C waits for no answer, so the last request may have taken effect too.
     #[must_use]
     pub(crate) fn after_writes(mut self, writes: &Writes, goes_on: &str) -> Self {
         let count = match writes.count() {
@@ -116,7 +116,7 @@ impl Failure {
         self.hint(format!("it ended after {count}: {goes_on}"))
     }
 
-    /// Says that it ended half-way: at what, as `while it …`, and what goes on from there.
+    /// Adds the hint to resume. An interruption also names its position, as in `while it …`.
     #[must_use]
     pub(crate) fn half_way(mut self, at: &str, goes_on: impl Into<String>) -> Self {
         if self.kind == Kind::Interrupted {
@@ -157,12 +157,12 @@ impl Failure {
         std::iter::once(self.message.as_str()).chain(causes).collect::<Vec<_>>().join(": ")
     }
 
-    /// The usage of the verb, where the number of arguments is wrong.
+    /// Returns the usage of the verb if the number of arguments is wrong.
     pub(crate) fn usage(&self) -> Option<&str> {
         self.usage.as_deref()
     }
 
-    /// The same for scripts; `complete` completes the commands that are suggested.
+    /// Returns the failure for scripts. `complete` adds the flags of this run to suggested commands.
     pub(crate) fn report(&self, complete: impl Fn(&str) -> String) -> ErrorReport {
         ErrorReport {
             kind: self.kind,
@@ -189,7 +189,7 @@ impl<E: Explain> From<E> for Failure {
     }
 }
 
-/// Turns errors of foreign libraries, which explain nothing, into failures of the environment.
+/// Converts errors of foreign libraries to failures of the environment.
 pub(crate) trait Foreign<T> {
     fn foreign(self) -> Result<T, Failure>;
 }
@@ -200,9 +200,9 @@ impl<T, E: Error + 'static> Foreign<T> for Result<T, E> {
     }
 }
 
-/// Names the larger act at the place where `?` leaves it.
+/// Adds the name of the larger operation to a failed result.
 pub(crate) trait Within<T> {
-    /// Puts `message` in front; what failed inside becomes its cause.
+    /// Replaces the message. The previous message becomes the first cause.
     fn within(self, message: impl FnOnce() -> String) -> Result<T, Failure>;
 }
 

@@ -1,4 +1,4 @@
-//! The capstan command line: from an argument list, an environment and three streams to an exit status.
+//! The capstan command line: runs an argument list with an environment and three streams, and returns an exit status.
 //!
 //! ```text
 //! argv ─► cli (flags) ─┐
@@ -8,8 +8,8 @@
 //!            stderr: status, warnings, progress, failure with causes and hints ◄─────────┘
 //! ```
 //!
-//! Deliberately absent: decisions about objects, which belong to the libraries; process-wide state, so that two runs
-//! fit in one process.
+//! The crate contains no decisions about objects, which belong to the libraries. It has no process-wide state, so
+//! that two runs fit in one process.
 
 mod cli;
 mod completion;

@@ -1,4 +1,4 @@
-//! The `capstan` binary; everything it does is in the library of the same name.
+//! The `capstan` binary. The library of the same name contains all code.
 
 fn main() -> std::process::ExitCode {
     capstan::report_panics();

@@ -6,7 +6,7 @@ use std::{
 
 use crate::ui::clean;
 
-/// Makes a panic say that it is a defect of capstan, in a few lines; `RUST_BACKTRACE=1` adds where it came from.
+/// Installs a panic hook that reports a bug in capstan in a few lines. `RUST_BACKTRACE=1` adds a backtrace.
 pub fn report_panics() {
     std::panic::set_hook(Box::new(report));
 }
@@ -24,7 +24,7 @@ fn report(panic: &PanicHookInfo<'_>) {
     if backtrace.status() == BacktraceStatus::Captured {
         text.push_str(&backtrace.to_string());
     }
-    // With stderr gone there is nobody left to tell.
+    // A closed stderr cannot show the error.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 

@@ -1,4 +1,4 @@
-//! The identity of a process, and the proof that another one has ended.
+//! The identity of a process, and the check that another process has ended.
 
 use std::{
     fs,
@@ -9,21 +9,21 @@ use std::{
 
 use crate::Environment;
 
-/// A process among all that have run on the machines of this world: its id, where that id counts, and when it began.
+/// A process identity that is unique across machines: the process id, its scope, and the start time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ProcessId {
     id: u32,
-    /// Of the running system and the part of it that shares process ids; empty where that is not known.
+    /// The digest of the running system and its process id namespace. Empty if unknown.
     place: String,
     begun: String,
 }
 
-/// The identity of this process, such as `4711-5f3a9c2100b1e8d7-8412345`.
+/// Returns the identity of this process, such as `4711-5f3a9c2100b1e8d7-8412345`.
 pub(crate) fn own() -> String {
     ProcessId::own().to_string()
 }
 
-/// The name of this machine, for people alone: two machines may have one name.
+/// Returns the name of this machine for display. Two machines may have the same name.
 pub(crate) fn host(environment: &Environment) -> String {
     let named = |name| environment.text(name).filter(|host| !host.is_empty()).map(str::to_owned);
     read("/proc/sys/kernel/hostname")
@@ -32,8 +32,8 @@ pub(crate) fn host(environment: &Environment) -> String {
         .unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// True if a process is known to have ended: it counted where this one does, and does not exist any more. A process whose
-/// files may not be read exists.
+/// True if a process is known to have ended: it had the same scope as this process and no longer exists.
+/// A process whose files cannot be read exists.
 pub(crate) fn has_ended(process: &str) -> bool {
     let Some(known) = ProcessId::parse(process) else { return false };
     let place = place();
@@ -42,13 +42,13 @@ pub(crate) fn has_ended(process: &str) -> bool {
     }
     match (begun(known.id), read(&format!("/proc/{}/stat", known.id))) {
         (Some(begun), _) => begun != known.begun,
-        // It has ended, and its parent has not taken note.
+        // The process has ended, but its parent has not reaped it.
         (None, Some(_)) => true,
         (None, None) => !exists(known.id),
     }
 }
 
-/// True if there is a process of this id, whoever it belongs to.
+/// True if a process of this id exists, whoever its owner is.
 #[cfg(unix)]
 fn exists(id: u32) -> bool {
     use rustix::{
@@ -59,7 +59,7 @@ fn exists(id: u32) -> bool {
     !matches!(test_kill_process(pid), Err(Errno::SRCH))
 }
 
-/// Nothing is known of the process.
+/// Returns true, because nothing is known about the process.
 #[cfg(not(unix))]
 fn exists(_id: u32) -> bool {
     true
@@ -82,14 +82,14 @@ impl ProcessId {
     }
 }
 
-/// As a journal has it: `4711-5f3a9c2100b1e8d7-8412345`.
+/// The format in a journal: `4711-5f3a9c2100b1e8d7-8412345`.
 impl std::fmt::Display for ProcessId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}-{}-{}", self.id, self.place, self.begun)
     }
 }
 
-/// What tells one set of process ids from all others: the start of the system, and the namespace of the process.
+/// Returns the scope of process ids: the start of the system, and the process id namespace.
 fn place() -> String {
     let boot = read("/proc/sys/kernel/random/boot_id");
     let namespace = fs::read_link("/proc/self/ns/pid").ok();
@@ -99,8 +99,8 @@ fn place() -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// When a process began, in ticks since the start of the system; none when it has ended, even if nobody has taken note.
-/// Source: proc_pid_stat(5): fields 3 (state) and 22 (starttime), counted behind the name in parentheses.
+/// Returns the start time of a process in ticks since the system start. `None` if it has ended, reaped or not.
+/// Source: proc_pid_stat(5): fields 3 (state) and 22 (starttime), counted after the name in parentheses.
 fn begun(id: u32) -> Option<String> {
     let stat = read(&format!("/proc/{id}/stat"))?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
@@ -140,7 +140,7 @@ mod tests {
         assert!(has_ended(&of_before.to_string()));
     }
 
-    /// As where `/proc` shows a user only their own processes.
+    /// Like a `/proc` that shows users only their own processes.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_process_whose_files_cannot_be_read_exists_until_it_has_ended() {

@@ -1,19 +1,19 @@
 use std::{ffi::OsStr, path::Path};
 
-/// The name this run answers to, in help, usage, messages and completion.
+/// The program name of this run in help, usage, messages and completion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// Called by its own name, or by one nobody knows.
+    /// Run under its own name or an unknown name.
     #[default]
     Capstan,
-    /// Called under the name of the tool it stands in for.
+    /// Run under the name of clusterctl.
     Clusterctl,
-    /// Called by kubectl, through a link named `kubectl-capi`.
+    /// Run by kubectl through a link named `kubectl-capi`.
     KubectlPlugin,
 }
 
 impl Program {
-    /// Reads the name off the first argument: `/usr/bin/clusterctl` and `clusterctl.exe` alike.
+    /// Returns the program for the first argument, such as `/usr/bin/clusterctl` or `clusterctl.exe`.
     pub(crate) fn of_argument(argument: Option<&OsStr>) -> Self {
         let stem = argument.map(Path::new).and_then(Path::file_stem).and_then(OsStr::to_str);
         match stem {
@@ -32,7 +32,7 @@ impl Program {
     }
 }
 
-/// The commands of a program, with their flags.
+/// The function that builds the commands of a program with their flags.
 pub(crate) type CommandTree = fn(Program) -> clap::Command;
 
 pub(crate) fn operating_system() -> &'static str {

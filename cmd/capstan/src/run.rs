@@ -20,8 +20,8 @@ use crate::{
     verbs,
 };
 
-/// Runs one command line from beginning to end.
-/// Shape: the first argument is the name the program was called by.
+/// Runs one command line from start to end.
+/// Shape: the first argument is the program name.
 pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment, streams: Streams) -> ExitCode {
     let argv: Vec<OsString> = args.into_iter().collect();
     let messages = Messages::new(streams.stderr, streams.stderr_is_terminal);
@@ -35,7 +35,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment, s
         let input = Input::new(streams.stdin, streams.stdin_is_terminal);
         Run { program, environment, terminals, error_format }.start(&argv, printer, input)
     }));
-    // The panic hook has said what happened; the terminal must be as it was.
+    // The panic hook has shown the message. The terminal must be restored.
     progress.end();
     let status = status.unwrap_or_else(|_| {
         if error_format != ErrorFormat::Text {
@@ -48,7 +48,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment, s
 
 const INTERPRETER: Interpreter = Interpreter { tree: cli::tree_of, run: run_within };
 
-/// Runs a command line inside the run of another one.
+/// Runs a command line inside another run.
 fn run_within(argv: &[OsString], session: &mut Session) -> Result<(), Failure> {
     let program = session.program();
     let parsed = cli::parse(program, argv)?;
@@ -92,7 +92,7 @@ impl Run {
         let Parsed { globals, invocation, .. } = parsed;
         match settings::verbosity(globals.verbosity, &self.environment) {
             Ok(verbosity) => printer.messages().raise_verbosity(verbosity),
-            // Help logs nothing, and whoever set the variable wrongly may be looking for how to set it.
+            // Help logs nothing, and the user may be looking for the correct syntax of the variable.
             Err(_) if invocation.asks_for_help() => {}
             Err(failure) => return self.finish(printer, Err(failure)),
         }
@@ -106,7 +106,7 @@ impl Run {
         self.finish(session.into_printer(), result)
     }
 
-    /// The script puts the words behind a `--`.
+    /// Returns the candidates for the words after `--`.
     fn complete(&self, shell: completion::Shell, argv: &[OsString]) -> Result<Vec<u8>, Failure> {
         let words: Vec<OsString> = argv.iter().skip_while(|word| *word != "--").skip(1).cloned().collect();
         let environment = self.environment.clone();
@@ -124,7 +124,7 @@ impl Run {
         });
     }
 
-    /// Data first, then the failure, so that the last lines on a terminal say how it ended.
+    /// Prints data first, then the failure, so that the last lines on a terminal show the failure.
     fn finish(&self, mut printer: Printer, result: Result<(), Failure>) -> ExitStatus {
         let result = printer.finish().and(result);
         let Err(failure) = result else { return ExitStatus::Success };

@@ -21,20 +21,20 @@ use crate::{
     ui::{Progress, TICK, restore_terminal},
 };
 
-/// Waits for futures: one thread, made when a verb first needs it, with Ctrl-C and the live line taken care of.
+/// Runs futures on one thread, created on first use. Handles Ctrl-C and the live line.
 pub(crate) struct Runtime {
     tokio: OnceCell<Tokio>,
     progress: Progress,
     interrupts: Arc<Interrupts>,
 }
 
-/// Ctrl-C, from the moment something had to be waited for.
+/// The state of Ctrl-C since the first wait.
 #[derive(Default)]
 struct Interrupts {
     watched: AtomicBool,
-    /// Whether somebody listens to `happened`; else the process ends at once, as it does without a handler.
+    /// True if a wait listens to `happened`. Otherwise Ctrl-C ends the process at once, as without a handler.
     waiting: AtomicBool,
-    /// Whether what happens when nobody listens is kept, once, for whoever waits next.
+    /// True if one Ctrl-C outside of a wait is kept for the next wait.
     held: AtomicBool,
     happened: Notify,
 }
@@ -44,13 +44,13 @@ impl Runtime {
         Self { tokio: OnceCell::new(), progress, interrupts: Arc::default() }
     }
 
-    /// Keeps a Ctrl-C for the next wait when nothing is waited for; a second one ends the process.
+    /// Keeps one Ctrl-C outside of a wait for the next wait. A second one ends the process.
     pub(crate) fn hold_interrupts(&self) {
         self.interrupts.held.store(true, Ordering::SeqCst);
         Interrupts::watch(&self.interrupts, &self.progress);
     }
 
-    /// Runs a future to its end. Ctrl-C drops it.
+    /// Runs a future to its end. Ctrl-C drops the future.
     pub(crate) fn block_on<T, E: Into<Failure>>(
         &self,
         future: impl Future<Output = Result<T, E>>,
@@ -60,9 +60,9 @@ impl Runtime {
         result.map_or_else(|| Err(Failure::interrupted()), |result| result.map_err(Into::into))
     }
 
-    /// Runs a future to its end or until Ctrl-C. It is a trait object, so that there is one copy of this code.
+    /// Runs a future to its end or until Ctrl-C. A trait object keeps this code from being compiled more than once.
     fn drive(&self, tokio: &Tokio, mut future: Pin<&mut dyn Future<Output = ()>>) {
-        // A future that only reads files ends at the first poll: it needs neither a signal handler nor a timer.
+        // A future that only reads files ends at the first poll and needs neither a signal handler nor a timer.
         let context = tokio.enter();
         if future.as_mut().now_or_never().is_some() {
             return;
@@ -101,8 +101,8 @@ async fn draw(progress: &Progress) -> Infallible {
 }
 
 impl Interrupts {
-    /// Starts watching, once. A handler stays for the rest of the process, so it must also serve the time when nothing
-    /// is waited for: a read from a terminal would hold the process otherwise.
+    /// Installs the handler once. The handler stays for the rest of the process, so it also handles Ctrl-C outside of
+    /// a wait. Otherwise a read from a terminal could not be interrupted.
     fn watch(this: &Arc<Self>, progress: &Progress) {
         if this.watched.swap(true, Ordering::SeqCst) {
             return;
@@ -116,7 +116,7 @@ impl Interrupts {
                 }
             });
         };
-        // Without the thread the signal ends the process, as it does before anything is waited for.
+        // Without this thread, the signal ends the process, as before the first wait.
         let _ = std::thread::Builder::new().name("interrupts".to_owned()).spawn(watch);
     }
 
@@ -126,7 +126,7 @@ impl Interrupts {
         } else {
             progress.end();
             restore_terminal();
-            // Nobody is waiting who could be told; files are written whole or not at all.
+            // No wait can be notified. Files are written completely or not at all.
             std::process::exit(i32::from(ExitStatus::Interrupted.code()));
         }
     }

@@ -1,15 +1,15 @@
-//! Sandboxes by name: where each keeps its files, and whether it runs.
+//! Sandboxes by name: their files and their processes.
 //!
 //! ```text
 //! $XDG_STATE_HOME/capstan/sandboxes/NAME/
-//!   settings.json   what it was started with, so that the next start needs no flags
-//!   identity.json   certificate authority and token; kubeconfigs stay good over stop and start
-//!   kubeconfig      how to reach it
-//!   lock            held by the process as long as it lives: what tells a running sandbox from a stale file
-//!   process.json    who holds the lock, and where it listens
-//!   log             what the process had to say
-//!   data/           the objects, unless they are kept in memory or elsewhere
-//!   tour            there when `quickstart` made it, and may remove it
+//!   settings.json   the options of the last start, so that the next start needs no flags
+//!   identity.json   certificate authority and token; kubeconfigs stay valid after a restart
+//!   kubeconfig      the kubeconfig of the sandbox
+//!   lock            held by the running process, which distinguishes a running sandbox from a stale file
+//!   process.json    the process that holds the lock, and its address
+//!   log             the output of the process
+//!   data/           the objects, unless they are stored in memory or elsewhere
+//!   tour            marks a sandbox that `quickstart` created and may remove
 //! ```
 
 use std::{
@@ -31,14 +31,14 @@ use crate::{
     ui::write_private_file,
 };
 
-/// Somebody who looks whether a sandbox runs holds its lock for a moment: so often it is tried, and with such a pause.
+/// The number of attempts to take a lock, because another process may hold the lock briefly to check the sandbox.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Home(PathBuf);
 
-/// The folder of one sandbox, which need not exist.
+/// The folder of one sandbox. The folder may not exist.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
     name: String,
@@ -49,7 +49,7 @@ pub(crate) struct Folder {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Settings {
     pub(crate) port: Option<u16>,
-    /// Where the objects are kept; nothing when they live in memory alone.
+    /// The folder of the objects. `None` if they are only in memory.
     pub(crate) data_dir: Option<PathBuf>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Process {
     pub(crate) server: String,
 }
 
-/// Held by the process of a running sandbox; the system lets go of it when the process ends, however it ends.
+/// The lock of the process of a running sandbox. The system releases the lock when the process ends for any reason.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
@@ -68,7 +68,7 @@ pub(crate) struct Lock {
 
 impl Home {
     pub(crate) fn of(environment: &Environment) -> Result<Self, Failure> {
-        // A process that stays must find it from wherever it is started.
+        // An absolute path is valid in any working folder of the background process.
         let state = settings::state_home(environment).filter(|path| path.is_absolute()).ok_or_else(|| {
             Failure::new(Kind::Environment, "there is no folder to keep sandboxes in")
                 .cause("neither `XDG_STATE_HOME` nor `HOME` is set to an absolute path")
@@ -76,7 +76,7 @@ impl Home {
         Ok(Self(state.join("capstan").join("sandboxes")))
     }
 
-    /// A folder of this name for what else is kept, beside that of all sandboxes.
+    /// Returns a folder of this name next to the folder of all sandboxes.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.0.with_file_name(name)
     }
@@ -96,7 +96,7 @@ impl Home {
         Ok(names)
     }
 
-    /// The folder of a sandbox that may not exist yet.
+    /// Returns the folder of a sandbox, which may not exist yet.
     pub(crate) fn folder(&self, name: &str) -> Result<Folder, Failure> {
         if !is_name(name) {
             return Err(Failure::user(format!("`{name}` is no name for a sandbox")).cause(
@@ -142,7 +142,7 @@ impl Folder {
         self.path.join("data")
     }
 
-    /// Makes the folder, for its owner alone. Returns whether it is new.
+    /// Creates the folder with access for its owner only. Returns true if the folder is new.
     pub(crate) fn create(&self) -> Result<bool, Failure> {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
@@ -156,26 +156,26 @@ impl Folder {
         }
     }
 
-    /// Notes that the tour made it, and may remove it.
+    /// Records that the tour created the sandbox and may remove it.
     pub(crate) fn mark_as_of_tour(&self) -> Result<(), Failure> {
         let path = self.tour_file();
         fs::write(&path, "").map_err(|error| Failure::io("write", &path, &error))
     }
 
-    /// Whether the tour made it. What a user makes has no such note, whatever its name.
+    /// True if the tour created the sandbox. Sandboxes of users never have this mark, whatever their name.
     pub(crate) fn is_of_tour(&self) -> bool {
         self.tour_file().is_file()
     }
 
-    /// Removes it with all that is in it, while holding the lock.
+    /// Removes the sandbox with all its files. The caller holds the lock.
     pub(crate) fn remove(&self, _lock: &Lock) -> Result<(), Failure> {
         fs::remove_dir_all(&self.path).map_err(|error| Failure::io("remove", &self.path, &error))
     }
 
-    /// Removes what a first start left that came to nothing.
+    /// Removes the files of a first start that failed.
     pub(crate) fn remove_unless_started(&self) {
         if let (Ok(None), Ok(Some(lock))) = (self.settings(), self.lock()) {
-            // The failure of the start is what there is to tell.
+            // The failure of the start is the error to report.
             let _ = self.remove(&lock);
         }
     }
@@ -192,7 +192,7 @@ impl Folder {
         read_file(&self.identity_file())
     }
 
-    /// Its identity; made and kept by the first call.
+    /// Returns the identity of the sandbox. The first call creates and stores the identity.
     pub(crate) fn make_identity(&self) -> Result<Identity, Failure> {
         if let Some(identity) = self.identity()? {
             return Ok(identity);
@@ -207,7 +207,7 @@ impl Folder {
         write_file(&self.process_file(), process)
     }
 
-    /// Who runs it; nothing when nobody does, or when the process is not ready yet.
+    /// Returns the process of the sandbox. `None` if the sandbox is stopped, or if the process is not ready yet.
     pub(crate) fn process(&self) -> Result<Option<Process>, Failure> {
         if self.is_running()? { read_file(&self.process_file()) } else { Ok(None) }
     }
@@ -224,7 +224,7 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(Failure::io("open", &path, &error)),
         };
-        // Shared, so that two who look do not take each other for a sandbox.
+        // A shared lock, so that concurrent checks do not take each other for a running sandbox.
         match file.try_lock_shared() {
             Ok(()) => Ok(false),
             Err(TryLockError::WouldBlock) => Ok(true),
@@ -232,7 +232,7 @@ impl Folder {
         }
     }
 
-    /// Takes its lock; nothing when another process holds it.
+    /// Takes the lock. `None` if another process holds the lock.
     pub(crate) fn lock(&self) -> Result<Option<Lock>, Failure> {
         let path = self.lock_file();
         let opened = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
@@ -247,9 +247,9 @@ impl Folder {
         Ok(None)
     }
 
-    /// Forgets the last process, while holding the lock.
+    /// Deletes the record of the last process. The caller holds the lock.
     pub(crate) fn forget_process(&self, _lock: &Lock) {
-        // What stays behind is not believed without the lock.
+        // A leftover file has no effect without the lock.
         let _ = fs::remove_file(self.process_file());
     }
 
@@ -270,7 +270,7 @@ impl Folder {
     }
 }
 
-/// A DNS label: it names a folder, a kubeconfig context and a cluster.
+/// True for a DNS label, because the name is used for a folder, a kubeconfig context and a cluster.
 fn is_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&name.len())
@@ -279,7 +279,7 @@ fn is_name(name: &str) -> bool {
         && !name.ends_with('-')
 }
 
-/// Reads a file of ours, or nothing when there is none.
+/// Reads a JSON file. `None` if the file does not exist.
 fn read_file<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
     let text = match fs::read(path) {
         Ok(text) => text,

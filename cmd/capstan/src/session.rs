@@ -22,15 +22,15 @@ use crate::{
     ui::{Input, Keyboard, Messages, Printer, closing_line},
 };
 
-/// The command line as a whole, for verbs that show or run other commands.
+/// Access to the whole command line, for verbs that show or run other commands.
 #[derive(Clone, Copy)]
 pub(crate) struct Interpreter {
     pub(crate) tree: CommandTree,
-    /// Runs a command line inside this run, on the same streams. The first argument is the name of the program.
+    /// Runs a command line inside this run, on the same streams. The first argument is the program name.
     pub(crate) run: fn(&[OsString], &mut Session) -> Result<(), Failure>,
 }
 
-/// What a verb is handed beside its own flags: settled flags, the environment, the way out.
+/// The context of a verb: global flags, the environment, and output.
 pub(crate) struct Session {
     program: Program,
     interpreter: Interpreter,
@@ -82,7 +82,7 @@ impl Session {
         self.interpreter
     }
 
-    /// Completes a command that is suggested: with the name of this program, and the flags of this run that it takes.
+    /// Completes a suggested command with the name of this program and the applicable flags of this run.
     pub(crate) fn suggested(&self, command: &str) -> String {
         self.messages().commands().command(command)
     }
@@ -99,7 +99,8 @@ impl Session {
         &mut self.printer
     }
 
-    /// Prints the result of a verb. The text gets the width of the terminal it goes to, if it goes to one.
+    /// Prints the result of a verb. The text function receives the width of the terminal, if the output is a
+    /// terminal.
     pub(crate) fn print<T: Serialize>(
         &mut self,
         format: OutputFormat,
@@ -110,7 +111,7 @@ impl Session {
         self.printer.data(format.render(result, |result| text(result, width))?)
     }
 
-    /// The way out on stderr; a clone of it can go into a library's events.
+    /// Returns the output on stderr. Events of libraries may use a clone.
     pub(crate) fn messages(&self) -> &Messages {
         self.printer.messages()
     }
@@ -119,22 +120,22 @@ impl Session {
         self.started_at.elapsed()
     }
 
-    /// The objects that this run has changed so far.
+    /// Returns the objects that this run has changed so far.
     pub(crate) fn writes(&self) -> &Writes {
         &self.writes
     }
 
-    /// Ends a verb that writes something else than a cluster with one line: its result, and the time it took.
+    /// Shows the final line of a verb that does not write to a cluster: the result and the duration.
     pub(crate) fn done(&self, result: impl AsRef<str>) {
         self.messages().status(closing_line(result.as_ref(), self.elapsed()));
     }
 
-    /// The same for a verb that writes to a cluster, which also shows its progress as JSON.
+    /// Shows the final line of a verb that writes to a cluster and supports JSON progress.
     pub(crate) fn done_on_cluster(&self, format: ProgressFormat, result: impl AsRef<str>) {
         self.cluster_events(format).done(result.as_ref(), self.elapsed());
     }
 
-    /// The configuration with the environment on top; read by the first call.
+    /// Returns the configuration overridden by the environment. The first call reads the configuration.
     pub(crate) fn config(&self) -> Result<Rc<Config>, Failure> {
         if let Some(config) = self.config.get() {
             return Ok(Rc::clone(config));
@@ -144,8 +145,8 @@ impl Session {
         Ok(Rc::clone(self.config.get_or_init(|| config)))
     }
 
-    /// How provider repositories are reached, under the lock of this run; one for the whole run, so that nothing is
-    /// fetched twice.
+    /// Returns the access to provider repositories, checked against the lock of this run.
+    /// All calls share one context, so nothing is fetched twice.
     pub(crate) fn repositories(&self) -> Result<repository::Context, Failure> {
         if let Some(context) = self.repositories.get() {
             return Ok(context.clone());
@@ -164,7 +165,7 @@ impl Session {
         Ok(self.repositories.get_or_init(|| context).clone())
     }
 
-    /// The releases of a configured provider, overrides in front. Nothing is read yet.
+    /// Opens the releases of a configured provider, with overrides first. Reads nothing yet.
     pub(crate) fn provider_releases(&self, id: &ProviderId) -> Result<ProviderReleases, Failure> {
         let config = self.config()?;
         let provider = config.provider(id)??;
@@ -172,12 +173,12 @@ impl Session {
         Ok(ProviderReleases::open(provider, overrides, &self.repositories()?)?)
     }
 
-    /// Shows what happens on a management cluster, and counts what is written there.
+    /// Shows the events of a management cluster and counts its writes.
     pub(crate) fn cluster_events(&self, format: ProgressFormat) -> ClusterEvents {
         ClusterEvents::new(self.messages().clone(), format, self.writes.clone())
     }
 
-    /// Runs what may write to a management cluster. `goes_on` is what to do when it ends half-way.
+    /// Runs a future that may write to a management cluster. `goes_on` is the hint to resume an interrupted run.
     pub(crate) fn carry_out<T, E: Into<Failure>>(
         &self,
         future: impl Future<Output = Result<T, E>>,
@@ -197,7 +198,7 @@ impl Session {
         self.input.stream()
     }
 
-    /// Reads keys one by one from now on, if a person sits at the terminal.
+    /// Reads single keys from now on. `None` if stdin is not a terminal.
     pub(crate) fn keyboard(&self) -> Result<Option<Keyboard>, Failure> {
         if !self.input.is_terminal() {
             return Ok(None);
@@ -205,8 +206,8 @@ impl Session {
         self.block_on(async { Ok::<_, Failure>(Keyboard::open()) })
     }
 
-    /// Runs a future to its end, drawing what is waited for; Ctrl-C drops it.
-    /// The runtime is made by the first call: a verb that never waits never pays for it.
+    /// Runs a future to its end and draws the wait. Ctrl-C drops the future.
+    /// The first call creates the runtime, so verbs without waits do not need one.
     pub(crate) fn block_on<T, E: Into<Failure>>(
         &self,
         future: impl Future<Output = Result<T, E>>,
@@ -214,13 +215,12 @@ impl Session {
         self.runtime.block_on(future)
     }
 
-    /// Lets a run that has something to undo end by itself: from now on a Ctrl-C that comes while nothing is waited for
-    /// is `interrupted` at the next wait.
+    /// Lets a run with cleanup end by itself: a Ctrl-C outside of a wait becomes an interruption of the next wait.
     pub(crate) fn hold_interrupts(&self) {
         self.runtime.hold_interrupts();
     }
 
-    /// Runs a command line inside this one: with its own flags and configuration, on the same streams.
+    /// Runs a command line inside this run, with separate flags and configuration, on the same streams.
     pub(crate) fn within<T>(
         &mut self,
         globals: Globals,

@@ -13,31 +13,33 @@ use crate::{
     settings::KubeFlags,
 };
 
-/// Completes the commands that messages suggest, so that each can be pasted: the name this program was called by, and
-/// the flags of this run that choose clusters, the configuration and the lock.
+/// Completes suggested commands in messages, so that each can be pasted. Adds the program name, and the flags of this
+/// run for clusters, configuration and lock.
 ///
-/// Messages write a suggestion between backticks, beginning with `capstan` or `kubectl`, with the flags that belong to it
-/// alone. A flag of this run is added if the suggested command takes it and does not set it. In place of a kubeconfig a
-/// suggestion may have `TARGET`, the cluster this run writes to, or the address of an API server: either is replaced by
-/// the flags that choose this cluster, or by `FILE` if nothing on this machine is known to reach it.
+/// Messages contain suggestions in backticks that start with `capstan` or `kubectl`, with their specific flags. A
+/// flag of this run is added if the command accepts the flag and does not set it.
+///
+/// In place of a kubeconfig, a suggestion may have `TARGET`, the cluster this run writes to, or the address of an API
+/// server. Both are replaced by the flags of that cluster, or by `FILE` if no local kubeconfig is known for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SuggestedCommands {
     program: Program,
-    /// Tells the flags of a suggested command; none if no flag of this run is known.
+    /// The command tree with the flags of suggested commands. `None` if the flags of this run are unknown.
     tree: Option<CommandTree>,
     environment: Environment,
-    /// The clusters of this run: `--kubeconfig` and its siblings, and `--to-kubeconfig` and its siblings.
+    /// The source cluster of this run: `--kubeconfig` and related flags. The target has `--to-kubeconfig` and related
+    /// flags.
     source: KubeFlags,
     target: KubeFlags,
-    /// The flags that choose the configuration and the lock.
+    /// The flags for the configuration and the lock.
     files: Vec<(&'static str, String)>,
 }
 
-/// In a suggestion: a kubeconfig that only the user knows.
+/// The placeholder for a kubeconfig that only the user knows.
 const UNKNOWN: &str = "FILE";
 
 impl SuggestedCommands {
-    /// The suggestions of a run that has these flags.
+    /// Returns the completion of suggestions for a run with these flags.
     pub(crate) fn new(
         program: Program,
         tree: CommandTree,
@@ -49,12 +51,12 @@ impl SuggestedCommands {
         Self { program, tree: Some(tree), environment, source, target, files }
     }
 
-    /// The suggestions of a run whose flags are not known.
+    /// Returns the completion of suggestions for a run with unknown flags.
     pub(crate) fn of_program(program: Program) -> Self {
         Self { program, ..Self::default() }
     }
 
-    /// Completes every command of a text; all else stays as it is.
+    /// Completes every command in a text. The remaining text stays unchanged.
     pub(crate) fn complete<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !text.contains("`capstan ") && !text.contains("`kubectl ") {
             return Cow::Borrowed(text);
@@ -67,7 +69,7 @@ impl SuggestedCommands {
         Cow::Owned(completed.collect::<Vec<_>>().join("`"))
     }
 
-    /// Completes one command, or several that are joined by pipes.
+    /// Completes one command, or several commands joined by pipes.
     pub(crate) fn command(&self, command: &str) -> String {
         let completed = command.split(" | ").map(|command| {
             if let Some(words) = command.strip_prefix("capstan ") {
@@ -104,7 +106,7 @@ impl SuggestedCommands {
         }
     }
 
-    /// The long flags that the command of these words takes; none of one that only asks for help.
+    /// Returns the long flags of a command. Empty if the command only shows help.
     fn flags_of(&self, words: &str) -> Vec<String> {
         let words: Vec<&str> = words.split_whitespace().collect();
         let Some(tree) = self.tree.filter(|_| !words.contains(&"--help")) else { return Vec::new() };
@@ -121,7 +123,7 @@ impl SuggestedCommands {
         command.get_arguments().filter_map(|arg| arg.get_long().map(|long| format!("--{long}"))).collect()
     }
 
-    /// The words with every cluster that is not named by a file replaced by the flags that choose it.
+    /// Replaces placeholders and addresses of clusters with the flags that select the cluster.
     fn resolved(&self, words: &str) -> String {
         let mut resolved = words.to_owned();
         for prefix in ["--to-", "--"] {
@@ -147,8 +149,8 @@ impl SuggestedCommands {
         resolved
     }
 
-    /// The flags that choose the cluster at an address: those of this run, or a sandbox. The current context needs no
-    /// flag, but as a target.
+    /// Returns the flags for the cluster at an address: those of this run, or a sandbox.
+    /// The current context needs no flags, except as a target.
     fn reaching(&self, address: &str, prefix: &str) -> Option<KubeFlags> {
         let address = address.trim_end_matches('/');
         let reaches = |kube: &KubeFlags| self.address(kube).is_some_and(|known| known == address);
@@ -207,7 +209,7 @@ impl SuggestedCommands {
     }
 }
 
-/// True if a command says which cluster is meant.
+/// True if a command selects a cluster.
 fn names_cluster(words: &str, prefix: &str) -> bool {
     let padded = format!(" {words}");
     ["kubeconfig", "kubeconfig-context", "sandbox"]
@@ -215,7 +217,7 @@ fn names_cluster(words: &str, prefix: &str) -> bool {
         .any(|flag| padded.contains(&format!(" {prefix}{flag} ")))
 }
 
-/// The flags of a command line that choose a cluster, with their values.
+/// Returns the cluster flags of a command line with their values.
 fn flags(kube: &KubeFlags, prefix: &str) -> Vec<(String, String)> {
     let path = kube.kubeconfig.as_ref().map(|path| path.display().to_string());
     [
@@ -228,7 +230,7 @@ fn flags(kube: &KubeFlags, prefix: &str) -> Vec<(String, String)> {
     .collect()
 }
 
-/// A word as a shell takes it: a path below the home folder with `~`, and quoted where that is needed.
+/// Quotes a word for a shell if necessary. A path below the home folder starts with `~`.
 pub(crate) fn quoted(word: &str, home: Option<&Path>) -> String {
     let below_home = home.and_then(|home| Path::new(word).strip_prefix(home).ok()?.to_str());
     match below_home.filter(|rest| is_plain_word(rest)) {

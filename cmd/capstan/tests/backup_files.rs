@@ -1,4 +1,4 @@
-//! The files of backups: their scope, their names, what they replace, and what is left of one that is not completed.
+//! Tests of backup files: their scope, names, replaced files, and leftovers of failed backups.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use support::{
 
 use crate::two::Two;
 
-/// Two Clusters, in `default` and `team`.
+/// Returns two clusters, with Clusters in `default` and `team` on the source.
 async fn two_namespaces() -> Two {
     let two = Two::start().await;
     two.source.create(cluster("team/blue").machines(2)).await;
@@ -31,7 +31,7 @@ fn clusters(outcome: &Outcome) -> Vec<String> {
     json_of(outcome)["clusters"].as_array().unwrap().iter().map(named).collect()
 }
 
-/// The files of the folder that a backup is written to.
+/// Returns the files of the folder that a backup is written to.
 fn files(two: &Two, folder: &str) -> Vec<String> {
     let entries = fs::read_dir(two.path(folder)).unwrap();
     let mut names: Vec<String> =
@@ -134,7 +134,7 @@ async fn ctrl_c_leaves_the_old_backup_and_no_temporary_file() {
     let [kubeconfig, _] = two.kubeconfigs().await;
     let arguments = ["backup", "folder/old.tar.gz", "--force", "--pause", "--kubeconfig", &kubeconfig];
     let child = two.world.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
-    // It waits for the provider of the machine.
+    // The backup waits for the provider of the machine.
     while two.works_on(&two.source).await {
         tokio::task::yield_now().await;
     }
@@ -155,7 +155,7 @@ async fn a_full_disk_leaves_the_old_backup_and_no_temporary_file() {
     let [kubeconfig, _] = two.kubeconfigs().await;
     let arguments = ["backup", "folder/old.tar.gz", "--force", "--kubeconfig", &kubeconfig];
     let plain = two.world.command(arguments);
-    // No file may have a single byte.
+    // The limit allows no file content at all.
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]);
     command.arg(plain.get_program()).args(plain.get_args()).env_clear();

@@ -1,4 +1,4 @@
-//! Backups that are encrypted, verified, and made while something is being deleted.
+//! Tests of encrypted and verified backups, and of backups during deletions.
 
 use std::{fs, path::PathBuf};
 
@@ -8,12 +8,12 @@ use support::kind::{CLUSTER, MACHINE};
 
 use crate::two::Two;
 
-/// A pair of keys that was made for these tests alone, and another secret key.
+/// The public key of a key pair for these tests. Its secret key and another secret key follow.
 pub(crate) const PUBLIC: &str = "age12g0u6mkjfhvlph66l0d5lem3r0xt2ze2m98cycm3fkzej3dtzpaq036rmm";
 pub(crate) const SECRET: &str = "AGE-SECRET-KEY-1S8NGYUDQZFKSGKR49WEQ5ZQKPTWFPHLTKP6U36N2UXNCM8ZSD7JS6RLJT4";
 const OTHER: &str = "AGE-SECRET-KEY-1QDGGFMYW3G009CAUSKATV2UP2CDY2EDZLH5ZUKR7CDFQKGP5T7WQSRQPRC";
 
-/// With a key file of each, and a backup to the first.
+/// Returns clusters with both key files, and a backup encrypted to the first key.
 async fn sealed() -> (Two, PathBuf) {
     let two = Two::start().await;
     two.world.write("key.txt", format!("# ours\n{SECRET}\n"));

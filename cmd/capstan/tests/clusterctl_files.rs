@@ -1,4 +1,4 @@
-//! A folder in the layout of clusterctl, and the one that is written again from what was restored.
+//! Tests of a folder in the layout of clusterctl, and of a second folder written after its restore.
 
 use std::{collections::BTreeMap, fs};
 
@@ -7,7 +7,7 @@ use support::kind::{CLUSTER, DOCKER_CLUSTER, SECRET};
 
 use crate::two::Two;
 
-/// A line of JSON as clusterctl v1.14 leaves it: paused by itself, with uids and versions of the source.
+/// Returns a JSON line as clusterctl v1.14 writes it: paused, with uids and versions of the source.
 fn line(api_version: &str, kind: &str, name: &str, owner: Option<&str>, rest: &Value) -> String {
     let owned = owner.map(|uid| {
         json!([{"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "blue", "uid": uid}])
@@ -78,7 +78,7 @@ async fn a_folder_of_clusterctl_is_restored_and_saved_again_under_the_same_names
         assert_eq!(object["metadata"]["ownerReferences"][0]["uid"], cluster["metadata"]["uid"], "{name}");
     }
     let saved = two.there("move --to-directory ours -n team --kubeconfig").await;
-    // The status is the controllers', which are not at work here.
+    // Controllers set the status, and no controllers run here.
     assert!(saved.stderr.contains("the infrastructure is not provisioned yet: Cluster team/blue"), "{saved}");
     let provisioned = json!({"status": {
         "initialization": {"infrastructureProvisioned": true, "controlPlaneInitialized": true},

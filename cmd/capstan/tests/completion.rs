@@ -134,7 +134,7 @@ fn flags_are_offered_where_nothing_else_can_stand_or_behind_a_dash() {
     assert!(candidates(&world, &["capstan", "status", ""]).contains(&"--output".to_owned()));
 }
 
-/// Asks the script of bash, with the words as bash splits them.
+/// Returns the candidates of the bash script, with words as bash splits them.
 #[cfg(unix)]
 fn in_bash(world: &support::binary::World, words: &[&str]) -> Option<Vec<String>> {
     use std::process::Command;

@@ -2,7 +2,7 @@ use snapbox::{assert_data_eq, str};
 
 use crate::world;
 
-/// The first lines are enough: the whole list is compared with the peer's elsewhere.
+/// Returns the first lines of a text. Another test compares the whole list with that of clusterctl.
 fn head(text: &str, lines: usize) -> String {
     text.lines().take(lines).flat_map(|line| [line, "\n"]).collect()
 }

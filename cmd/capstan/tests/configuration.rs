@@ -192,7 +192,7 @@ fn a_url_is_read_into_memory_only_and_gets_no_token() {
 
 #[test]
 fn a_url_that_cannot_be_fetched_is_named() {
-    // Port 9 of this machine answers nobody.
+    // No program listens on port 9 of this machine.
     let outcome = world().run(["config", "repositories", "--config", "http://127.0.0.1:9/clusterctl.yaml"]);
     assert_eq!((outcome.status, outcome.stdout.as_str()), (1, ""));
     assert!(outcome.stderr.contains("http://127.0.0.1:9/clusterctl.yaml"), "{outcome}");

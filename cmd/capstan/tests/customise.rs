@@ -1,4 +1,4 @@
-//! Kustomizations over what providers bring: by the configuration, by the command line, over templates.
+//! Tests of kustomizations over providers and templates, from the configuration and from the command line.
 
 use serde_json::Value;
 use support::binary::World;
@@ -13,7 +13,7 @@ pub(crate) const TWO_REPLICAS: &str = "patches:
     [{op: add, path: /spec/replicas, value: 2}]
 ";
 
-/// A world whose configuration lays the folder `layer` beside it over one provider.
+/// Returns a world whose configuration applies the adjacent folder `layer` as a kustomization to one provider.
 pub(crate) fn customised(kustomization: &str) -> World {
     let world = with_repository().env("TOKEN", "x");
     world.configure(with_layer());
@@ -25,7 +25,7 @@ pub(crate) fn with_layer() -> String {
     CONFIG.replace("type: InfrastructureProvider,", "type: InfrastructureProvider, kustomization: layer,")
 }
 
-/// The objects a command prints as JSON.
+/// Returns the objects that a command prints as JSON.
 pub(crate) fn objects(world: &World, arguments: &str) -> Vec<Value> {
     let list: Value = serde_json::from_str(&world.done(arguments).stdout).unwrap();
     list["items"].as_array().unwrap().clone()
@@ -301,7 +301,7 @@ fn a_kustomization_that_takes_a_definition_away_or_renames_it_is_refused_by_the_
         let message = "takes away what the provider cannot be without: CustomResourceDefinition ownclusters.infrastructure.cluster.x-k8s.io";
         assert!(told.contains(message), "{text}\n{told}");
     }
-    // A prefix is for everything else: kustomize leaves names of definitions alone.
+    // The prefix applies to other objects, because kustomize does not rename definitions.
     layer("namePrefix: my-\n");
     world.done(GENERATE);
 }

@@ -1,4 +1,4 @@
-//! Kustomizations over the providers of a management cluster.
+//! Tests of kustomizations over the providers of a management cluster.
 #![cfg(unix)]
 
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn map(name: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n")
 }
 
-/// The answer for a ConfigMap in the namespace of a provider.
+/// Returns the status code of a request for a ConfigMap in the namespace of a provider.
 fn status(lab: &Lab, provider: &str, name: &str) -> u16 {
     lab.send("GET", &format!("/api/v1/namespaces/{provider}-system/configmaps/{name}"), "")
 }

@@ -1,4 +1,5 @@
-//! Kustomizations over providers that are elsewhere, or name what is elsewhere: on hosts, in repositories.
+//! Tests of remote kustomizations over providers, and of kustomizations with remote resources: on hosts and in
+//! repositories.
 
 use support::{
     binary::World,
@@ -11,7 +12,7 @@ use crate::customise::{GENERATE, HOME, TWO_REPLICAS, customised, objects, of_kin
 
 const PATCH: &str = "[{op: add, path: /spec/replicas, value: 2}]\n";
 
-/// A world whose configuration lays a patch over one provider that is a file of the host.
+/// Returns a world whose configuration applies a patch from the host to one provider.
 fn with_patch_of(host: &FakeHost) -> World {
     host.on("files.example.org/p.yaml", Reply::text(PATCH));
     let world =
@@ -75,7 +76,7 @@ fn a_token_in_an_address_is_in_no_lock_and_no_message() {
 
 const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n";
 
-/// A forge with a kustomization of two folders under the tag `v1`.
+/// Returns a forge with a kustomization of two folders under the tag `v1`.
 fn forge() -> GitForge {
     let forge = GitForge::new();
     let overlay = format!("resources: [../../overlays/base]\n{TWO_REPLICAS}");
@@ -91,7 +92,7 @@ fn forge() -> GitForge {
     forge
 }
 
-/// A world whose configuration lays it over one provider.
+/// Returns a world whose configuration applies the kustomization of the forge to one provider.
 fn with_layer_of(forge: &GitForge, host: &GitHost) -> World {
     let path = forge.variables().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
     let world = customised("").env("PATH", path).env("SSL_CERT_FILE", host.ca_file());

@@ -1,4 +1,4 @@
-//! Deletions that cannot come to their end.
+//! Tests of deletions that cannot finish.
 #![cfg(unix)]
 
 use serde_json::json;

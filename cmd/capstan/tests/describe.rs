@@ -1,5 +1,5 @@
-//! `describe cluster`, on a sandbox that holds a cluster. How rows come to be is tested where they are made; here is
-//! what a user types and sees.
+//! Tests of `describe cluster` on a sandbox with a cluster. Other tests cover the content of rows. These tests cover
+//! the command line and its output.
 #![cfg(unix)]
 
 use sandbox::Fault;
@@ -13,7 +13,7 @@ use support::{
 
 use crate::management::Management;
 
-/// Holds cluster `one` in namespace `team`.
+/// Starts a sandbox with cluster `one` in namespace `team`.
 async fn lab() -> Management {
     let lab = Management::start(Fixture::builder()).await;
     let one = cluster_api::cluster("team/one").control_plane(3).machine_deployment("md", 2);
@@ -21,7 +21,6 @@ async fn lab() -> Management {
     lab
 }
 
-/// Lets a Machine say that it is not ready.
 async fn break_machine(lab: &Management, message: &str) {
     let condition = json!({
         "type": "Ready", "status": "False", "reason": "NotReady", "message": message,
@@ -31,7 +30,7 @@ async fn break_machine(lab: &Management, message: &str) {
     lab.fixture.merge_status(MACHINE, "team/one-md-1-0", &broken).await;
 }
 
-/// Without the column SINCE, which changes by the day.
+/// Removes the column SINCE, which changes over time.
 fn without_ages(table: &str) -> String {
     let head = table.lines().next().unwrap();
     let (from, to) = (head.find("SINCE").unwrap(), head.find("MESSAGE").unwrap());

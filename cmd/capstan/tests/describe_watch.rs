@@ -1,5 +1,5 @@
-//! `describe cluster --watch`, on a sandbox whose cluster changes. When trees are told is tested where they are made; here
-//! is how they are printed, and how it ends.
+//! Tests of `describe cluster --watch` on a sandbox with a changing cluster. Other tests cover the time of each tree.
+//! These tests cover the output and the end of a watch.
 #![cfg(unix)]
 
 use std::{
@@ -16,7 +16,7 @@ use support::{
     kind::{CLUSTER, MACHINE},
 };
 
-/// A sandbox on a port. Its runtime serves while the binary under test is waited for.
+/// A sandbox on a port. Its runtime keeps serving while the test waits for the binary.
 struct Lab {
     runtime: tokio::runtime::Runtime,
     fixture: Fixture,
@@ -24,14 +24,14 @@ struct Lab {
     world: World,
 }
 
-/// A run that goes on.
+/// A running command.
 struct Running {
     process: Child,
     stdout: BufReader<ChildStdout>,
 }
 
 impl Lab {
-    /// Holds cluster `one` in namespace `team`.
+    /// Starts a sandbox with cluster `one` in namespace `team`.
     fn start() -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -75,7 +75,7 @@ impl Running {
         line
     }
 
-    /// Reads on up to a line with this in it; all that was read.
+    /// Reads until a line contains the text. Returns the text read.
     fn up_to(&mut self, text: &str) -> String {
         let mut all = String::new();
         while !all.lines().next_back().is_some_and(|line| line.contains(text)) {
@@ -89,7 +89,7 @@ impl Running {
         assert!(kill.unwrap().success());
     }
 
-    /// How it ends: its status, the rest of stdout, and stderr.
+    /// Waits for the end. Returns the exit status, the rest of stdout, and stderr.
     fn end(mut self) -> (Option<i32>, String, String) {
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.stdout.read_to_string(&mut stdout).unwrap();

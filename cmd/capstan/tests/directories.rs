@@ -1,4 +1,4 @@
-//! Clusters in files: to folders and back, into archives and back, between two sandboxes.
+//! Tests of Clusters in files: saved to folders and archives, and restored, between two sandboxes.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ impl Two {
         self.alone(&format!("{arguments} --kubeconfig {kubeconfig}"))
     }
 
-    /// Runs one that restores files on the target.
+    /// Runs a restoring command line on the target.
     pub(crate) async fn there(&self, arguments: &str) -> Outcome {
         let [_, kubeconfig] = self.kubeconfigs().await;
         self.alone(&format!("{arguments} {kubeconfig}"))
@@ -37,7 +37,7 @@ impl Two {
         self.world.current_dir().join(name)
     }
 
-    /// Whether the Cluster is there, and not paused.
+    /// True if the Cluster exists and is not paused.
     pub(crate) async fn works_on(&self, side: &Fixture) -> bool {
         side.get(CLUSTER, "default/demo").await.is_some_and(|cluster| cluster["spec"]["paused"].is_null())
     }
@@ -128,7 +128,7 @@ hint: they would be restored along with it; empty the folder, or name another
     let plan = two.here("move --to-directory other --dry-run").await;
     assert!(plan.stdout.contains("save      Cluster default/demo "), "{plan}");
     assert!(!two.path("other").exists());
-    // The lease was acquired and released, and nothing else was written.
+    // The run acquired and released the lease, and wrote nothing else.
     assert_eq!(two.source.sandbox().revision(), before + 2);
 }
 
@@ -142,7 +142,7 @@ async fn a_save_that_was_cut_off_is_undone_by_abort_and_its_folder_is_no_save() 
     let unfinished = two.there("move --from-directory saved --to-kubeconfig").await;
     assert!(unfinished.stderr.contains("was not written to its end"), "{unfinished}");
     two.source.merge(CLUSTER, "default/demo", &mark).await;
-    // Also of a process of another machine: no other run holds the lease of the cluster.
+    // This also covers a process on another machine, because no other run holds the lease of the cluster.
     let undone = two.here("move --abort --to-directory saved").await;
     assert_data_eq!(
         undone.to_string(),
@@ -246,7 +246,7 @@ async fn ctrl_c_resumes_what_was_paused_to_be_saved() {
     let [kubeconfig, _] = two.kubeconfigs().await;
     let arguments = ["move", "--to-directory", "saved", "--kubeconfig", &kubeconfig];
     let child = two.world.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
-    // It waits for the provider of the machine.
+    // The command waits for the provider of the machine.
     while two.works_on(&two.source).await {
         tokio::task::yield_now().await;
     }

@@ -1,11 +1,11 @@
-//! The error that ends a run, for scripts.
+//! Tests of the final error of a run, in the form for scripts.
 
 use serde_json::{Value, json};
 use support::binary::{Outcome, World};
 
 use crate::{repository::with_repository, world};
 
-/// Runs a command line that fails. Returns the last line of its messages; nothing may be in its result.
+/// Runs a command line that must fail with empty stdout. Returns the last line of stderr.
 #[track_caller]
 fn error(world: &World, line: &str) -> Value {
     let run = world.run_line(line);

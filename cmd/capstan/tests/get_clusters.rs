@@ -1,4 +1,4 @@
-//! `get clusters`, on a sandbox with several of them.
+//! Tests of `get clusters` on a sandbox with several clusters.
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use support::{
 
 use crate::management::Management;
 
-/// Holds clusters `team/one`, `team/two` and `other/three`; the last is of a class.
+/// Starts a sandbox with clusters `team/one`, `team/two` and `other/three`. The last cluster has a class.
 async fn lab() -> Management {
     let lab = Management::start(Fixture::builder()).await;
     for place in ["team/two", "team/one"] {
@@ -40,7 +40,7 @@ fn names(list: &str) -> Vec<String> {
     list["clusters"].as_array().unwrap().iter().map(name).collect()
 }
 
-/// The cells of the lines, without the age.
+/// Returns the cells of all lines, without the age.
 fn cells(table: &str) -> Vec<Vec<String>> {
     let line = |line: &str| {
         let mut cells: Vec<String> = line.split_whitespace().map(str::to_owned).collect();

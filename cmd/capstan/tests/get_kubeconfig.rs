@@ -1,4 +1,4 @@
-//! `get kubeconfig` through the binary, on a sandbox.
+//! Tests of `get kubeconfig` through the binary, on a sandbox.
 #![cfg(unix)]
 
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -86,7 +86,7 @@ hint: `kubectl describe cluster.cluster.x-k8s.io -n team demo` shows what holds 
 async fn a_cluster_that_comes_up_is_waited_for() {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture.create([provisioning("default/demo")]).await;
-    // Told as soon as it watches.
+    // The kubeconfig is created as soon as the command watches.
     let mut child = lab.spawn("get kubeconfig demo --wait -v5");
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -119,14 +119,14 @@ added context `demo-admin@demo` to `[CWD]/mine`; `kubectl --kubeconfig [CWD]/min
     );
     let mine = lab.world().read("mine");
     assert!(mine.contains("server: https://demo.example.org:6443"), "{mine}");
-    // The same again changes nothing, also under the flag's other place.
+    // A repeated merge changes nothing, also with the flag in its other position.
     assert_eq!(lab.run("get --merge=mine kubeconfig demo").status, 0);
     assert_eq!(lab.world().read("mine"), mine);
     assert_eq!(
         lab.run("get kubeconfig demo -n team --merge=mine --context-name team-demo").stdout,
         "team-demo\n"
     );
-    // Without a file it is the one in use, whose current context stays.
+    // Without a file, the merge changes the effective kubeconfig, whose current context stays.
     assert_eq!(lab.run("get kubeconfig demo --merge").stdout, "demo-admin@demo\n");
     assert_eq!(lab.run("get kubeconfig demo -n team").status, 0);
 }

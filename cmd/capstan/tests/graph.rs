@@ -1,5 +1,5 @@
-//! `graph`, on a sandbox that holds clusters. How a graph is drawn is tested where that is done; here is what a user types
-//! and sees.
+//! Tests of `graph` on a sandbox with clusters. Other tests cover the drawing. These tests cover the command line and
+//! its output.
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use support::{cluster_api, fixture::Fixture, kind::SECRET};
 
 use crate::management::Management;
 
-/// Holds Clusters `one` and `other` in namespace `team` and `two` in namespace `rest`.
+/// Starts a sandbox with Clusters `one` and `other` in namespace `team`, and `two` in namespace `rest`.
 async fn lab() -> Management {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture.create(cluster_api::cluster("team/one").machines(1)).await;

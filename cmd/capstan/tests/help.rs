@@ -114,7 +114,7 @@ fn called_as_clusterctl_it_names_itself_so() {
     for name in ["clusterctl", "/usr/local/bin/clusterctl", "clusterctl.exe"] {
         let help = world.run_as(name, ["config", "repositories", "--help"]).stdout;
         assert!(help.contains("Usage: clusterctl config repositories [OPTIONS]"), "{help}");
-        // The lock is a file of its own name.
+        // The lock file keeps its name.
         assert!(!help.replace("capstan.lock", "").contains("capstan"), "{help}");
     }
     let error = world.run_as("clusterctl", ["nonsense"]).stderr;

@@ -1,4 +1,4 @@
-//! Input from others that tries to take the terminal, the memory or the time of whoever runs a verb on it.
+//! Tests of hostile input that attacks the terminal, the memory or the time of a run.
 #![cfg(target_os = "linux")]
 
 mod backups;
@@ -11,13 +11,13 @@ use support::{binary::Outcome, cluster_api::cluster, fixture::Fixture, kind};
 
 use crate::{management::Management, world};
 
-/// More than any run needs that is not taken in.
+/// The memory limit of a run. A run that accepts hostile input would exceed the limit.
 const MEMORY_MEBIBYTES: usize = 280;
 /// The largest size that the header of an entry can claim.
 const HUGE: u64 = 0o77_777_777_777;
 const ESCAPE: &str = "\u{1b}[2J\u{202e}";
 
-/// The status, and nothing on either stream that a terminal acts on.
+/// Asserts the exit status, and that neither stream contains terminal control characters.
 fn ends_quietly(run: &Outcome, status: i32, row: &str) {
     assert_eq!(run.status, status, "{row}: {run}");
     for stream in [&run.stdout, &run.stderr] {
@@ -25,7 +25,7 @@ fn ends_quietly(run: &Outcome, status: i32, row: &str) {
     }
 }
 
-/// The causes of a failure, one behind the other.
+/// Returns the causes of a failure, joined.
 fn causes(run: &Outcome) -> String {
     run.stderr.lines().filter_map(|line| line.strip_prefix("  cause: ")).collect::<Vec<_>>().join(": ")
 }

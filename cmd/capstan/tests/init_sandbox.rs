@@ -1,4 +1,4 @@
-//! `--sandbox NAME` in place of a kubeconfig.
+//! Tests of `--sandbox NAME` in place of a kubeconfig.
 #![cfg(unix)]
 
 use snapbox::{assert_data_eq, str};

@@ -34,7 +34,7 @@ fn ctrl_c_ends_a_wait_and_leaves_nothing() {
     }
     let output = child.wait_with_output().unwrap();
     drop(connection);
-    // Before the first wait is settled the signal still ends the process by itself.
+    // Before the first wait, the signal may still end the process directly.
     if let Some(status) = output.status.code() {
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(

@@ -7,7 +7,6 @@ use crate::world;
 
 const SECRET: &str = "s3cret-of-nobody";
 
-/// A world with an overlay of a base.
 fn with_overlay() -> World {
     let world = world();
     world.write("base/kustomization.yaml", "resources: [map.yaml]\n");
@@ -186,7 +185,7 @@ fn a_chart_of_a_version_is_fetched_once_and_not_into_the_tree() {
         "--repo https://charts.lab c --version 1.0.0\n"
     );
     assert!(!world.current_dir().join("charts").exists());
-    // What a range means changes.
+    // The version that a range selects may change.
     world.write("kustomization.yaml", chart.replace("1.0.0", "^1.0.0"));
     for times in [1, 2] {
         built(&world, "build --enable-helm");
@@ -271,7 +270,7 @@ fn lint_takes_a_whole_tree_and_names_the_line_of_each_finding() {
     let errors: Vec<_> =
         errors.map(|it| (it["file"].as_str().unwrap(), it["line"].as_u64().unwrap())).collect();
     assert_eq!(errors, [("overlays/a/kustomization.yml", 3), ("overlays/b/Kustomization", 5)]);
-    // The warning of the base is told once, not three times.
+    // The warning of the base appears once, not three times.
     let text = world.run_line("kustomize lint -r .").stdout;
     assert_eq!(
         (text.lines().count(), text.matches("base/kustomization.yaml: warning").count()),

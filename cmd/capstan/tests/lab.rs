@@ -1,4 +1,4 @@
-//! A management cluster to install small providers on.
+//! A management cluster for tests with small providers.
 #![cfg(unix)]
 
 use std::{
@@ -13,11 +13,11 @@ use crate::{
     small_providers::with_small_providers,
 };
 
-/// Small providers and a running sandbox named `lab`, which the environment leads to.
+/// Small providers and a running sandbox named `lab`.
 pub(crate) struct Lab(Sandboxes);
 
 impl Lab {
-    /// Starts it, with flags of `sandbox start`.
+    /// Starts the sandbox with the given flags of `sandbox start`.
     pub(crate) fn start(flags: &[&str]) -> Self {
         let lab = Sandboxes::of(with_small_providers());
         let started = lab.run(&[&["start", "lab", "--in-memory"], flags].concat());
@@ -25,20 +25,18 @@ impl Lab {
         Self(lab)
     }
 
-    /// Runs a command line on it.
     pub(crate) fn run(&self, arguments: &str) -> Outcome {
         let kubeconfig = self.kubeconfig().display().to_string();
         self.0.world().run(arguments.split_whitespace().chain(["--kubeconfig", &kubeconfig]))
     }
 
-    /// The same; it must succeed.
+    /// Runs a command line that must succeed.
     pub(crate) fn done(&self, arguments: &str) -> Outcome {
         let run = self.run(arguments);
         assert_eq!(run.status, 0, "{arguments}\n{run}");
         run
     }
 
-    /// Runs a command line on it in another folder.
     pub(crate) fn run_in(&self, folder: &Path, arguments: &str) -> Output {
         let kubeconfig = self.kubeconfig().display().to_string();
         let all = arguments.split_whitespace().chain(["--kubeconfig", &kubeconfig]);
@@ -49,7 +47,7 @@ impl Lab {
         self.0.world()
     }
 
-    /// The same, not waited for, with its messages to be read.
+    /// Spawns a command line with piped stderr.
     pub(crate) fn spawn(&self, arguments: &str) -> Child {
         let kubeconfig = self.kubeconfig().display().to_string();
         let mut command =
@@ -57,7 +55,7 @@ impl Lab {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// The requests that its server has answered with success and that may have changed something: verb and path.
+    /// Returns the verb and path of each successful request to the server that may have changed an object.
     pub(crate) fn writes(&self) -> Vec<String> {
         let log = self.0.run(&["logs", "lab", "--requests"]).stdout;
         let verb_and_path = |line: &str| {
@@ -71,7 +69,7 @@ impl Lab {
         log.lines().map(verb_and_path).filter(is_write).collect()
     }
 
-    /// Sends a request to its server. Returns the status code.
+    /// Sends a request to the server. Returns the status code.
     pub(crate) fn send(&self, method: &str, path: &str, body: &'static str) -> u16 {
         send(&self.kubeconfig(), method, path, body)
     }

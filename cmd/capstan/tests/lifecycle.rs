@@ -1,4 +1,4 @@
-//! The life of a management cluster through the binary, on a sandbox.
+//! Tests of the lifecycle of a management cluster through the binary, on a sandbox.
 #![cfg(unix)]
 
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -7,7 +7,7 @@ use snapbox::{assert_data_eq, str};
 
 use crate::{lab::Lab, releases::ROOT, sandbox::signal};
 
-/// The first installation, at the older versions.
+/// The first installation, in the older versions.
 pub(crate) const INIT: &str =
     "init --core cluster-api:v1.0.0 -b kubeadm:v1.0.0 -c kubeadm:v1.0.0 -i own:v1.0.0";
 
@@ -15,7 +15,7 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The streams of a command without what depends on the time: the lines about waiting, and durations.
+/// Returns the output of a command without lines about waiting and without durations, which vary.
 fn told(lab: &Lab, arguments: &str) -> String {
     let told = lab.run(arguments).to_string();
     let lines = told.split_inclusive('\n').filter(|line| !line.starts_with("waiting for "));
@@ -327,7 +327,8 @@ fn a_provider_that_is_not_installed_is_told_with_those_that_are() {
     );
 }
 
-/// Runs a command until it has said this, then sends it Ctrl-C. Returns its status and the rest of its messages.
+/// Runs a command until its output contains a text, then sends Ctrl-C. Returns the exit status and the rest of
+/// stderr.
 pub(crate) fn interrupted(lab: &Lab, arguments: &str, at: &str) -> (Option<i32>, String) {
     let mut child = lab.spawn(arguments);
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
@@ -421,7 +422,7 @@ fn progress_for_scripts_is_one_object_a_line_warnings_included() {
     assert!(same.len() > 1);
 }
 
-/// A lab whose infrastructure provider has a definition with something else in it.
+/// Returns a lab with a modified definition of the infrastructure provider.
 fn lab_with_definition(what: &str, replacement: &str) -> Lab {
     let lab = Lab::start(&[]);
     let file = format!("{ROOT}/infrastructure-own/v1.0.0/infrastructure-components.yaml");

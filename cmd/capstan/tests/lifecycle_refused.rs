@@ -1,11 +1,11 @@
-//! What `init`, `upgrade`, `delete` and `status` refuse before a management cluster is asked, or when none answers.
+//! Tests of errors of `init`, `upgrade`, `delete` and `status` before any request, or with an unreachable cluster.
 
 use snapbox::{assert_data_eq, str};
 use support::binary::{Outcome, World};
 
 use crate::{repository::with_repository, world};
 
-/// Nobody listens at port 1.
+/// A kubeconfig with an unreachable server: no program listens on port 1.
 const KUBECONFIG: &str = r#"apiVersion: v1
 kind: Config
 current-context: prod

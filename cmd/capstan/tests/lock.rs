@@ -13,7 +13,7 @@ use crate::{releases::ROOT, repository::with_repository};
 const LOCK: &str = "../home/.config/cluster-api/capstan.lock";
 const OWN: &str = "infrastructure-own";
 
-/// A world whose four providers and cert-manager are locked.
+/// Returns a world whose four providers and cert-manager are locked.
 fn locked() -> World {
     let world = with_repository();
     world.done(
@@ -207,7 +207,7 @@ fn an_upgrade_goes_to_the_locked_version_and_to_no_other() {
     lab.done("upgrade apply --infrastructure own:v1.1.0");
 }
 
-/// A registry on loopback under whose name all images of the releases are, each with what its name comes to.
+/// Returns a local registry with all images of the releases. The name of each image defines its digest.
 fn with_registry(world: &World) -> FakeHost {
     let host = FakeHost::start(&[]);
     let registry = host.address();
@@ -242,7 +242,7 @@ fn digests_of_images_are_locked_from_their_registries_and_held_against_them() {
     assert!(first.contains(&known(OWN)) && first.contains(&known("cert-manager")), "{first}");
     assert!(host.received().iter().all(|request| request.method == "HEAD"), "{:?}", host.addresses());
     world.done("lock --check --digests");
-    // What is known needs no registry.
+    // Known digests need no registry.
     let json = world.done("init list-images -i own -o json --offline");
     let list: Value = serde_json::from_str(&json.stdout).unwrap();
     assert!(list["images"].as_array().unwrap().iter().all(|image| image["digest"].is_string()), "{list}");

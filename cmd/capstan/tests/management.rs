@@ -1,4 +1,4 @@
-//! A management cluster with objects of Cluster API on it, for verbs that work on these.
+//! A management cluster with objects of Cluster API, for verbs that use them.
 #![cfg(unix)]
 
 use std::process::{Child, Stdio};
@@ -9,8 +9,8 @@ use support::{
     fixture::{Builder, Fixture},
 };
 
-/// A sandbox in this process, and a world whose environment leads to it. Tests that use it run on several threads: the
-/// binary is waited for on one of them.
+/// A sandbox in this process, and a world whose environment points to the sandbox.
+/// Tests need several threads, because one thread waits for the binary.
 pub(crate) struct Management {
     pub(crate) fixture: Fixture,
     world: World,
@@ -28,12 +28,10 @@ impl Management {
         &self.world
     }
 
-    /// Runs a command line on it.
     pub(crate) fn run(&self, arguments: &str) -> Outcome {
         self.world.run(arguments.split_whitespace())
     }
 
-    /// The same, not waited for.
     pub(crate) fn spawn(&self, arguments: &str) -> Child {
         let mut command = self.world.command(arguments.split_whitespace());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()

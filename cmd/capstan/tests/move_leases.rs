@@ -1,4 +1,5 @@
-//! The leases of a move: those of both clusters, acquired in one order, and the end of a run that loses either.
+//! Tests of the leases of a move: one lease per cluster, acquired in a fixed order, and the end of a run that loses
+//! one.
 
 use std::{process::Stdio, time::Duration};
 
@@ -16,7 +17,7 @@ const LEASE: Kind =
     Kind { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };
 const PLACE: &str = "kube-system/capstan";
 
-/// A lease of a process on another machine.
+/// Returns a lease of a process on another machine.
 pub(crate) fn of_another_run() -> Value {
     json!({
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
@@ -31,7 +32,7 @@ fn creations_of_leases(side: &Fixture) -> usize {
 }
 
 impl Two {
-    /// Moves from one side to the other.
+    /// Moves from one cluster to the other.
     async fn moved(&self, [from, to]: [&Fixture; 2], flags: &[&str]) -> Outcome {
         let (from, to) = (from.kubeconfig().await, to.kubeconfig().await);
         let mut command = tokio::process::Command::from(self.world.command(["move"]));
@@ -50,7 +51,7 @@ async fn moves_in_opposite_directions_begin_with_the_lease_of_the_same_cluster()
         let refused = two.moved(sides, &["--no-wait-lock"]).await;
         assert_eq!(refused.status, 1, "{refused}");
     }
-    // Whoever comes second waits for the first without holding anything.
+    // The second run waits for the first without holding a lease.
     let mut asked = [creations_of_leases(&two.source), creations_of_leases(&two.target)];
     asked.sort_unstable();
     assert_eq!(asked, [0, 2]);
@@ -61,7 +62,7 @@ async fn a_move_that_loses_the_lease_of_either_cluster_stops_writing() {
     let loses = async |lost: usize| {
         let two = Two::start().await;
         let sides = [&two.source, &two.target];
-        // Longer than a confirmation counts.
+        // The latency is longer than the validity of a lease confirmation.
         let slow = "latency:20s,verb=create,resource=cluster.x-k8s.io/clusters,times=1";
         two.target.sandbox().faults().add(::sandbox::Fault::parse(slow).unwrap());
         let lose = async {

@@ -1,4 +1,4 @@
-//! Clusters moved through the binary, between two sandboxes.
+//! Tests of moves through the binary, between two sandboxes.
 
 use sandbox::Fault;
 use serde_json::json;
@@ -13,7 +13,7 @@ use support::{
 use crate::{move_leases::of_another_run, two::Two};
 
 impl Two {
-    /// Runs a command line with both ends.
+    /// Runs a command line with source and target.
     async fn run(&self, arguments: &str) -> Outcome {
         let [source, target] = self.kubeconfigs().await;
         let ends = ["--kubeconfig", &source, "--to-kubeconfig", &target];
@@ -23,7 +23,7 @@ impl Two {
     }
 }
 
-/// Both ends, with something on the source that stays.
+/// Returns both clusters, with an object on the source that does not move.
 async fn two() -> Two {
     let two = Two::start().await;
     two.source.create([object(CONFIG_MAP, "default/stray")]).await;
@@ -243,7 +243,7 @@ async fn results_and_progress_are_there_for_scripts() {
     assert_eq!(phases.iter().filter(|phase| **phase == "pausing").count(), 1, "{run}");
 }
 
-/// A move that the target has refused in the middle.
+/// Returns the clusters after a move that the target rejected halfway.
 async fn refused() -> Two {
     let two = two().await;
     let fault = Fault::parse("403,verb=create,resource=infrastructure.cluster.x-k8s.io/dockermachines");

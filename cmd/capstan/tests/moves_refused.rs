@@ -1,4 +1,4 @@
-//! What `move` refuses before a cluster is asked.
+//! Tests of errors of `move` before any request.
 
 use snapbox::{assert_data_eq, str};
 
@@ -89,7 +89,7 @@ fn flags_without_a_meaning_for_files_are_told() {
     }
 }
 
-/// Whatever the exit status.
+/// Runs a `move` that must fail with any exit status. Returns stderr.
 fn refused_with(arguments: &str) -> String {
     let world = world();
     world.write("kubeconfig", KUBECONFIG);

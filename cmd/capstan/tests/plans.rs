@@ -1,4 +1,4 @@
-//! Dry runs of the verbs of a management cluster, and the line that ends those that write.
+//! Tests of dry runs, and of the final line of writing verbs.
 #![cfg(unix)]
 
 use snapbox::{assert_data_eq, str};
@@ -14,7 +14,7 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The last line of the messages of a command, without its time.
+/// Returns the last line of stderr, without the duration.
 fn closing(lab: &Lab, arguments: &str) -> String {
     let done = lab.done(arguments);
     let last = done.stderr.lines().last().unwrap_or_default();
@@ -23,7 +23,7 @@ fn closing(lab: &Lab, arguments: &str) -> String {
     result.to_owned()
 }
 
-/// A lab with an upgrade that was cut off after the first provider.
+/// Returns a lab whose upgrade was interrupted after the first provider.
 fn cut_off() -> Lab {
     let lab = Lab::start(&["--fault", "latency:40ms"]);
     lab.done(INIT);
@@ -244,7 +244,7 @@ fn progress_counts_providers_and_their_objects() {
     assert_eq!((&last["counts"]["number"], &last["counts"]["of"]), (&4.into(), &4.into()));
 }
 
-/// The steps of a report: the action, and the object as `resource namespace/name`.
+/// Returns the steps of a report: the action, and the object as `resource namespace/name`.
 fn steps(report: &serde_json::Value) -> Vec<(String, String)> {
     let steps = |owner: &serde_json::Value| owner["steps"].as_array().cloned().unwrap_or_default();
     let providers = report["providers"].as_array().unwrap().iter().flat_map(steps);
@@ -257,8 +257,8 @@ fn steps(report: &serde_json::Value) -> Vec<(String, String)> {
     steps(&report["certManager"]).into_iter().chain(providers).map(told).collect()
 }
 
-/// A request of the log, as steps are written: `patch /apis/apps/v1/namespaces/ns/deployments/a?force=true`. None for a
-/// record of the program itself.
+/// Converts a logged request to the form of steps, from `patch /apis/apps/v1/namespaces/ns/deployments/a?force=true`.
+/// `None` for a record of the program itself.
 fn written(request: &str) -> Option<(String, String)> {
     let (verb, path) = request.split_once(' ').unwrap();
     let path = path.split('?').next().unwrap().trim_start_matches("/apis/").trim_start_matches("/api/");

@@ -1,4 +1,4 @@
-//! `provider remove`, on files as users keep them.
+//! Tests of `provider remove` on typical configuration files.
 
 use snapbox::{assert_data_eq, str};
 

@@ -1,4 +1,4 @@
-//! The whole tour, and every command of it by itself.
+//! Tests of the whole tour, and of each of its commands.
 #![cfg(unix)]
 
 use std::{
@@ -20,14 +20,14 @@ fn quickstart(sandboxes: &Sandboxes, flags: &[&str]) -> Outcome {
     sandboxes.world().run(["quickstart"].iter().chain(flags))
 }
 
-/// Commands that stand in lines with this beginning, each in one line.
+/// Returns the commands on lines with the given prefix. Continued lines are joined.
 fn commands(text: &str, beginning: &str) -> Vec<String> {
     let text = text.replace("\\\n   ", "");
     let lines = text.lines().filter_map(|line| line.strip_prefix(beginning));
     lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
 }
 
-/// A word as a shell hands it over.
+/// Expands a word like a shell.
 fn word(word: &str, sandboxes: &Sandboxes) -> String {
     match word.strip_prefix("~/") {
         Some(below_home) => sandboxes.world().home().join(below_home).display().to_string(),
@@ -35,7 +35,7 @@ fn word(word: &str, sandboxes: &Sandboxes) -> String {
     }
 }
 
-/// Runs a command line as a user who types it.
+/// Runs a command line as a user would.
 fn typed(line: &str, sandboxes: &Sandboxes) {
     let words: Vec<String> = line.split_whitespace().map(|text| word(text, sandboxes)).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -51,7 +51,7 @@ fn typed(line: &str, sandboxes: &Sandboxes) {
     }
 }
 
-/// As kubectl does with objects that are new.
+/// Applies new objects like kubectl.
 fn apply(kubeconfig: &Path, file: &str) {
     let objects = manifest::read_stream(&std::fs::read(file).unwrap(), &Limits::default()).unwrap().objects;
     assert!(objects.len() > 3);
@@ -158,7 +158,7 @@ fn ctrl_c_in_the_middle_leaves_nothing_behind() {
         assert_ne!(stdout.read_line(&mut line).unwrap(), 0);
     }
     signal("INT", tour.id().into());
-    // A reader that goes away is no end of the tour.
+    // A closed reader does not end the tour.
     stdout.read_to_string(&mut line).unwrap();
     let ended = tour.wait_with_output().unwrap();
     let stderr = String::from_utf8(ended.stderr).unwrap();

@@ -1,8 +1,8 @@
-//! Where the providers of tests have their releases.
+//! The releases of test providers.
 
 use support::binary::World;
 
-/// A configuration that names four providers and cert-manager by paths relative to itself.
+/// A configuration that names four providers and cert-manager by paths relative to the configuration.
 pub(crate) const CONFIG: &str = "providers:
 - {name: cluster-api, type: CoreProvider, url: ../repository/cluster-api/v1.0.0/core-components.yaml}
 - {name: kubeadm, type: BootstrapProvider, url: ../repository/bootstrap-kubeadm/v1.0.0/bootstrap-components.yaml}
@@ -11,10 +11,10 @@ pub(crate) const CONFIG: &str = "providers:
 cert-manager: {url: ../repository/cert-manager/v1.0.0/cert-manager.yaml, version: v1.0.0}
 ";
 
-/// The folder of their releases.
+/// The folder of the releases.
 pub(crate) const ROOT: &str = "../home/.config/repository";
 
-/// Writes releases of the four providers, each with what `components` says for its label and version.
+/// Writes releases of the four providers. `components` returns the components of a label and version.
 pub(crate) fn write(
     world: &World,
     versions: &[&str],

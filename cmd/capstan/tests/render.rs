@@ -36,7 +36,7 @@ fn a_folder_has_a_file_for_each_kind_and_is_the_same_the_second_time() {
     assert!(run.stderr.contains("warning: `[CWD]/out/cluster-api/gone.yaml` is no longer part"), "{run}");
 }
 
-/// The folders of a part, each with the kinds that kubectl meets there one after the other.
+/// Returns the kinds in the folders of a part, in the order in which kubectl reads them.
 fn kinds_in_order(world: &World, folder: &str) -> Vec<String> {
     let inside = format!("[CWD]/{folder}/");
     let files = world.files();

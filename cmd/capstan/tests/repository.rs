@@ -1,4 +1,4 @@
-//! A small provider repository in the working folder, for the verbs that read one.
+//! A small provider repository for verbs that read repositories.
 
 use support::binary::World;
 
@@ -55,7 +55,7 @@ stringData: {{token: \"${{TOKEN}}\"}}
     )
 }
 
-/// A world with releases v1.0.0 and v1.1.0 of four providers and cert-manager, and a configuration of them.
+/// Returns a world with releases of four providers and cert-manager, and a configuration for them.
 pub(crate) fn with_repository() -> World {
     let world = world();
     releases::write(&world, &["v0.9.0", "v1.0.0", "v1.1.0"], METADATA, |label, _| components(label));

@@ -1,4 +1,4 @@
-//! Restores beside running Clusters, paused ones, and repeated ones.
+//! Tests of paused and repeated restores, and of restores next to running Clusters.
 
 use serde_json::{Value, json};
 use support::kind::{CLUSTER, SECRET};

@@ -1,4 +1,4 @@
-//! `alpha rollout` through the binary, on a sandbox.
+//! Tests of `alpha rollout` through the binary, on a sandbox.
 #![cfg(unix)]
 
 use std::time::Duration;
@@ -184,7 +184,7 @@ MachineDeployment default/a-md: progressing, 2 of 3 machines up to date
 // Row: D-159
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_is_followed_to_its_end() {
-    // All that is there is years old when the restart comes: what is of the same second is not replaced.
+    // All objects are years old at the restart, because objects of the same second would not be replaced.
     let builder =
         Fixture::builder().controllers(sandbox::Switches::default()).clock_at("2020-01-01T00:00:00Z");
     let lab = Management::start(builder).await;

@@ -1,4 +1,4 @@
-//! Sandboxes as a user runs them. How fast one starts is measured by `cargo xtask bench`, not here.
+//! Tests of sandboxes through the binary. `cargo xtask bench` measures their start time.
 #![cfg(unix)]
 
 use std::{
@@ -15,7 +15,7 @@ use http_body_util::{BodyExt as _, Full};
 use snapbox::{assert_data_eq, str};
 use support::binary::{Outcome, World};
 
-/// A world whose sandboxes end with it.
+/// A world that stops its sandboxes when dropped.
 pub(crate) struct Sandboxes(World);
 
 impl Sandboxes {
@@ -23,7 +23,7 @@ impl Sandboxes {
         Self::of(crate::world())
     }
 
-    /// Sandboxes of a world that has something in it.
+    /// Adds sandboxes to an existing world.
     pub(crate) fn of(world: World) -> Self {
         let state = world.home().join("state");
         Self(world.env("XDG_STATE_HOME", state))
@@ -42,7 +42,7 @@ impl Sandboxes {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Starts one in the foreground, and waits until it has printed the path of its kubeconfig.
+    /// Starts a sandbox in the foreground, and waits until it prints the path of its kubeconfig.
     pub(crate) fn serve(&self, arguments: &[&str]) -> (Child, BufReader<ChildStdout>, String) {
         let mut child = self.spawn(&[&["start", "--foreground"], arguments].concat());
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -51,12 +51,11 @@ impl Sandboxes {
         (child, stdout, path)
     }
 
-    /// A file of a sandbox.
     pub(crate) fn file(&self, name: &str, file: &str) -> PathBuf {
         self.0.home().join("state/capstan/sandboxes").join(name).join(file)
     }
 
-    /// Asks a running sandbox; the body is that of a ConfigMap to create. Returns the status code.
+    /// Sends a request to a running sandbox, with a ConfigMap as the body. Returns the status code.
     pub(crate) fn ask(&self, name: &str, method: &str, path: &str) -> u16 {
         ask(&self.file(name, "kubeconfig"), method, path)
     }
@@ -68,10 +67,9 @@ impl Sandboxes {
         entries.iter().find(|entry| entry["name"] == name).and_then(|entry| entry["pid"].as_u64())
     }
 
-    /// Ends its process as nothing but the system can.
     pub(crate) fn kill(&self, name: &str) {
         signal("KILL", self.pid(name).unwrap());
-        // The system takes its time to let go of what the process held.
+        // The system needs some time to release the resources of the process.
         while self.pid(name).is_some() {}
     }
 }
@@ -227,7 +225,7 @@ fn objects_address_and_kubeconfig_outlive_a_kill() {
     sandboxes.kill("lab");
     let journal = sandboxes.file("lab", "data/journal");
     let whole = fs::read(&journal).unwrap();
-    // As if it had been killed in the middle of a write.
+    // The journal looks as if the process was killed during a write.
     fs::write(&journal, [&whole, &b"\x07"[..]].concat()).unwrap();
     assert_data_eq!(
         sandboxes.run(&["start", "lab"]).stderr,
@@ -317,11 +315,11 @@ fn what_is_followed_ends_at_ctrl_c_without_a_word() {
     sandboxes.run(&["start", "lab", "--in-memory"]);
     assert_eq!(sandboxes.ask("lab", "GET", "/api/v1/namespaces/default"), 200);
     let mut follow = sandboxes.spawn(&["logs", "lab", "--requests", "--follow"]);
-    // Once it has printed the request, it waits for more.
+    // After the request is printed, the command waits for more.
     BufReader::new(follow.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
     signal("INT", follow.id().into());
     let ended = follow.wait_with_output().unwrap();
-    // Between two looks nobody waits, and the signal ends the process by itself.
+    // Between two checks no wait is active, so the signal may end the process directly.
     assert!(matches!(ended.status.code(), Some(0 | 130)), "{}", ended.status);
     assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
 }

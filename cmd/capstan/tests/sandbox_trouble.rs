@@ -1,4 +1,4 @@
-//! What can go wrong with a sandbox: what it says then, and what it leaves behind.
+//! Tests of sandbox failures: their messages and their leftovers.
 #![cfg(unix)]
 
 use std::{fs, net::TcpListener};

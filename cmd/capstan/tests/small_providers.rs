@@ -1,4 +1,4 @@
-//! Providers small enough to read, in two versions.
+//! Small providers in two versions.
 
 use support::binary::World;
 
@@ -17,7 +17,7 @@ kind: Cluster
 metadata: {name: \"${CLUSTER_NAME}\"}
 ";
 
-/// A definition with one version that takes everything.
+/// Returns a definition with one version that accepts any object.
 fn definition(group: &str, kind: &str, plural: &str, version: &str) -> String {
     format!(
         "apiVersion: apiextensions.k8s.io/v1
@@ -84,7 +84,7 @@ fn cert_manager() -> String {
     defined + &objects.replace("${TOKEN}", "none")
 }
 
-/// A world with releases v1.0.0 and v1.1.0 of four providers, and cert-manager.
+/// Returns a world with releases v1.0.0 and v1.1.0 of four providers, and cert-manager.
 pub(crate) fn with_small_providers() -> World {
     let world = world();
     releases::write(&world, &["v1.0.0", "v1.1.0"], METADATA, components);

@@ -1,4 +1,4 @@
-//! `status` as a check: its exit status, and what has drifted field by field.
+//! Tests of `status` as a check: its exit status, and the drifted fields.
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -13,7 +13,6 @@ const DEPLOYMENT: &str =
     "/apis/apps/v1/namespaces/infrastructure-own-system/deployments/infrastructure-own-manager";
 const SECRET: &str = "/api/v1/namespaces/infrastructure-own-system/secrets/infrastructure-own-credentials";
 
-/// The exit status and the failure.
 fn judged(run: &Outcome) -> (i32, &str) {
     (run.status, run.stderr.as_str())
 }
@@ -23,7 +22,7 @@ fn scale(lab: &Lab) {
     assert_eq!(lab.send("PUT", &format!("{DEPLOYMENT}/scale"), scale), 200);
 }
 
-/// The drifted fields of the object of a kind.
+/// Returns the drifted fields of the objects of a kind.
 fn drifted(status: &Value, kind: &str) -> Vec<Value> {
     let objects = status["providers"]
         .as_array()

@@ -1,4 +1,4 @@
-//! Every command that an error, a hint or a next step suggests can be pasted.
+//! Tests that every suggested command can be pasted.
 #![cfg(unix)]
 
 use support::binary::{Outcome, World};
@@ -7,10 +7,10 @@ use crate::{
     repository::with_repository, sandbox::Sandboxes, small_providers::with_small_providers, two::Two, world,
 };
 
-/// Pastes every suggestion of a run. Returns the suggestions.
+/// Runs every suggested command of a run. Returns the suggestions.
 ///
 /// # Panics
-/// When there is none, or one is no command of this program.
+/// Panics without suggestions, or if a suggestion is not a command of this program.
 #[track_caller]
 fn pasted(world: &World, run: &Outcome) -> Vec<String> {
     let suggested = run.suggested_commands();

@@ -1,4 +1,4 @@
-//! Verbs on a terminal: widths, and keys that end a watch.
+//! Tests of verbs on a terminal: widths, and keys that end a watch.
 #![cfg(unix)]
 
 use std::process::Command;
@@ -10,7 +10,7 @@ use support::{cluster_api, fixture::Fixture, kind::MACHINE, terminal::Terminal};
 
 use crate::{lab::Lab, lifecycle::INIT, management::Management};
 
-/// Holds cluster `team/one` with a broken machine.
+/// Starts a sandbox with cluster `team/one` and a broken machine.
 async fn lab() -> Management {
     let lab = Management::start(Fixture::builder()).await;
     lab.fixture.create(cluster_api::cluster("team/one").control_plane(3).machine_deployment("md", 2)).await;
@@ -56,7 +56,8 @@ async fn a_stopped_watch_gives_the_terminal_back_until_it_goes_on() {
     watch.suspend();
     assert!(terminal.is_as_shells_leave_it());
     watch.resume();
-    // The header is drawn anew, as the screen is not its own any more; `q` is read only where keys are.
+    // The header is redrawn, because other output may have changed the screen. The watch reads `q` only in single-key
+    // mode.
     terminal.read_to("q or Ctrl-C ends it");
     terminal.press("q");
     assert_eq!(watch.end(), (Some(0), true));

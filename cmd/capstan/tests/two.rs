@@ -1,4 +1,4 @@
-//! Two management clusters, for verbs that bring objects from one to the other.
+//! Two management clusters, for verbs that transfer objects between them.
 
 use api::{ProviderId, ProviderType};
 use support::{
@@ -7,8 +7,8 @@ use support::{
     fixture::Fixture,
 };
 
-/// A source with the Cluster `default/demo`, and a target that can take it. Tests that use it run on several threads: the
-/// binary is waited for on one of them.
+/// A source with the Cluster `default/demo`, and a target for it.
+/// Tests need several threads, because one thread waits for the binary.
 pub(crate) struct Two {
     pub(crate) source: Fixture,
     pub(crate) target: Fixture,
@@ -22,7 +22,6 @@ impl Two {
         Self { source, target, world: crate::world() }
     }
 
-    /// The paths of the kubeconfigs of both.
     pub(crate) async fn kubeconfigs(&self) -> [String; 2] {
         [self.source.kubeconfig().await, self.target.kubeconfig().await]
             .map(|path| path.display().to_string())

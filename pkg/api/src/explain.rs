@@ -1,8 +1,8 @@
-//! Hints, kinds and members of errors: facts that a text has no room for.
+//! Explanations of errors: hints, kinds and members that do not fit into the error text.
 //!
 //! ```text
-//! library error ─► Explain::explain ─► kind, hints, members, the cause with more of them
-//!                                        └─► explained: those of a whole chain, as a program prints them
+//! library error ─► Explain::explain ─► kind, hints, members, the cause with its own explanation
+//!                                        └─► explained: the explanation of the whole chain, in printed form
 //! ```
 
 use std::{error::Error, io};
@@ -12,21 +12,21 @@ use crate::{
     plan::UnusablePlan, with_causes,
 };
 
-/// So many members are told one by one; the rest is counted.
+/// The limit of members that are shown. The others are counted.
 const SHOWN: usize = 20;
 
-/// In place of a kubeconfig in a suggested command: the cluster that the run writes to.
+/// The placeholder for a kubeconfig in a suggested command, for the cluster that the run writes to.
 pub const TARGET: &str = "TARGET";
 
-/// An error that knows more than its text.
+/// An error with an explanation beyond its text.
 pub trait Explain: Error {
-    /// Explains this error. One that only passes on another error gives the explanation of that error.
+    /// Explains this error. A transparent error returns the explanation of its inner error.
     fn explain(&self) -> Explanation<'_> {
         Explanation::default()
     }
 }
 
-/// Facts of one error.
+/// The explanation of one error.
 #[derive(Default)]
 pub struct Explanation<'a> {
     kind: Option<ErrorKind>,
@@ -37,53 +37,53 @@ pub struct Explanation<'a> {
     is_about_target: bool,
 }
 
-/// One of the errors that an error stands for.
+/// One of several errors that an error collects.
 pub enum Member<'a> {
-    /// Text in one line.
+    /// A text of one line.
     Text(String),
     /// An error with its own explanation.
     Error(&'a dyn Explain),
 }
 
 impl<'a> Explanation<'a> {
-    /// The explanation of an error with a next step for the user. Commands stand between backticks.
+    /// Explains an error by a next step for the user. Commands are in backticks.
     pub fn hint(hint: impl Into<String>) -> Self {
         Self::hints([hint])
     }
 
-    /// The explanation of an error with any number of next steps.
+    /// Explains an error by any number of next steps.
     pub fn hints(hints: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { hints: hints.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// The explanation of an error that only its cause can explain.
+    /// Explains an error by its cause only.
     pub fn cause(cause: &'a dyn Explain) -> Self {
         Self::default().because(cause)
     }
 
-    /// The explanation of an error that stands for several errors.
+    /// Explains an error that collects several errors.
     pub fn errors<E: Explain + 'a>(errors: impl IntoIterator<Item = &'a E>) -> Self {
         let members = errors.into_iter().map(|error| Member::Error(error)).collect();
         Self { members, ..Self::default() }
     }
 
-    /// The explanation of an error that stands for several facts.
+    /// Explains an error that collects several texts.
     pub fn texts(texts: impl IntoIterator<Item = String>) -> Self {
         Self { members: texts.into_iter().map(Member::Text).collect(), ..Self::default() }
     }
 
-    /// The explanation of an error of this kind.
+    /// Explains an error by its kind.
     pub fn kind(kind: ErrorKind) -> Self {
         Self::default().of_kind(kind)
     }
 
-    /// Sets the kind; without it the kind is that of the cause.
+    /// Sets the kind. The default is the kind of the cause.
     #[must_use]
     pub fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind: Some(kind), ..self }
     }
 
-    /// Sets the cause. It is the error that `source` gives.
+    /// Sets the cause. The cause is the error that `source` returns.
     #[must_use]
     pub fn because(self, cause: &'a dyn Explain) -> Self {
         Self { cause: Some(cause), ..self }
@@ -96,13 +96,13 @@ impl<'a> Explanation<'a> {
         self
     }
 
-    /// Adds a next step behind those of the cause.
+    /// Adds a next step after those of the cause.
     #[must_use]
     pub fn and_last(self, hint: impl Into<String>) -> Self {
         Self { last_hint: Some(hint.into()), ..self }
     }
 
-    /// Lets the commands of its hints, and of those of its cause, work on the cluster that the run writes to.
+    /// Makes the commands in the hints, also in those of the cause, use the cluster that the run writes to.
     #[must_use]
     pub fn about_target(self) -> Self {
         Self { is_about_target: true, ..self }
@@ -129,14 +129,14 @@ impl Explain for UnknownProviderType {}
 
 impl Explain for UnusablePlan {}
 
-/// An error with all its causes, explained.
+/// The explanation of an error and all its causes.
 #[derive(Debug, Default)]
 pub struct Explained {
     /// The kind of the outermost error that has one.
     pub kind: Option<ErrorKind>,
-    /// The text of each error in a line, each followed by its members.
+    /// The text of each error on one line, followed by its members.
     pub lines: Vec<String>,
-    /// The hints, those of the outermost error first.
+    /// The hints, starting with those of the outermost error.
     pub hints: Vec<String>,
 }
 
@@ -190,7 +190,7 @@ fn on_target(text: &str) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// `` `a`, `b` or `c` ``
+/// Returns `` `a`, `b` or `c` ``.
 pub fn one_of(names: &[impl AsRef<str>]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     match quoted.split_last() {
@@ -200,12 +200,12 @@ pub fn one_of(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// A word as a shell takes it: quoted if a shell would read more into it.
+/// Quotes a word for a shell if necessary.
 pub fn shell_word(word: &str) -> String {
     if is_plain_word(word) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// True if a shell takes a word as it stands.
+/// True if a shell accepts a word without quotes.
 pub fn is_plain_word(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:=,@%+-".contains(&byte);
     !word.is_empty() && word.bytes().all(is_plain)

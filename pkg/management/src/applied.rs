@@ -1,4 +1,4 @@
-//! What was applied for providers: as recorded, else as their labels tell.
+//! The objects applied for each provider, read from its record or else found by its labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use provider::InstalledProvider;
 
 use crate::provider_set::{self, recorded_set};
 
-/// Kinds of which no provider brings objects, and which are many or carry the labels of what they were made for.
+/// Kinds that no provider brings. Their objects are numerous or inherit the labels of their owners.
 const NEVER_BROUGHT: [(&str, &str); 9] = [
     ("", "Endpoints"),
     ("", "Event"),
@@ -24,18 +24,19 @@ const NEVER_BROUGHT: [(&str, &str); 9] = [
     ("events.k8s.io", "Event"),
 ];
 
-/// What was applied for one provider.
+/// The objects applied for one provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Applied {
-    /// The objects.
     pub(crate) set: ApplySet,
-    /// Whether it was recorded; else labels tell what another tool installed.
+    /// True if the set comes from a record. Otherwise labels identify objects that another tool installed.
     pub(crate) is_recorded: bool,
 }
 
-/// What was applied for each of some providers, in their order: its record, else, for what clusterctl installed,
-/// whatever carries both labels in its namespace and among the objects of the whole cluster. What was not recorded of
-/// any of them is looked for in one go: one list for each kind, metadata alone.
+/// Returns the applied objects of each provider, in the given order.
+///
+/// The source is the record of the provider. Without a record, all objects with both clusterctl labels count,
+/// in the namespace of the provider and cluster-scoped. Objects without a record are found with one
+/// metadata-only list per kind.
 pub(crate) async fn applied_for(
     cluster: &ManagementCluster,
     installed: &[InstalledProvider],
@@ -51,7 +52,7 @@ pub(crate) async fn applied_for(
     Ok(recorded.into_iter().map(one).collect())
 }
 
-/// What somebody else wrote into a record is no reason to stop: the labels say what there is.
+/// Ignores a malformed record with a warning, because labels identify the objects too.
 async fn recorded_for(
     cluster: &ManagementCluster,
     installed: &InstalledProvider,
@@ -92,7 +93,7 @@ async fn labelled(
     Ok(installed.iter().map(|one| ApplySet { items: items_of(objects_of(one, &objects), &kinds) }).collect())
 }
 
-/// A kind may go, or turn out to be no collection, after it was discovered: then nothing is of it.
+/// Returns no objects if the kind disappeared after discovery or cannot be listed.
 async fn list_if_served(
     cluster: &ManagementCluster,
     kind: &ApiKind,
@@ -104,8 +105,10 @@ async fn list_if_served(
     }
 }
 
-/// Whether a provider can bring objects of a kind. Instances of definitions that providers bring are their users' own,
-/// and asking for them would call conversion webhooks that may be gone.
+/// True if a provider can bring objects of this kind.
+///
+/// Instances of definitions that providers bring belong to users. Listing them would call conversion webhooks
+/// that may be gone.
 fn may_be_brought(kind: &ApiKind, definitions: &BTreeSet<&str>) -> bool {
     let can = |verb: &str| kind.verbs.iter().any(|known| known == verb);
     let is = |(group, name): &(&str, &str)| kind.group == *group && kind.kind == *name;
@@ -116,7 +119,7 @@ fn may_be_brought(kind: &ApiKind, definitions: &BTreeSet<&str>) -> bool {
         && kind.kind != "CustomResourceDefinition"
 }
 
-/// The objects of one provider among those of several.
+/// Returns the objects of one provider among those of several.
 fn objects_of<'o>(
     installed: &InstalledProvider,
     objects: &'o [Object],
@@ -135,14 +138,13 @@ fn objects_of<'o>(
     })
 }
 
-/// Whether an object is there because of another one, such as a ReplicaSet, which carries the labels of its
-/// Deployment's template.
+/// True if a controller owns the object, such as a ReplicaSet with the labels of its Deployment's template.
 pub(crate) fn is_made_by_a_controller(object: &Object) -> bool {
     let owners = object.get(&["metadata", "ownerReferences"]).and_then(Value::as_array);
     owners.into_iter().flatten().any(|owner| owner["controller"] == true)
 }
 
-/// Items for objects that nobody recorded, in the order of deletion.
+/// Returns the items of objects without a record, in deletion order.
 pub(crate) fn items_of<'o>(objects: impl Iterator<Item = &'o Object>, kinds: &Kinds) -> Vec<Item> {
     let by_key: BTreeMap<_, _> = objects.map(|object| (ObjectKey::of(object), object)).collect();
     let mut items: Vec<_> = by_key.into_iter().map(|(key, object)| item_of(key, object, kinds)).collect();
@@ -160,7 +162,7 @@ fn item_of(key: ObjectKey, object: &Object, kinds: &Kinds) -> Item {
     }
 }
 
-/// The kinds a definition brings, by its name alone: `plural.group`, or `version.group` of an APIService.
+/// Returns the kinds of a definition, by its name alone: `plural.group`, or `version.group` of an APIService.
 fn managed_types(key: &ObjectKey, kinds: &Kinds) -> Vec<ManagedType> {
     let Some((first, group)) = key.name.split_once('.') else { return Vec::new() };
     let of = |version: &str, kind: &str| ManagedType {

@@ -1,4 +1,4 @@
-//! Bringing one provider to what its plan says: the same for every verb that writes providers.
+//! Executes the plan of one provider, for every command that writes providers.
 
 use std::time::{Duration, Instant};
 
@@ -13,20 +13,18 @@ use crate::{
     readiness::wait_for_providers,
 };
 
-/// How long objects of one wave may take to be ready that the next one needs, where the user names no time.
-/// Source: clusterctl v1.14 (--wait-provider-timeout).
+/// The default time limit for the objects of one wave to become ready before the next wave.
 const WAVE_PATIENCE: Duration = Duration::from_mins(5);
 
-/// The position of a provider among those of a run.
+/// The position of a provider in a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Position {
-    /// From 1.
+    /// Starts at 1.
     pub(crate) number: usize,
     pub(crate) of: usize,
 }
 
-/// Brings a provider to what is desired, in place, and notes its version in the inventory last. Writes nothing when
-/// nothing would change.
+/// Applies a provider in place and writes its version to the inventory last. Writes nothing if nothing changes.
 pub(crate) async fn carry_out_provider(
     cluster: &ManagementCluster,
     verb: Verb,
@@ -51,7 +49,7 @@ pub(crate) async fn carry_out_provider(
         guard: Guard::Check,
         until: Some(begun + patience),
         wait_for_last: false,
-        // Controllers of two releases must not work beside each other, whoever waits.
+        // Controllers of two releases must never run at the same time, whatever the run waits for.
         prune: Prune::AtOnce,
     };
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
@@ -68,10 +66,11 @@ pub(crate) async fn carry_out_provider(
     Ok(())
 }
 
-/// Waits as a verb was told to.
-/// Shape: what was not ready in time, where that is no failure; none when all is ready or nothing is waited for.
+/// Waits for providers as the request says.
+/// Shape: the objects that are not ready in time, if that is no failure; `None` if all are ready or the run
+/// does not wait.
 /// # Errors
-/// `NotReady` where it is a failure; always when the server refuses a definition, which no time will mend.
+/// `NotReady` if the request requires readiness, or if the server rejects a definition.
 pub(crate) async fn wait_as_asked(
     cluster: &ManagementCluster,
     providers: &[ProviderPlan],
@@ -93,7 +92,7 @@ fn is_refused_definition(blocker: &Blocker) -> bool {
     blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
 }
 
-/// A step of a provider.
+/// Returns the progress event of a step for one provider.
 pub(crate) fn of_provider(
     step: ProgressStep,
     InstalledProvider { id, version, namespace }: &InstalledProvider,
@@ -102,17 +101,17 @@ pub(crate) fn of_provider(
 }
 
 impl ProviderPlan {
-    /// Whether nothing would change.
+    /// True if nothing changes.
     pub fn is_empty(&self) -> bool {
         self.objects.plan.is_empty() && self.from == self.to
     }
 
-    /// The provider as it is before the plan is carried out.
+    /// Returns the provider as it is before the plan is executed.
     pub(crate) fn as_it_is(&self) -> InstalledProvider {
         self.in_version(self.from.as_ref())
     }
 
-    /// The provider as it is afterwards.
+    /// Returns the provider as it is after the plan is executed.
     pub(crate) fn as_it_becomes(&self) -> InstalledProvider {
         self.in_version(self.to.as_ref())
     }

@@ -1,10 +1,11 @@
-//! cert-manager: found by what the API serves and a probe that leaves nothing behind; installed, upgraded, left alone.
+//! Detects cert-manager by the served kinds and a probe that persists nothing, then installs, upgrades or keeps it.
 //!
 //! ```text
 //! served? ─► probe ─► labelled objects, record ─► decide ─► CertManagerPlan ─► apply, wait, probe
 //! ```
 //!
-//! Whose it is, our label on its definitions says. What somebody else installed is waited for and never written to.
+//! A label on the definitions marks the cert-manager that clusterctl or capstan installed. capstan waits for
+//! an external cert-manager and never writes to it.
 
 mod decide;
 mod find;
@@ -36,44 +37,25 @@ use crate::{
 pub use self::manifest::{CertManagerManifest, CertManagerManifestError, cert_manager_manifest};
 pub(crate) use self::planning::plan_cert_manager_objects;
 
-/// cert-manager that cannot be had.
+/// An error while detecting, installing or upgrading cert-manager.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum CertManagerError {
-    /// The configuration of it.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Its manifest cannot be read.
     #[error("cannot read the manifest of cert-manager")]
     Manifest(#[source] Box<CertManagerManifestError>),
-    /// Its objects cannot be applied.
     #[error("cannot install cert-manager")]
     Apply(#[source] Box<EngineError>),
-    /// Its stored objects cannot be migrated.
     #[error("cannot upgrade cert-manager")]
     Migrate(#[source] Box<apply::MigrationError>),
-    /// It does not answer in time.
+    /// The webhook of cert-manager does not answer in time.
     #[error("cert-manager does not answer: {last}")]
-    Silent {
-        /// What the last probe said.
-        last: String,
-        /// What is not ready of it.
-        blockers: Vec<Blocker>,
-    },
-    /// The version on the cluster cannot be compared.
+    Silent { last: String, blockers: Vec<Blocker> },
     #[error("cert-manager object {object} has version `{version}`, which is none")]
-    Version {
-        /// Which object.
-        object: String,
-        /// What it says.
-        version: String,
-    },
-    /// The version in the configuration cannot be compared.
+    Version { object: String, version: String },
     #[error("cert-manager is to have version `{version}`, which is none")]
-    WantedVersion {
-        /// What the configuration says.
-        version: String,
-    },
-    /// The server.
+    WantedVersion { version: String },
     #[error("cannot find out about cert-manager")]
     Api(#[from] ApiError),
 }
@@ -84,9 +66,9 @@ impl From<CertManagerManifestError> for CertManagerError {
     }
 }
 
-/// Reads the objects that a plan writes; none where it writes nothing.
+/// Reads the objects that a plan writes. Empty if the plan writes nothing.
 /// # Errors
-/// When the release of cert-manager cannot be read.
+/// Fails if the release of cert-manager cannot be read.
 pub(crate) async fn written_objects(
     plan: &CertManagerPlan,
     sources: &Sources<'_>,
@@ -97,10 +79,10 @@ pub(crate) async fn written_objects(
     Ok(cert_manager_manifest(sources).await?.objects)
 }
 
-/// Finds out what `init` does about cert-manager. Writes nothing. Its manifest is read only where what is missing
-/// cannot be told without it.
+/// Plans cert-manager for `init`. Writes nothing.
+/// Reads the manifest only if missing objects cannot be determined without it.
 /// # Errors
-/// When the server or a version cannot be read.
+/// Fails if the server or a version cannot be read.
 pub(crate) async fn plan_cert_manager_for_init(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
@@ -113,7 +95,7 @@ pub(crate) async fn plan_cert_manager_for_init(
     }
     let found = find_cert_manager(cluster).await?;
     let is_to_be_compared = found.is_served && !found.live.is_empty() && found.set.is_none();
-    // A release that cannot be read is no reason to stop where cert-manager is there.
+    // An unreadable release does not stop the plan if cert-manager is already installed.
     let manifest = if is_to_be_compared { cert_manager_manifest(sources).await.ok() } else { None };
     let plan = for_init(&found, &config.version, manifest.as_ref())?;
     if plan.action == CertManagerAction::Keep {
@@ -123,9 +105,9 @@ pub(crate) async fn plan_cert_manager_for_init(
     Ok(plan)
 }
 
-/// Finds out what an upgrade does about cert-manager. Writes nothing.
+/// Plans cert-manager for an upgrade. Writes nothing.
 /// # Errors
-/// When the manifest, the server or a version cannot be read.
+/// Fails if the manifest, the server or a version cannot be read.
 /// Source: clusterctl v1.14 client/cluster/cert_manager.go (shouldUpgrade).
 pub(crate) async fn plan_cert_manager_for_upgrade(
     cluster: &ManagementCluster,
@@ -146,10 +128,10 @@ pub(crate) async fn plan_cert_manager_for_upgrade(
     for_upgrade(&Found { live, set, ..Found::default() }, &manifest)
 }
 
-/// Carries it out and waits until cert-manager answers, or external cert-manager does.
+/// Executes the plan and waits until cert-manager answers, external or not.
 /// # Errors
-/// `Silent` when it does not answer in time. What is not ready although it answers is a warning: whoever needs it
-/// is waited for later.
+/// `Silent` if cert-manager does not answer in time. Objects that are not ready although cert-manager answers
+/// are only a warning. Later waits cover the providers that need them.
 pub(crate) async fn carry_out_cert_manager(
     cluster: &ManagementCluster,
     plan: &CertManagerPlan,

@@ -1,13 +1,13 @@
-//! `delete`: exactly what was applied, the inventory last.
+//! Deletes exactly the applied objects of providers, and their inventory entries last.
 //!
 //! ```text
-//! inventory ─► choose ─► what was applied ─► allowed? ─► in use? ─► plan
-//!                                                                    │ add-ons first, core last; for each provider:
-//!                                                                    └─► objects ─► Namespace ─► record ─► inventory entry
+//! inventory ─► choose ─► applied objects ─► allowed? ─► in use? ─► plan
+//!                                                                   │ add-ons first, core last; for each provider:
+//!                                                                   └─► objects ─► Namespace ─► record ─► entry
 //! ```
 //!
-//! What is left of a provider stays in its record, and the provider in the inventory, until all of it was told to go: the
-//! same command goes on from there.
+//! Until all objects of a provider are marked for deletion, the remaining ones stay in its record. The
+//! provider stays in the inventory, so the same command resumes an interrupted deletion.
 
 mod carry_out;
 mod choose;
@@ -39,34 +39,34 @@ pub use self::{
     choose::{DeleteError, NotChosen},
 };
 
-/// What a cluster may store its objects in for providers to be deleted from it; what is newer may be something this
-/// binary knows nothing of.
+/// The contracts of clusters that providers can be deleted from. Newer contracts are rejected, because this
+/// binary may not know them.
 const CONTRACTS: ContractCheck =
     ContractCheck { accepted: &["v1beta2", "v1beta1", "v1alpha4", "v1alpha3"], may_be_absent: true };
 
-/// What `delete` is asked for.
+/// The options of `delete`.
 #[derive(Clone, Debug)]
 pub struct DeleteRequest {
-    /// Providers that were named; none for all.
+    /// The named providers. `None` for all providers.
     pub providers: Option<ProvidersRequest>,
-    /// Whether definitions go too, and the objects of them must be gone.
+    /// True if definitions are deleted too. Then no objects of their kinds may remain.
     pub include_crds: bool,
-    /// Whether namespaces go too.
+    /// True if the namespaces of the providers are deleted too.
     pub include_namespaces: bool,
-    /// What to wait for in the end: that all is gone.
+    /// The wait at the end of the deletion.
     pub wait: WaitFor,
-    /// True if the objects are looked at with all their fields, for a plan that is shown or saved.
+    /// True if the plan reads objects with all their fields, to show or save them.
     pub thorough: bool,
     /// The reaction to an unfinished upgrade or move.
     pub unfinished: OnUnfinished,
 }
 
-/// Finds out what would be deleted, and whether it may be. Writes nothing.
+/// Plans a deletion and checks that it is allowed. Writes nothing.
 /// # Errors
-/// `Unknown` with everything that was named and cannot be meant; `Problems` with every right that is missing; `InUse` with every definition that is to go and has
-/// objects that no provider brought.
-/// Source: clusterctl v1.14 client/delete.go; differs: core goes last whatever the order of
-/// flags, and providers can be deleted without it.
+/// `Unknown` with every named provider that cannot be identified. `Problems` with every missing permission.
+/// `InUse` with every definition to delete that still has objects from outside the providers.
+/// Source: clusterctl v1.14 client/delete.go; differs: core is deleted last whatever the order of flags, and
+/// providers can be deleted without core.
 pub async fn plan_delete(
     cluster: &ManagementCluster,
     request: &DeleteRequest,
@@ -120,7 +120,7 @@ fn provider_plan(
     let is_own_namespace = |item: &Item| item.key == namespace::key_of(&installed.namespace);
     let (own_namespace, items): (Vec<_>, Vec<_>) = going.items.iter().cloned().partition(is_own_namespace);
     let mut plan = apply::plan_delete(&ApplySet { items }, &live, &marks, &options);
-    // It may carry the label of another provider that was put into it.
+    // The Namespace may carry the label of another provider that shares the namespace.
     let last = apply::plan_delete(&ApplySet { items: own_namespace }, &Live::default(), &marks, &options);
     plan.steps.extend(last.steps);
     ProviderPlan {
@@ -133,7 +133,7 @@ fn provider_plan(
     }
 }
 
-/// Looks for objects of all definitions that are to go, before anything goes.
+/// Checks all definitions to delete for remaining objects, before any deletion.
 async fn check_use(
     cluster: &ManagementCluster,
     chosen: &[InstalledProvider],

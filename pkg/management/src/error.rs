@@ -1,4 +1,4 @@
-//! What stands in the way of a verb that changes what is installed.
+//! Errors of commands that change the installed providers.
 
 use apply::{ApiError, EngineError};
 use inventory::{ContractError, InventoryError, Problems};
@@ -6,67 +6,53 @@ use mover::{JournalError, MoveJournal};
 
 use crate::{CertManagerError, DeleteError, JournalState, NotReady, ResolveError, UpgradeError, Verb};
 
-/// An `init`, an `upgrade` or a `delete` that cannot be planned or carried out.
+/// An error of `init`, `upgrade` or `delete`, while planning or executing.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum LifecycleError {
-    /// The Cluster API on the cluster does not fit.
     #[error(transparent)]
     Contract(#[from] ContractError),
-    /// The inventory.
     #[error(transparent)]
     Inventory(#[from] InventoryError),
-    /// Providers that cannot be rendered; each with its reason.
+    /// Providers that cannot be rendered, each with its reason.
     #[error("{} cannot be rendered", verb.rendered(errors.len()))]
-    Resolve {
-        /// For what.
-        verb: Verb,
-        /// All of them.
-        errors: Vec<ResolveError>,
-    },
-    /// Problems found before anything was written.
+    Resolve { verb: Verb, errors: Vec<ResolveError> },
+    /// Problems found before any write.
     #[error(transparent)]
     Problems(#[from] Problems),
-    /// cert-manager.
     #[error(transparent)]
     CertManager(#[from] CertManagerError),
-    /// What only an upgrade runs into.
     #[error(transparent)]
     Upgrade(#[from] UpgradeError),
-    /// What only a deletion runs into.
     #[error(transparent)]
     Delete(#[from] DeleteError),
-    /// Objects of a provider; what was done is recorded.
+    /// An object of a provider failed. Finished steps are recorded.
     #[error("cannot {} `{provider}`", verb.of_one())]
     Objects {
-        /// What was to become of it.
         verb: Verb,
-        /// Which provider.
         provider: api::ProviderId,
-        /// Why.
         #[source]
         source: Box<EngineError>,
     },
-    /// An interrupted run is in the way.
     #[error(transparent)]
     Unfinished(#[from] UnfinishedRun),
     /// The journal of a move cannot be read.
     #[error(transparent)]
     Journal(#[from] Box<JournalError>),
-    /// Not ready in time, or not gone, where that is a failure.
+    /// Objects that are not ready or not gone in time, if that is a failure.
     #[error(transparent)]
     NotReady(#[from] NotReady),
-    /// The server.
     #[error(transparent)]
     Api(#[from] ApiError),
 }
 
-/// An interrupted run that has to be completed or undone before the cluster is changed otherwise.
+/// An interrupted run that must be completed or undone before other changes.
 #[derive(Debug, thiserror::Error)]
 pub enum UnfinishedRun {
-    /// An upgrade.
+    /// An unfinished upgrade.
     #[error("the upgrade begun at {} is not finished", _0.begun)]
     Upgrade(JournalState),
-    /// A move out of the cluster or into it.
+    /// An unfinished move from or to this cluster.
     #[error("the move begun at {} from `{}` to `{}` is not finished", _0.begun, _0.source.address, _0.target.address)]
     Move(Box<MoveJournal>),
 }
@@ -84,7 +70,7 @@ impl LifecycleError {
 }
 
 impl UnfinishedRun {
-    /// The warning of a change that is made all the same.
+    /// Returns the warning for a change that ignores the interrupted run.
     pub(crate) fn abandoned(&self) -> String {
         let lost = match self {
             Self::Upgrade(_) => "it may be impossible to complete it or to roll it back",
@@ -97,7 +83,7 @@ impl UnfinishedRun {
 }
 
 impl Verb {
-    /// What it does to a single provider.
+    /// Returns the verb for a single provider.
     fn of_one(self) -> &'static str {
         match self {
             Self::Init => "install",
@@ -106,7 +92,7 @@ impl Verb {
         }
     }
 
-    /// So many of what it renders.
+    /// Returns the number of rendered items, in words.
     fn rendered(self, providers: usize) -> String {
         match self {
             Self::Upgrade => format!("{providers} of the new versions"),
@@ -115,7 +101,7 @@ impl Verb {
     }
 }
 
-/// So many providers, as a sentence begins with them.
+/// Returns the number of providers, as the start of a sentence.
 pub(crate) fn several(providers: usize) -> String {
     if providers == 1 { "a provider".to_owned() } else { format!("{providers} providers") }
 }

@@ -1,4 +1,4 @@
-//! Next steps after a change of the providers of a management cluster failed.
+//! Next steps after a failed change of the providers of a management cluster.
 
 use api::{Explain, Explanation, ProviderId, output::ErrorKind};
 use apply::{Blocker, GroupKind, Health, ObjectKey};
@@ -105,7 +105,7 @@ impl Explain for UpgradeError {
             Self::NoJournal { .. } => {
                 Explanation::hint("`capstan upgrade plan` shows what there is to go to")
             }
-            // A single one is the message itself.
+            // A single reason is already the message itself.
             Self::NoWayBack { reasons } => {
                 Explanation::texts(reasons.iter().filter(|_| reasons.len() > 1).cloned()).with_hint(
                     "remove what stands in the way and run it again, or stay with the new versions: `capstan upgrade resume` completes \
@@ -144,7 +144,7 @@ impl Explain for DeleteError {
                     format!("installed are {}", installed.join(", "))
                 })
             }
-            // Their hints all say the same, as the hint of the whole does.
+            // The hints of the definitions repeat the hint of the error.
             Self::InUse { providers } => {
                 let definitions = providers.iter().flat_map(|(_, definitions)| definitions);
                 Explanation::texts(definitions.map(ToString::to_string)).with_hint(
@@ -175,7 +175,7 @@ fn is_refused_definition(blocker: &Blocker) -> bool {
     blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
 }
 
-/// Names of definitions clash inside of a group.
+/// Returns the hint for a definition whose names conflict within its group.
 fn other_definition(refused: &ObjectKey) -> String {
     let group = refused.name.split_once('.').map_or("its group", |(_, group)| group);
     format!(
@@ -184,7 +184,7 @@ fn other_definition(refused: &ObjectKey) -> String {
     )
 }
 
-/// The command that shows most of the innermost thing that is waited for.
+/// Returns the command that shows most about the innermost blocker.
 fn look_at(blocker: &Blocker) -> String {
     let innermost = std::iter::successors(Some(blocker), |blocker| blocker.below.first()).last();
     let object = &innermost.unwrap_or(blocker).object;

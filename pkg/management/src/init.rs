@@ -1,4 +1,4 @@
-//! `init`: the first providers, or more of them.
+//! Installs the first providers, or adds providers to an existing installation.
 
 mod again;
 mod planning;
@@ -25,20 +25,20 @@ use crate::{
 use planning::Planning;
 use queue::Selection;
 
-/// What `init` is asked for.
+/// The options of `init`.
 #[derive(Clone, Debug)]
 pub struct InitRequest {
-    /// Providers that were named. Types that were named with `-` are in `declined`.
+    /// The named providers. Types disabled with `-` are in `declined`.
     pub providers: ProvidersRequest,
-    /// Types of which a first installation adds none by itself.
+    /// Types without a default provider in a first installation.
     pub declined: Vec<api::ProviderType>,
-    /// Where all of them go; their own namespaces when none.
+    /// The namespace of all providers. `None` for the default namespace of each.
     pub target_namespace: Option<String>,
-    /// Whether problems that can be ignored stop it.
+    /// True if ignorable problems stop the run.
     pub validate: bool,
-    /// What to wait for in the end.
+    /// The wait at the end of the run.
     pub wait: WaitFor,
-    /// Whether every object is tried as a dry run first, and shown as it would be.
+    /// True if every object is dry-run first, to show the result.
     pub thorough: bool,
     /// The reaction to an unfinished upgrade or move.
     pub unfinished: OnUnfinished,
@@ -46,7 +46,7 @@ pub struct InitRequest {
 
 /// Fetches, renders, checks and plans. Writes nothing.
 /// # Errors
-/// Everything that stands in the way of any provider comes as one list: first what cannot be rendered, then problems.
+/// All problems of all providers at once: rendering errors first, then other problems.
 pub async fn plan_init(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
@@ -71,7 +71,7 @@ pub async fn plan_init(
     let mut problems = check_queue(sources, &inventory, &queue).await;
     let cert_manager = Box::pin(plan_cert_manager_for_init(cluster, sources)).await?;
     let is_admin = {
-        // A release that cannot be read is reported when its kinds are looked for.
+        // A release that cannot be read is reported later, when its kinds are read.
         let its_objects = Box::pin(written_objects(&cert_manager, sources)).await.unwrap_or_default();
         let writes_nothing = queue.is_empty() && its_objects.is_empty();
         writes_nothing
@@ -88,7 +88,7 @@ pub async fn plan_init(
     let providers = match Box::pin(planning.plan(sources, &cert_manager, &queue, &mut problems)).await {
         Ok(providers) => providers,
         Err(error) => {
-            // What was found before says why.
+            // Earlier problems explain the error.
             ignored(problems, request.validate)?;
             return Err(error);
         }
@@ -110,8 +110,9 @@ pub async fn plan_init(
     })
 }
 
-/// The contracts of a cluster that is added to. What was begun is also finished on one of before: a first installation
-/// of an older core provider.
+/// Returns the contracts that an existing installation accepts.
+///
+/// An interrupted first installation of an older core provider may also be finished on an older contract.
 fn accepted(inventory: &ProviderInventory) -> ContractCheck {
     let accepted: &[&str] =
         if inventory.unfinished.is_some() { &Contract::COMPATIBLE } else { &[Contract::CURRENT] };
@@ -142,19 +143,19 @@ async fn check_queue(
     problems
 }
 
-/// Gives the problems back when all of them may be ignored and are to be.
+/// Returns the problems if all of them can be ignored and `validate` is off.
 fn ignored(problems: Vec<Problem>, validate: bool) -> Result<Vec<Problem>, Problems> {
     let stops = problems.iter().any(|problem| validate || !problem.can_be_ignored);
     if stops { Err(Problems { problems }) } else { Ok(problems) }
 }
 
-/// Carries a plan out. Gives whether this was the first installation, and what was not ready in time where that is none
-/// of its failures.
+/// Executes a plan. Returns true for the first installation, and the objects that are not ready in time if
+/// that is no failure.
 ///
-/// Cut off anywhere, the same command goes on: what a first installation was begun with is noted before anything else,
-/// and until it is complete.
+/// The first installation records its providers before any other write and until it is complete. After an
+/// interruption, the same command resumes it.
 /// # Errors
-/// `NotReady` also when objects of one wave are not ready that the next needs.
+/// `NotReady` also if objects of one wave are not ready that the next wave needs.
 pub async fn init(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,

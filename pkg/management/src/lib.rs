@@ -1,4 +1,4 @@
-//! The providers of a management cluster: how they come, change and go, and how they are.
+//! Installs, upgrades, inspects and deletes the providers of a management cluster.
 //!
 //! ```text
 //! Sources (configuration, repositories, variables) ─► resolve ─► RenderedProvider (version, contract, objects)
@@ -7,17 +7,18 @@
 //!        │                                                             ▼
 //!        │                                     plan_init, plan_upgrade, plan_delete ─► LifecyclePlan
 //!        │                                                             │  preflight: every problem before a write
-//!        └── apply::Server ◄── carry out: cert-manager, provider by provider, inventory last ◄┘
+//!        └── apply::Server ◄── execute: cert-manager, provider by provider, inventory last ◄───┘
 //!                                     │
 //!                                     └─► Journal (upgrade): resume, abort, rollback
 //! ```
 //!
-//! - The inventory, labels and namespaces are those every tool of Cluster API knows; an [`apply::ApplySet`] per provider
-//!   beside it makes pruning and deletion exact. Without one, the labels say what was installed.
-//! - Nothing is written before everything was fetched, rendered and checked, for all providers.
-//! - What was interrupted is gone on with by the same command.
+//! - The inventory, labels and namespaces are compatible with every Cluster API tool. An [`apply::ApplySet`] per
+//!   provider makes pruning and deletion exact. Without an apply set, labels identify the installed objects.
+//! - No write happens before all providers were fetched, rendered and checked.
+//! - The same command resumes an interrupted run.
 //!
-//! May touch the cluster through `apply`, and releases through `provider`. Deliberately absent: HTTP, Kubernetes clients, files, the environment, printing.
+//! The crate accesses the cluster through `apply` and releases through `provider`. It contains no HTTP,
+//! Kubernetes clients, files, environment variables or printing.
 
 mod applied;
 mod carry_out;

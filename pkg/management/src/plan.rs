@@ -8,7 +8,7 @@ use serde::Serialize;
 pub use report::Diffs;
 pub use saved::{Difference, NoRandomBytes, ObjectDifference, PlanOrigin, differences, plan_origin};
 
-/// Which verb a plan is of.
+/// The command that a plan belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verb {
@@ -23,52 +23,53 @@ pub enum Verb {
 /// The reaction to an interrupted run that a change would make impossible to complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnUnfinished {
-    /// The change is refused.
+    /// Rejects the change.
     #[default]
     Refuse,
-    /// The change is made, with a warning of what may be lost.
+    /// Makes the change and warns about the possible loss.
     Abandon,
 }
 
-/// What a verb is going to do to a management cluster. Holds the objects too; what is printed or saved of it are types
-/// of `api`, without values of Secrets.
+/// The planned changes of a management cluster.
+///
+/// The plan contains the objects too. Printed and saved plans are types of `api`, without values of Secrets.
 #[derive(Clone, Debug)]
 pub struct LifecyclePlan {
-    /// Of which verb.
+    /// The command that the plan belongs to.
     pub verb: Verb,
-    /// What becomes of cert-manager.
+    /// The plan of cert-manager.
     pub cert_manager: CertManagerPlan,
-    /// The objects of cert-manager, where they change and every object is looked at.
+    /// The objects of cert-manager. `None` if they do not change or if the plan does not read every object.
     pub cert_manager_objects: Option<PlannedSet>,
-    /// In the order they are worked on.
+    /// The providers in execution order.
     pub providers: Vec<ProviderPlan>,
     /// Problems that `--validate=false` let pass, for a warning.
     pub ignored: Vec<inventory::Problem>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// True if a first installation is unfinished.
     pub unfinished_init: bool,
 }
 
-/// What happens to one provider.
+/// The plan of one provider.
 #[derive(Clone, Debug)]
 pub struct ProviderPlan {
-    /// Which one.
+    /// The identity of the provider.
     pub id: ProviderId,
-    /// The namespace.
+    /// The namespace of the provider.
     pub namespace: String,
-    /// The version that is there.
+    /// The installed version. `None` if the provider is not installed.
     pub from: Option<String>,
-    /// The version that comes; none when it goes.
+    /// The planned version. `None` if the provider is deleted.
     pub to: Option<String>,
-    /// The folder or url of the kustomization over the components that come.
+    /// The folder or URL of the kustomization over the planned components.
     pub kustomization: Option<String>,
-    /// Its objects.
+    /// The planned objects of the provider.
     pub objects: PlannedSet,
 }
 
 impl LifecyclePlan {
-    /// Whether nothing would change.
+    /// True if nothing changes.
     pub fn is_empty(&self) -> bool {
         self.cert_manager.is_empty() && self.providers.iter().all(ProviderPlan::is_empty)
     }

@@ -1,4 +1,4 @@
-//! Every problem before the first write.
+//! Finds every problem before the first write.
 
 mod access;
 mod plural;
@@ -14,14 +14,14 @@ use crate::RenderedProvider;
 
 pub(crate) use access::{Need, check_access, check_permissions};
 
-/// On a definition: its name is as it is on purpose. Whatever the value.
+/// The annotation of a definition that has an unusual name on purpose. Any value counts.
 const ANY_NAME: &str = "clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check";
 
-/// Checks what providers say about themselves against each other and against what is installed: one core provider, one
-/// instance of each, contracts, names of definitions.
-/// Shape: `installed_core` is the contract of the core provider of the inventory, when it is known.
-/// Source: clusterctl v1.14 client/cluster/installer.go (Validate); differs: all is told at
-/// once, not the first that is found.
+/// Checks providers against each other and against the installed providers: one core provider, one instance
+/// of each provider, contracts, and names of definitions.
+/// Shape: `installed_core` is the contract of the installed core provider, if known.
+/// Source: clusterctl v1.14 client/cluster/installer.go (Validate); differs: returns all problems, not only
+/// the first.
 pub(crate) fn check_providers(
     inventory: &ProviderInventory,
     queue: &[RenderedProvider],
@@ -38,7 +38,7 @@ pub(crate) fn check_providers(
     problems
 }
 
-/// One instance of each provider, the queue and the inventory together; whatever its version.
+/// Checks that the queue and the inventory together contain each provider once, in any version.
 fn check_instances(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut seen = BTreeSet::new();
@@ -79,7 +79,7 @@ fn check_core(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Opti
     }
 }
 
-/// Each version is of a series its metadata lists, with a contract this binary works with.
+/// Checks that the metadata of each provider lists the series of its version, with a contract this binary supports.
 pub(crate) fn check_versions(queue: &[RenderedProvider]) -> Vec<Problem> {
     let judge = |provider: &RenderedProvider| {
         let version = Version::parse(&provider.version).ok()?;
@@ -93,11 +93,11 @@ pub(crate) fn check_versions(queue: &[RenderedProvider]) -> Vec<Problem> {
     queue.iter().filter_map(judge).collect()
 }
 
-/// Each provider works together with a core provider of this contract.
+/// Checks that each provider works with a core provider of this contract.
 pub(crate) fn check_contracts(queue: &[RenderedProvider], core: &Contract) -> Vec<Problem> {
     let fits = compatible_with(core);
     let judge = |provider: &RenderedProvider| {
-        // What is of no contract at all was told of by `check_versions`.
+        // `check_versions` already reported providers with an unsupported contract.
         let unknown = !provider.contract.is_compatible();
         if unknown || fits.contains(&provider.contract.as_str()) {
             return None;
@@ -112,13 +112,13 @@ pub(crate) fn check_contracts(queue: &[RenderedProvider], core: &Contract) -> Ve
     queue.iter().filter_map(judge).collect()
 }
 
-/// The contracts of providers that work together with a core provider of one contract.
-/// Source: clusterctl v1.14: the current contract takes those of before, any other only itself.
+/// Returns the contracts of providers that work with a core provider of the given contract.
+/// Source: clusterctl v1.14: the current contract accepts older contracts, any other contract only itself.
 pub(crate) fn compatible_with(core: &Contract) -> Vec<&str> {
     if core.as_str() == Contract::CURRENT { Contract::COMPATIBLE.to_vec() } else { vec![core.as_str()] }
 }
 
-/// Each definition is named by the plural of its kind: Cluster API finds definitions by name.
+/// Checks that each definition is named after the plural of its kind, because Cluster API finds definitions by name.
 pub(crate) fn check_definition_names(provider: &RenderedProvider) -> Vec<Problem> {
     let judge = |object: &Object| {
         if object.kind() != "CustomResourceDefinition" || object.annotation(ANY_NAME).is_some() {

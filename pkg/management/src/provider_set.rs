@@ -1,4 +1,4 @@
-//! What the engine is told about providers: whose objects they are, and where their apply sets are kept.
+//! The engine settings for providers: ownership marks, write options and apply set records.
 
 use api::ProviderId;
 use apply::{
@@ -10,20 +10,21 @@ use inventory::{FIELD_MANAGER, ManagementCluster, PREFIX, config_map_kind};
 use manifest::{Object, Value};
 use serde_json::json;
 
-/// Field managers of tools that providers were installed with before.
+/// Field managers of tools that may have installed the providers earlier.
 const FORMER_TOOLS: [&str; 3] = ["clusterctl", "kubectl", "helm"];
 
-/// The key of the set in its ConfigMap.
+/// The key of the apply set in its ConfigMap.
 const SET_KEY: &str = "applySet";
-/// The key of the version it is of.
+/// The key of the provider version that the apply set belongs to.
 const VERSION_KEY: &str = "version";
 
-/// A record that would be larger keeps digests of the fields it applied instead of the fields: no object holds more than a
-/// mebibyte.
+/// The size above which a record keeps digests of the applied fields instead of the fields.
+/// An object holds at most 1 MiB.
 const MOST_BYTES_WITH_FIELDS: usize = 512 * 1024;
 
-/// Where the apply set of a provider is kept: ConfigMap `capstan.<provider label>` in the provider's namespace, with the
-/// labels of the provider, so that clusterctl takes it along when it deletes or replaces what it describes.
+/// The record of the apply set of a provider: ConfigMap `capstan.<provider label>` in the namespace of the provider.
+///
+/// The ConfigMap has the provider labels, so clusterctl deletes it together with the provider.
 #[derive(Debug)]
 pub(crate) struct ProviderRecord {
     pub(crate) cluster: ManagementCluster,
@@ -33,7 +34,7 @@ pub(crate) struct ProviderRecord {
 }
 
 impl Record for ProviderRecord {
-    /// Keeps the set; an empty one is not kept, as there is nothing left to know.
+    /// Writes the set. Deletes the record if the set is empty.
     fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
         async move {
             let kind = config_map_kind();
@@ -73,9 +74,9 @@ impl ProviderRecord {
     }
 }
 
-/// What capstan recorded for a provider, and the version it was recorded for; none when it recorded nothing.
+/// Returns the recorded set of a provider and its version. `None` without a record.
 /// # Errors
-/// `Answer` when the record cannot be read: somebody else wrote it.
+/// `Answer` if the record has an unknown format.
 pub(crate) async fn recorded_set(
     cluster: &ManagementCluster,
     id: &ProviderId,
@@ -95,7 +96,6 @@ pub(crate) async fn recorded_set(
     Ok(Some((set, text(VERSION_KEY).to_owned())))
 }
 
-/// The name of the ConfigMap.
 pub(crate) fn name(id: &ProviderId) -> String {
     format!("capstan.{id}")
 }
@@ -104,7 +104,7 @@ fn is_going(item: &Item) -> bool {
     item.digest.is_empty() || matches!(item.phase, Phase::ScheduledForDeletion | Phase::Deleting)
 }
 
-/// Whether nothing can be written because the namespace is gone, or going with all that is in it.
+/// True if the write failed because the namespace is gone or terminating.
 fn is_without_namespace(error: &ApiError) -> bool {
     match error {
         ApiError::Status { code: 404, .. } => true,
@@ -113,7 +113,7 @@ fn is_without_namespace(error: &ApiError) -> bool {
     }
 }
 
-/// How objects of a provider say whose they are: the provider label.
+/// Returns the ownership marks of a provider: the provider label.
 pub(crate) fn marks(id: &ProviderId) -> Marks {
     Marks {
         label: (api::labels::PROVIDER.to_owned(), id.label()),
@@ -125,7 +125,7 @@ pub(crate) fn marks(id: &ProviderId) -> Marks {
     }
 }
 
-/// How objects of a provider are written: server-side apply that takes over what clusterctl and kubectl wrote.
+/// Returns the write options for a provider: server-side apply that takes over fields from clusterctl and kubectl.
 pub(crate) fn options(namespace: &str) -> Options {
     Options {
         field_manager: FIELD_MANAGER.to_owned(),
@@ -145,10 +145,10 @@ pub(crate) fn options(namespace: &str) -> Options {
     }
 }
 
-/// Settles what objects of providers need beside the defaults.
-/// - Providers may share a Namespace: with `--target-namespace` each brings the same one, under its own label.
-/// - A ClusterRole that gathers the rules of others goes before them. Kubernetes writes it anew whenever one of them
-///   changes, by an apply that makes it again when it was deleted at that moment.
+/// Sets policies that differ from the defaults.
+/// - Providers may share a Namespace: with `--target-namespace`, each brings the Namespace under its own label.
+/// - An aggregating ClusterRole is deleted first. Kubernetes rewrites such a role on every change of an aggregated
+///   role, with an apply that would recreate a role deleted at that moment.
 pub(crate) fn settle_policies(desired: &mut DesiredSet) {
     for object in &mut desired.objects {
         if object.key.is("", "Namespace") {

@@ -1,5 +1,5 @@
-//! Waiting for what was installed: Deployments of the current generation, definitions established, webhooks with a
-//! certificate that answer.
+//! Waits for installed objects: current Deployments, established definitions, and webhooks with a certificate
+//! that answer.
 
 use std::time::{Duration, Instant};
 
@@ -8,26 +8,26 @@ use inventory::ManagementCluster;
 
 use crate::ProviderPlan;
 
-/// Whether and how long to wait.
+/// The wait after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitFor {
-    /// None when nothing is waited for.
+    /// The time limit. `None` to skip the wait.
     pub timeout: Option<Duration>,
-    /// Whether not being ready in time is a failure; else a warning.
+    /// True if a timeout is a failure, false if it is a warning.
     pub must_be_ready: bool,
 }
 
-/// What is not ready although time is over.
+/// The error if objects are not ready in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not ready after {}s", after.as_secs())]
 pub struct NotReady {
-    /// How long was waited.
+    /// The time waited.
     pub after: Duration,
-    /// What blocks.
+    /// The objects that are not ready.
     pub blockers: Vec<Blocker>,
 }
 
-/// Kinds that say when they are ready, by group.
+/// Kinds that report readiness, by group.
 const WAITED_FOR: [(&str, &str); 4] = [
     ("apiextensions.k8s.io", "CustomResourceDefinition"),
     ("apps", "DaemonSet"),
@@ -35,7 +35,7 @@ const WAITED_FOR: [(&str, &str); 4] = [
     ("apps", "StatefulSet"),
 ];
 
-/// Waits for all objects of providers together, under one deadline, and for their webhooks to answer.
+/// Waits for all objects of all providers under one deadline, then for their webhooks to answer.
 pub(crate) async fn wait_for_providers(
     cluster: &ManagementCluster,
     providers: &[ProviderPlan],
@@ -46,7 +46,7 @@ pub(crate) async fn wait_for_providers(
     let waited_for = objects().map(|object| &object.key).filter(|key| is_waited_for(key));
     let waiting = Waiting {
         objects: waited_for.map(|key| (key.clone(), Hints::default())).collect(),
-        // All that is installed for a provider carries it, whatever its value.
+        // Every object of a provider carries this label, with any value.
         labels: api::labels::PROVIDER.to_owned(),
         until: Some(until),
     };

@@ -1,4 +1,4 @@
-//! What a first installation would apply, for whoever applies it by other means. No cluster is asked.
+//! Renders a first installation for use with other tools. Accesses no cluster.
 
 use inventory::{Problems, ProviderInventory};
 use manifest::Object;
@@ -12,40 +12,37 @@ use crate::{
     preflight::check_providers,
 };
 
-/// Objects that belong together.
+/// A group of objects that are applied together.
 #[derive(Clone, Debug)]
 pub struct RenderedPart {
     /// `cert-manager`, `inventory` or the label of a provider.
     pub name: String,
-    /// In the order they are to be applied.
+    /// The objects in the order of application.
     pub objects: Vec<Object>,
 }
 
-/// An installation that cannot be rendered.
+/// An error while rendering an installation.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
-    /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// cert-manager.
     #[error(transparent)]
     CertManager(#[from] CertManagerManifestError),
-    /// Providers that cannot be rendered; each with its reason.
+    /// Providers that cannot be rendered, each with its reason.
     #[error("{} cannot be rendered", several(errors.len()))]
-    Resolve {
-        /// All of them.
-        errors: Vec<ResolveError>,
-    },
-    /// Providers that do not go together.
+    Resolve { errors: Vec<ResolveError> },
+    /// Providers that are not compatible with each other.
     #[error(transparent)]
     Problems(#[from] Problems),
 }
 
-/// Renders a first installation of these providers.
-/// Shape: cert-manager when it is ours to install, the providers in the order of the request, the inventory last: its
-/// definition and the entry of each provider, so that every tool of Cluster API knows what is there.
+/// Renders a first installation of the given providers.
+/// Shape: cert-manager if its mode is managed, the providers in request order, and the inventory last. The
+/// inventory is its definition and an entry for each provider, so that every Cluster API tool knows the
+/// installation.
 /// # Errors
-/// Everything that is wrong with any provider, or with all of them together.
+/// Fails with the problems of every provider and of their combination.
 pub async fn render_installation(
     sources: &Sources<'_>,
     request: &ProvidersRequest,

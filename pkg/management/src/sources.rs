@@ -11,96 +11,88 @@ use provider::{
 };
 use repository::{Context, Overrides};
 
-/// Providers whose files are read at the same time.
+/// The limit of providers whose files are read concurrently.
 const MAX_PROVIDERS_AT_ONCE: usize = 8;
 
-/// Where provider releases and the values for them come from.
+/// The sources of provider releases and of their variables.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
-    /// `clusterctl.yaml` with the environment on top.
+    /// The content of `clusterctl.yaml`, overridden by the environment.
     pub config: &'a Config,
-    /// Files that win over those of repositories.
+    /// Local files that replace files of repositories.
     pub overrides: &'a Overrides,
-    /// How repositories are reached.
+    /// Access to repositories.
     pub repositories: &'a Context,
     /// Kustomizations over the components of providers.
     pub layers: &'a Layers,
-    /// Whether it is kept what sets the fields of objects that are rendered.
+    /// Controls the recording of field origins in rendered objects.
     pub trace: Trace,
 }
 
-/// Providers somebody asked for, in the order of their flags.
+/// The requested providers, in the order of their flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProvidersRequest {
-    /// With the version where one was written.
+    /// Each provider with its version, if given.
     pub providers: Vec<(ProviderId, Option<String>)>,
 }
 
-/// A provider to be rendered.
+/// A provider to render.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) id: ProviderId,
-    /// The newest usable one when none.
+    /// The requested version. `None` for the newest usable version.
     pub(crate) version: Option<String>,
-    /// The one its components bring when none.
+    /// The requested namespace. `None` for the namespace in the components.
     pub(crate) namespace: Option<String>,
 }
 
-/// A provider release made ready to be applied.
+/// A rendered provider release, ready to be applied.
 #[derive(Clone, Debug)]
 pub struct RenderedProvider {
-    /// Which provider.
+    /// The identity of the provider.
     pub id: ProviderId,
-    /// Its version.
+    /// The version of the release.
     pub version: String,
-    /// The contract its release series implements, whichever it is; empty when the metadata does not tell.
+    /// The contract of the release series, supported or not. Empty if the metadata does not name a contract.
     pub contract: Contract,
-    /// All of its metadata, or why it cannot be used.
+    /// The complete metadata, or the reason why it cannot be used.
     pub metadata: Result<Metadata, String>,
-    /// The namespace it goes to.
+    /// The namespace of the provider.
     pub namespace: String,
-    /// The folder or url of the kustomization over its components.
+    /// The folder or URL of the kustomization over the components.
     pub kustomization: Option<String>,
-    /// In the order of installation, the Namespace among them, patches of the configuration applied.
+    /// The objects in installation order, including the Namespace, with patches of the configuration applied.
     pub objects: Vec<Object>,
-    /// Of its containers.
+    /// The images of all containers.
     pub images: Vec<String>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// A provider that cannot be rendered.
+/// An error while rendering a provider.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// The configuration cannot be read.
     #[error("cannot find out about `{provider}`")]
     Config {
-        /// The provider.
         provider: ProviderId,
-        /// The reason.
         #[source]
         source: Box<ConfigError>,
     },
-    /// Nobody configured it.
+    /// The configuration has no such provider.
     #[error("cannot find out about `{provider}`")]
     Unknown {
-        /// The provider.
         provider: ProviderId,
-        /// The providers that may be meant.
+        /// The providers with similar names.
         #[source]
         source: Box<UnknownProvider>,
     },
-    /// Its release cannot be read.
     #[error(transparent)]
     Release(#[from] ReleaseError),
-    /// Its components cannot be made.
     #[error("cannot make the components of `{provider}` {version}")]
     Components {
-        /// Which provider.
         provider: ProviderId,
-        /// Its version.
         version: String,
-        /// Why.
         #[source]
         source: Box<ComponentsError>,
     },
@@ -113,7 +105,7 @@ impl From<(ProviderId, ConfigError)> for ResolveError {
 }
 
 impl Sources<'_> {
-    /// The releases of a provider. Nothing is read yet.
+    /// Opens the releases of a provider. Reads nothing yet.
     pub fn releases(&self, id: &ProviderId) -> Result<ProviderReleases, ResolveError> {
         let known = self.config.provider(id).map_err(|error| (id.clone(), error))?;
         let config =
@@ -121,10 +113,10 @@ impl Sources<'_> {
         Ok(ProviderReleases::open(config, self.overrides.clone(), self.repositories)?)
     }
 
-    /// Fetches and renders providers side by side; the result is in the order of the request.
-    /// Whether versions and contracts fit is not judged here.
+    /// Fetches and renders providers concurrently and returns them in request order.
+    /// Does not check versions and contracts.
     /// # Errors
-    /// What is wrong with any of them, missing variables of all included.
+    /// Returns the errors of all providers, including all missing variables.
     pub async fn render(
         &self,
         request: &ProvidersRequest,
@@ -138,7 +130,7 @@ impl Sources<'_> {
         self.render_all(&request.providers.iter().map(one).collect::<Vec<_>>()).await
     }
 
-    /// The same, each provider with a namespace of its own.
+    /// Renders providers like `render`, each with its own namespace.
     pub(crate) async fn render_all(
         &self,
         wanted: &[Wanted],
@@ -156,9 +148,9 @@ impl Sources<'_> {
         if errors.is_empty() { Ok(rendered) } else { Err(errors) }
     }
 
-    /// The contract of a provider's version, as the metadata of that very version tells.
+    /// Returns the contract of a provider version, from the metadata of exactly that version.
     /// # Errors
-    /// When the metadata cannot be read, or does not let the version pass.
+    /// Fails if the metadata cannot be read or does not list the version.
     pub(crate) async fn contract_of(&self, id: &ProviderId, version: &str) -> Result<Contract, ResolveError> {
         let releases = self.releases(id)?;
         Ok(releases.release(version).check().await?.1)
@@ -214,7 +206,7 @@ impl Sources<'_> {
     }
 }
 
-/// Reads the metadata without judging it.
+/// Reads the metadata without checking the version.
 async fn metadata_of(release: &Release<'_>) -> Result<Metadata, ReleaseError> {
     let id = &release.provider().id;
     let file = release.read(Metadata::FILE).await?;

@@ -1,4 +1,4 @@
-//! What is installed, how it is, and whether it is still what was applied.
+//! Reports the installed providers, their health and their drift.
 
 use std::time::Duration;
 
@@ -17,73 +17,73 @@ use crate::{
     upgrade::unfinished_upgrade,
 };
 
-/// What is installed on a management cluster, and what was begun.
+/// The installed providers and the unfinished runs of a management cluster.
 #[derive(Clone, Debug)]
 pub struct ClusterStatus {
-    /// By namespace and name.
+    /// The providers, sorted by namespace and name.
     pub providers: Vec<ProviderStatus>,
-    /// What a first installation was begun with that is not finished.
+    /// The providers of an unfinished first installation. `None` if there is none.
     pub unfinished_init: Option<Vec<InstalledProvider>>,
-    /// An upgrade that was begun and is not finished.
+    /// An unfinished upgrade.
     pub unfinished_upgrade: Option<JournalState>,
-    /// An unfinished move out of the cluster or into it.
+    /// An unfinished move from or to this cluster.
     pub unfinished_move: Option<MoveJournal>,
-    /// The run that is writing to the cluster.
+    /// The run that currently writes to the cluster.
     pub lease: Option<LeaseState>,
-    /// True if an unfinished upgrade or move could not be looked for; a warning said why.
+    /// True if the check for an unfinished upgrade or move failed. A warning gives the reason.
     pub is_incomplete: bool,
 }
 
-/// One provider.
+/// The status of one provider.
 #[derive(Clone, Debug)]
 pub struct ProviderStatus {
-    /// Which one, in which version and namespace.
+    /// The identity, version and namespace of the provider.
     pub installed: InstalledProvider,
-    /// How it is.
+    /// The health of the provider.
     pub health: InstalledHealth,
-    /// Whether capstan recorded what was applied; else it was installed by another tool, and drift cannot be told.
+    /// True if capstan recorded the applied objects. Otherwise another tool installed the provider, and drift
+    /// is unknown.
     pub recorded: bool,
-    /// Objects that are not as they were applied, or gone.
+    /// Objects that changed since they were applied, or that are gone.
     pub drift: Vec<ObjectDrift>,
 }
 
-/// An object that is not as it was applied.
+/// An object that differs from its applied state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectDrift {
-    /// The object.
+    /// The key of the object.
     pub object: ObjectKey,
-    /// The fields that are not as they were applied; none if the object is gone.
+    /// The fields that differ. Empty if the object is gone.
     pub fields: Vec<FieldDrift>,
 }
 
-/// How a provider is.
+/// The health of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstalledHealth {
-    /// All its objects are ready.
+    /// All objects are ready.
     Ready,
-    /// Some are not.
+    /// Some objects are not ready.
     NotReady(Vec<Blocker>),
 }
 
-/// A status that cannot be told.
+/// An error while reading the status.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum StatusError {
-    /// The inventory.
     #[error(transparent)]
     Inventory(#[from] InventoryError),
-    /// The server.
     #[error(transparent)]
     Api(#[from] ApiError),
 }
 
-/// Looks at everything that is installed. Writes nothing.
+/// Reads the status of all installed providers. Writes nothing.
 ///
-/// Whether an object is as it was applied, the server tells: it takes a field out of those we own when somebody else
-/// gives it another value or takes it away, and leaves all others. The record keeps a digest of those we owned after
-/// each write, so one read of an object is enough and no manifest is needed. Beside the digest it keeps these fields, so that
-/// those that changed can be named. What others add, status and CA bundles do not count.
+/// The server detects drift: a field leaves the managed fields of capstan if another manager changes or removes the
+/// field. The record keeps these managed fields and their digest after each write, so that changed fields can be named.
+/// One read of an object is therefore enough and no manifest is needed. Fields that others add, status and CA bundles
+/// do not count.
 /// # Errors
-/// When the inventory or objects cannot be read.
+/// Fails if the inventory or objects cannot be read.
 pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, StatusError> {
     let inventory = cluster.inventory().await?;
     let (unfinished_upgrade, unfinished_move, lease) = futures::join!(
@@ -120,7 +120,7 @@ async fn lease_under_way(cluster: &ManagementCluster) -> Option<Option<LeaseStat
     if_known(cluster, "the lease", lease_state(&cluster.server, &ManagementCluster::lease_name()).await)
 }
 
-/// A user who may not read one of these sees the status of the providers all the same.
+/// Turns an error into a warning, so that a user without this permission still sees the status of the providers.
 fn if_known<T, E: std::error::Error>(
     cluster: &ManagementCluster,
     what: &str,
@@ -147,7 +147,7 @@ async fn status_of_all(
     Ok(each.map(|((one, applied), live)| status_of_one(one, &applied, &live)).collect())
 }
 
-/// How one provider is, by what was seen of its objects.
+/// Returns the status of one provider from its live objects.
 pub(crate) fn status_of_one(installed: InstalledProvider, applied: &Applied, live: &Live) -> ProviderStatus {
     let blockers = blockers(&applied.set, live);
     let object_drift = |item: &Item| ObjectDrift {
@@ -186,15 +186,14 @@ fn blockers(set: &ApplySet, live: &Live) -> Vec<Blocker> {
         .collect()
 }
 
-/// Forgets what was written onto objects that somebody else has changed since, so that they are written again; gives
-/// which ones.
+/// Clears the digest of objects that another manager changed, so that they are written again. Returns their keys.
 pub(crate) fn forget_drifted(set: &mut ApplySet, live: &Live, manager: &str) -> Vec<ObjectKey> {
     let drifted: Vec<ObjectKey> = drifted(set, live, manager).map(|item| item.key.clone()).collect();
     set.items.iter_mut().filter(|item| drifted.contains(&item.key)).for_each(|item| item.digest.clear());
     drifted
 }
 
-/// Says of objects that were forgotten why they are written.
+/// Adds the reason for writing drifted objects to the plan.
 pub(crate) fn explain_drifted(plan: &mut Plan, drifted: &[ObjectKey]) {
     let mended = |step: &&mut Step| step.action == StepAction::Update && drifted.contains(&step.key);
     for step in plan.steps.iter_mut().filter(mended) {
@@ -202,7 +201,7 @@ pub(crate) fn explain_drifted(plan: &mut Plan, drifted: &[ObjectKey]) {
     }
 }
 
-/// Objects of a set that are gone, or that somebody else has changed.
+/// Returns the objects of a set that are gone or that another manager changed.
 fn drifted<'s>(set: &'s ApplySet, live: &Live, manager: &str) -> impl Iterator<Item = &'s Item> {
     let has_changed = move |item: &&Item| match live.present(&item.key) {
         None => true,

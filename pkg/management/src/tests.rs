@@ -1,4 +1,4 @@
-//! What the tests share: providers that are small enough to read, and a server to put them on.
+//! Shared test fixtures: small providers and a server for them.
 
 mod faults;
 mod requests;
@@ -24,10 +24,10 @@ pub(crate) use support::small_providers::{
 
 use crate::{InitRequest, OnUnfinished, ProvidersRequest, Sources, UpgradeRequest, UpgradeTarget, WaitFor};
 
-/// The version of cert-manager they are configured with.
+/// The configured version of cert-manager.
 pub(crate) const CERT_MANAGER: &str = "v1.21.1";
 
-/// A local repository of releases, and the configuration that points to it.
+/// A local repository of releases and the configuration that points to the repository.
 pub(crate) struct Releases {
     folder: TempDir,
     config: String,
@@ -38,7 +38,7 @@ pub(crate) struct Releases {
 }
 
 impl Releases {
-    /// Nothing but the configuration of cert-manager, whose manifest is not there.
+    /// Returns a configuration with cert-manager only, whose manifest does not exist.
     pub(crate) fn empty() -> Self {
         let folder = TempDir::new().unwrap();
         let url = folder.path().join(format!("cert-manager/{CERT_MANAGER}/cert-manager.yaml"));
@@ -49,7 +49,7 @@ impl Releases {
         Self { folder, config, environment: Vec::new(), parsed, overrides, context: Context::default() }
     }
 
-    /// Core, kubeadm twice and docker, each in [`OLD`] and [`NEW`], and cert-manager.
+    /// Returns core, both kubeadm providers and docker, each in [`OLD`] and [`NEW`], and cert-manager.
     pub(crate) fn small() -> Self {
         let mut releases = Self::empty();
         for id in [core(), bootstrap(), control_plane(), docker()] {
@@ -60,12 +60,13 @@ impl Releases {
         releases.with_cert_manager(CERT_MANAGER)
     }
 
-    /// Adds or replaces a release, with the contract v1beta2. The newest one added is what the url asks for.
+    /// Adds or replaces a release with contract v1beta2. The URL in the configuration selects the newest
+    /// release.
     pub(crate) fn with(self, id: &ProviderId, version: &str, components: &str) -> Self {
         self.with_contract(id, version, "v1beta2", components)
     }
 
-    /// The same, with another contract of its own series.
+    /// Adds or replaces a release with the given contract in its own series.
     pub(crate) fn with_contract(
         mut self,
         id: &ProviderId,
@@ -88,7 +89,6 @@ impl Releases {
         self
     }
 
-    /// Lets a provider come from somewhere else.
     pub(crate) fn with_url(mut self, id: &ProviderId, url: &str) -> Self {
         let entry = format!("- {{name: {}, type: {}, url: {url}}}\n", id.name, id.provider_type);
         self.config.push_str(&entry);
@@ -96,41 +96,40 @@ impl Releases {
         self
     }
 
-    /// Adds a file beside the others, such as `metadata.yaml`, or replaces it.
+    /// Adds or replaces a file of a release, such as `metadata.yaml`.
     pub(crate) fn with_file(self, id: &ProviderId, version: &str, file: &str, text: &str) -> Self {
         write(&self.folder.path().join(id.label()).join(version).join(file), text);
         self
     }
 
-    /// Adds a release of cert-manager in a few objects.
+    /// Adds a small release of cert-manager.
     pub(crate) fn with_cert_manager(self, version: &str) -> Self {
         let path = self.folder.path().join("cert-manager").join(version).join("cert-manager.yaml");
         write(&path, &cert_manager(version));
         self
     }
 
-    /// Configures another version of cert-manager.
     pub(crate) fn at_cert_manager(mut self, version: &str) -> Self {
         self.config = self.config.replace(CERT_MANAGER, version);
         self.parsed = parse(&self.config, &self.environment);
         self
     }
 
-    /// Lets somebody else take care of cert-manager.
+    /// Configures an external cert-manager.
     pub(crate) fn with_external_cert_manager(mut self) -> Self {
         self.config = self.config.replacen("cert-manager:\n", "cert-manager:\n  mode: external\n", 1);
         self.parsed = parse(&self.config, &self.environment);
         self
     }
 
-    /// Sets an environment variable.
     pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self.parsed = parse(&self.config, &self.environment);
         self
     }
 
-    /// Has docker bring ConfigMap `dropped` with its old version, and `added` with its new one, of these components.
+    /// Adds docker releases: the old one brings ConfigMap `dropped`, the new one has these components and
+    /// ConfigMap `added`.
     pub(crate) fn with_changing_docker(self, new: &str) -> Self {
         let id = docker();
         let extra = |name: &str| {
@@ -172,7 +171,7 @@ pub(crate) fn installed(id: &ProviderId, version: &str) -> InstalledProvider {
     InstalledProvider { id: id.clone(), version: version.to_owned(), namespace: namespace_of(id) }
 }
 
-/// Asks for providers as flags do: `(id, "v1.2.3")`, or an empty version for none.
+/// Requests providers as flags do: `(id, "v1.2.3")`, or an empty version for none.
 pub(crate) fn asked(providers: &[(ProviderId, &str)]) -> ProvidersRequest {
     let one = |(id, version): &(ProviderId, &str)| {
         (id.clone(), (!version.is_empty()).then(|| (*version).to_owned()))
@@ -180,7 +179,7 @@ pub(crate) fn asked(providers: &[(ProviderId, &str)]) -> ProvidersRequest {
     ProvidersRequest { providers: providers.iter().map(one).collect() }
 }
 
-/// An `init` of these providers that says no more.
+/// Returns an `init` of the given providers with default options.
 pub(crate) fn init_of(providers: &[(ProviderId, &str)], wait: WaitFor) -> InitRequest {
     InitRequest {
         providers: asked(providers),
@@ -193,13 +192,13 @@ pub(crate) fn init_of(providers: &[(ProviderId, &str)], wait: WaitFor) -> InitRe
     }
 }
 
-/// An `init` of core and docker alone: enough to see an order.
+/// Returns an `init` of core and docker only: enough to check the order.
 pub(crate) fn small_init(version: &str, wait: WaitFor) -> InitRequest {
     let declined = vec![ProviderType::Bootstrap, ProviderType::ControlPlane];
     InitRequest { declined, ..init_of(&[(core(), version), (docker(), version)], wait) }
 }
 
-/// An upgrade to the current contract that says no more.
+/// Returns an upgrade to the current contract with default options.
 pub(crate) fn upgrade_to_contract(wait: WaitFor) -> UpgradeRequest {
     UpgradeRequest {
         target: UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
@@ -214,12 +213,12 @@ pub(crate) fn upgrade_to_contract(wait: WaitFor) -> UpgradeRequest {
     }
 }
 
-/// A management cluster on a sandbox.
+/// Returns a management cluster on a sandbox.
 pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
     cluster_through(fixture.client()).await
 }
 
-/// A management cluster at the end of a client, which may be a service between it and a sandbox.
+/// Returns a management cluster behind a client, which may contain a service between client and sandbox.
 pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
     let connection = Connection {
         credentials: Credentials::Client(client),
@@ -230,7 +229,7 @@ pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
     ManagementCluster::new(server, EventSink::none())
 }
 
-/// The management cluster at the end of a wire. What can pass is tried again for as long as by users.
+/// Returns the management cluster behind a wire. Retries take as long as for users.
 pub(crate) async fn cluster_behind(wire: &Wire) -> ManagementCluster {
     cluster_through(wire.client()).await
 }

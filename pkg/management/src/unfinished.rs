@@ -1,22 +1,22 @@
-//! Runs that were interrupted, and the changes that would make it impossible to complete them.
+//! Interrupted runs, and the check that a change does not make their completion impossible.
 
 use inventory::{ManagementCluster, ProviderInventory};
 use mover::{JournalError, unfinished_move};
 
 use crate::{LifecycleError, OnUnfinished, UnfinishedRun, upgrade::unfinished_upgrade};
 
-/// The interrupted runs that a change has to leave completable.
+/// The interrupted runs that must stay completable after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
-    /// Moves alone: the change completes or replaces an upgrade itself.
+    /// Only moves: the change itself completes or replaces an upgrade.
     Moves,
     /// Moves and upgrades.
     All,
 }
 
-/// Refuses a change as its plan would, for a run that would otherwise wait for the lease of the cluster first.
+/// Rejects a change before it waits for the lease of the cluster, with the same check as its plan.
 /// # Errors
-/// The run that is in the way, or the failure to look for one.
+/// Returns the interrupted run, or the error of the check.
 pub async fn refuse_unfinished(
     cluster: &ManagementCluster,
     what: Unfinished,
@@ -26,10 +26,11 @@ pub async fn refuse_unfinished(
     check_unfinished(cluster, &inventory, what, on).await.map(drop)
 }
 
-/// Refuses a change that would make an interrupted run impossible to complete, or gives warnings of what may be lost.
-/// One request for each sort of run; none while nothing is installed.
+/// Rejects a change that would make an interrupted run impossible to complete, or returns warnings about the
+/// possible loss.
+/// Sends one request per kind of run, and none without installed providers.
 /// # Errors
-/// The run that is in the way, or the failure to look for one.
+/// Returns the interrupted run, or the error of the check.
 pub(crate) async fn check_unfinished(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
@@ -61,7 +62,7 @@ pub(crate) async fn check_unfinished(
     }
 }
 
-/// Warns of a journal that cannot be read; any other failure is one.
+/// Warns about a journal that cannot be read. Returns any other error.
 fn warn_of_unknown<E: std::error::Error + Into<LifecycleError>>(
     cluster: &ManagementCluster,
     run: &str,
@@ -75,7 +76,7 @@ fn warn_of_unknown<E: std::error::Error + Into<LifecycleError>>(
     Ok(())
 }
 
-/// True if the journal may not be read, or is none.
+/// True if reading the journal is forbidden, or if the object is not a valid journal.
 fn is_unknown(error: &JournalError) -> bool {
     match error {
         JournalError::NotKept { source, .. } => source.code() == Some(403),

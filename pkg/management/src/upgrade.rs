@@ -1,4 +1,4 @@
-//! `upgrade`: which versions there are to go to, and going there and back.
+//! Finds newer versions of providers, upgrades to them, and rolls back.
 
 mod carry_out;
 mod choose;
@@ -46,25 +46,25 @@ pub use journal::{JournalState, UpgradeError};
 pub use request::{InvalidUpgradeItem, UpgradeItem, UpgradeRequest, UpgradeTarget};
 pub use rollback::{RollbackPlan, begin_rollback, plan_rollback, rollback_upgrade};
 
-/// What an upgrade starts from.
-/// Source: clusterctl v1.14 client/upgrade.go: the current contract, and the one before.
+/// The contracts that an upgrade can start from.
+/// Source: clusterctl v1.14 client/upgrade.go: the current contract, and the previous one.
 const FROM: ContractCheck = ContractCheck { accepted: &["v1beta2", "v1beta1"], may_be_absent: false };
 
-/// What there is to go to: the result of `upgrade plan`.
+/// The available upgrades: the result of `upgrade plan`.
 #[derive(Clone, Debug)]
 pub struct UpgradeOutlook {
-    /// What would become of cert-manager.
+    /// The plan of cert-manager.
     pub cert_manager: CertManagerPlan,
-    /// For each contract that can be gone to, by contract: every installed provider with its next version or the reason
-    /// why it has none.
+    /// The available contracts in order. Each has every installed provider with its next version, or the
+    /// reason why there is none.
     pub contracts: Vec<(Contract, Vec<(InstalledProvider, NextVersion)>)>,
-    /// An upgrade that was begun and is not finished.
+    /// An unfinished upgrade.
     pub unfinished: Option<JournalState>,
 }
 
-/// Looks for versions to go to. Writes nothing.
+/// Finds available upgrades. Writes nothing.
 /// # Errors
-/// When the cluster cannot be asked; what cannot be told of one provider is part of its row.
+/// Fails if the cluster cannot be read. Problems of one provider are part of its row.
 pub async fn upgrade_outlook(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
@@ -82,12 +82,10 @@ pub async fn upgrade_outlook(
     })
 }
 
-/// Fetches, renders, checks, tries as dry runs, and plans. Writes nothing.
-/// An upgrade towards the same target that was begun and is not finished is planned to its end: to the versions it had
-/// chosen then.
+/// Fetches, renders, checks, dry-runs and plans. Writes nothing.
+/// An unfinished upgrade to the same target is planned to its end, with the versions chosen at its start.
 /// # Errors
-/// Everything that stands in the way of any provider, as `Problems`; `Unfinished` when an upgrade towards another target was
-/// begun.
+/// `Problems` with all problems of all providers. `Unfinished` if an upgrade to another target is unfinished.
 pub async fn plan_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
@@ -132,7 +130,7 @@ pub async fn plan_upgrade(
             Vec::new()
         }
         Err(error) => {
-            // What was found before may say why.
+            // Earlier problems may explain the error.
             refuse(problems)?;
             return Err(error);
         }
@@ -156,7 +154,7 @@ pub async fn plan_upgrade(
     })
 }
 
-/// What is to be upgraded: as an upgrade that was begun had chosen, else anew.
+/// Returns the upgrade to execute: the choice of an unfinished upgrade, or else a new choice.
 async fn chosen(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
@@ -171,7 +169,7 @@ async fn chosen(
     Ok(choose(&candidates, request).map_err(|problems| Problems { problems })?)
 }
 
-/// The new versions, each in the namespace its provider is in.
+/// Returns the new versions, each in the namespace of its provider.
 fn wanted(items: &[(InstalledProvider, String)]) -> Vec<Wanted> {
     let one = |(installed, to): &(InstalledProvider, String)| Wanted {
         id: installed.id.clone(),
@@ -185,9 +183,10 @@ fn refuse(problems: Vec<Problem>) -> Result<(), Problems> {
     if problems.is_empty() { Ok(()) } else { Err(Problems { problems }) }
 }
 
-/// Carries a plan out, journalled. Gives what was not ready in time, where that is no failure.
+/// Executes a plan with a journal. Returns the objects that are not ready in time, if that is no failure.
 /// # Errors
-/// What was done stays, and is in the journal: the same call with a new plan goes on, [`rollback_upgrade`] goes back.
+/// Finished steps stay and are in the journal. Another call with a new plan resumes the upgrade, and
+/// [`rollback_upgrade`] rolls back.
 pub async fn upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
@@ -198,21 +197,21 @@ pub async fn upgrade(
     Box::pin(carry_out_upgrade(cluster, sources, request, plan)).await
 }
 
-/// The rest of an unfinished upgrade.
+/// The remaining work of an unfinished upgrade.
 pub enum ResumePlan {
-    /// The way to the versions that it was begun for.
+    /// The upgrade to the chosen versions.
     Upgrade {
-        /// The request it was begun with.
+        /// The request at the start of the upgrade.
         request: Box<UpgradeRequest>,
-        /// The providers that are left, and those that are done.
+        /// The plan with the remaining and the finished providers.
         plan: Box<LifecyclePlan>,
     },
-    /// The way back that was begun.
+    /// The unfinished rollback.
     Rollback(Box<RollbackPlan>),
 }
 
 impl ResumePlan {
-    /// The plan, in whichever direction.
+    /// Returns the plan of either direction.
     pub fn plan(&self) -> &LifecyclePlan {
         match self {
             Self::Upgrade { plan, .. } => plan,
@@ -221,9 +220,10 @@ impl ResumePlan {
     }
 }
 
-/// Plans the rest of an unfinished upgrade, or of going back from it. Looks at every object by name if `thorough`. Writes nothing.
+/// Plans the rest of an unfinished upgrade or rollback. Writes nothing.
+/// Reads every object by name if `thorough`.
 /// # Errors
-/// `NoJournal` when there is none, or it is finished.
+/// `NoJournal` if no upgrade is unfinished.
 pub async fn plan_resume(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
@@ -243,9 +243,9 @@ pub async fn plan_resume(
     Ok(ResumePlan::Upgrade { request: Box::new(request), plan: Box::new(plan) })
 }
 
-/// Goes on with an unfinished upgrade, or with going back from it.
+/// Resumes an unfinished upgrade or rollback.
 /// # Errors
-/// As for [`upgrade`] and [`rollback_upgrade`].
+/// The errors of [`upgrade`] and [`rollback_upgrade`].
 pub async fn resume_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
@@ -258,9 +258,9 @@ pub async fn resume_upgrade(
     }
 }
 
-/// Forgets an unfinished upgrade; its changes stay. A dry run writes nothing. Gives the upgrade.
+/// Deletes the journal of an unfinished upgrade and returns its state. The changes stay. A dry run writes nothing.
 /// # Errors
-/// `NoJournal` when there is none, or it is finished.
+/// `NoJournal` if no upgrade is unfinished.
 pub async fn abort_upgrade(
     cluster: &ManagementCluster,
     mode: WriteMode,

@@ -162,7 +162,7 @@ fn version_form(invalid: &InvalidVersion) -> &'static str {
     }
 }
 
-/// The flavors of a release that has no cluster template of the name asked for.
+/// Returns a hint with the flavors of a release that lacks the requested cluster template.
 fn flavors(error: &RepositoryError) -> Option<String> {
     let RepositoryError::NoFile { file, available, .. } = error else { return None };
     flavor_of_file(file)?;

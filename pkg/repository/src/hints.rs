@@ -1,4 +1,4 @@
-//! Next steps after a release or a file of one could not be read.
+//! Next steps after a release or a release file could not be read.
 
 use api::{Explain, Explanation, near_names, one_of, output::ErrorKind, shell_word};
 
@@ -8,7 +8,7 @@ use crate::{
     oci::CERT_MANAGER_LABEL,
 };
 
-/// So many names of a list are shown; the rest is counted.
+/// The limit of names that are shown. The others are counted.
 const SHOWN: usize = 5;
 
 impl Explain for Error {
@@ -79,7 +79,7 @@ impl Explain for NotAsLocked {
     }
 }
 
-/// The version of cert-manager is that of the configuration.
+/// Returns the command that updates a lock entry. The version of cert-manager comes from the configuration.
 fn update(provider: &str, version: &str) -> String {
     if provider == CERT_MANAGER_LABEL {
         return format!("capstan lock --update {provider}");

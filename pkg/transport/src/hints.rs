@@ -50,7 +50,7 @@ impl Explain for crate::InvalidDigest {}
 
 impl Explain for crate::UnknownHostKind {}
 
-/// The next steps after a request that failed.
+/// Returns the next steps after a failed request.
 fn hints(error: &RequestError) -> Vec<String> {
     let mut hints = match &error.failure {
         Failure::Certificate { host, source } => untrusted(host, source),
@@ -94,7 +94,7 @@ fn request(error: &RequestError) -> Option<String> {
         Failure::WebPage => {
             Some("a login page or a captive portal may stand between you and the host".to_owned())
         }
-        // Behind a proxy it may be the proxy that is not there; the hint that names it follows.
+        // The proxy itself may be unreachable. The hint that names the proxy follows.
         Failure::UnknownHost { .. } | Failure::Connect { .. } if error.proxy.is_some() => {
             Some(
                 "check the proxy and its password; if the host is reached without one, name it in NO_PROXY, or set \
@@ -111,7 +111,7 @@ fn request(error: &RequestError) -> Option<String> {
     }
 }
 
-/// Where the credential belongs that the host of a url would be sent.
+/// Returns advice for setting the credential of the host in a URL.
 fn token_for(url: &str) -> String {
     let host = url.split('/').nth(2).unwrap_or_default();
     if matches!(host, "github.com" | "api.github.com") {
@@ -132,7 +132,8 @@ fn token_for(url: &str) -> String {
     format!("set `token` for `{host}` under `hosts` in clusterctl.yaml, or a login for it in ~/.netrc")
 }
 
-/// What is wrong with a certificate, what the host showed, and what was trusted.
+/// Returns hints about an untrusted certificate: the problem, the presented certificates, and the trusted
+/// authorities.
 fn untrusted(host: &str, error: &UntrustedCertificate) -> Vec<String> {
     let host = plain(host);
     let trust = format!(
@@ -174,7 +175,7 @@ fn certificate(facts: &CertificateFacts) -> String {
     )
 }
 
-/// A host without the port of https, as it is written under `hosts`.
+/// Returns a host without the HTTPS port, as written under `hosts`.
 fn plain(host: &str) -> &str {
     host.strip_suffix(":443").unwrap_or(host)
 }

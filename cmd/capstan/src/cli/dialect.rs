@@ -2,13 +2,13 @@ use std::any::TypeId;
 
 use clap::{Arg, ArgAction, Command};
 
-/// Words behind the last argument a verb takes; held here so that they can be named.
+/// The hidden argument that collects surplus words, so that errors can name them.
 pub(super) const SURPLUS: &str = "capstan-surplus";
 
-/// Turns a command tree into one that reads a command line as the peer's parser does.
-/// Shape: `--flag=false` for every switch; of a repeated flag the last one counts; lists may be given by commas, by
-/// repetition, or both; a flag that takes a value takes the next word, whatever it begins with; how many arguments
-/// there are is checked afterwards, because `--help` comes first.
+/// Converts a command tree to the command line syntax of clusterctl.
+/// Shape: every switch accepts `--flag=false`. The last occurrence of a repeated flag counts. Lists accept commas,
+/// repetition, or both. A flag with a value takes the next word, whatever its first character. The number of
+/// arguments is checked later, because `--help` has precedence.
 /// Source: clusterctl v1.14 (cobra 1.10, pflag 1.0), run.
 pub(super) fn adapt(root: Command) -> Command {
     root.subcommand_required(false).args_override_self(true).mut_args(adapt_arg).mut_subcommands(adapt_verb)
@@ -44,7 +44,7 @@ fn adapt_arg(arg: Arg) -> Arg {
             .default_missing_value("true")
             .value_parser(switch),
         ArgAction::Append => {
-            // A flag whose values have commas of their own says what stands between two.
+            // A flag whose values contain commas defines another delimiter.
             let delimiter = arg.get_value_delimiter().unwrap_or(',');
             arg.allow_hyphen_values(true).value_delimiter(delimiter)
         }
@@ -64,7 +64,7 @@ pub(crate) fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A whole number as Go reads it from a flag: `0x10`, `0o20`, `0b1` and `020` too, with `_` between digits.
+/// Parses an integer with the Go flag syntax: also `0x10`, `0o20`, `0b1` and `020`, with `_` between digits.
 fn integer(text: &str) -> Result<i64, String> {
     let (sign, digits) = match text.strip_prefix(['-', '+']) {
         Some(digits) => (&text[..1], digits),

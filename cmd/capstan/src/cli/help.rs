@@ -1,6 +1,7 @@
 use crate::{program::Program, settings::GLOBAL};
 
-/// The help of the command at this path; none when there is no such command. Only the root lists the global flags.
+/// Returns the help of the command at a path. `None` if the command does not exist. Only the root lists the global
+/// flags.
 pub(crate) fn render_help(
     mut tree: clap::Command,
     program: Program,
@@ -9,7 +10,7 @@ pub(crate) fn render_help(
 ) -> Option<String> {
     tree.build();
     let command = at(&mut tree, path)?;
-    // The long description once, and one line for each flag: a page that fits a screen.
+    // The long description once and one line per flag, so that the page fits a screen.
     let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
     let mut command = command.clone().about(about);
     if !path.is_empty() {
@@ -23,7 +24,7 @@ pub(crate) fn render_help(
     Some(if colour { help.ansi().to_string() } else { help.to_string() })
 }
 
-/// The usage of the command at this path in one line, without the word before it.
+/// Returns the usage of the command at a path as one line, without the prefix `Usage:`.
 pub(super) fn usage(mut tree: clap::Command, path: &[String]) -> String {
     tree.build();
     let usage = at(&mut tree, path).map(|command| command.render_usage().to_string()).unwrap_or_default();

@@ -2,9 +2,9 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
 
-/// Brings the words that name a verb to the front, so that flags may stand anywhere, before the verb too.
-/// Shape: the program's name stays first, what is no verb keeps its order; a first word that is no verb leaves all as
-/// it is. A flag that the command so far does not know is taken to have a value, since only the verb can tell.
+/// Moves the verbs of a command line to the front, so that flags may come before the verb.
+/// Shape: the program name stays first and all other words keep their order. If the first word is not a verb, nothing
+/// changes. A flag that is unknown so far counts as a flag with a value, because only the verb defines the flag.
 /// Source: clusterctl v1.14 (cobra 1.10), run: `config -o yaml repositories`.
 pub(super) fn verbs_first(tree: &Command, argv: &[OsString]) -> Vec<OsString> {
     let Some((program, words)) = argv.split_first() else { return Vec::new() };
@@ -13,18 +13,18 @@ pub(super) fn verbs_first(tree: &Command, argv: &[OsString]) -> Vec<OsString> {
     std::iter::once(program.clone()).chain(verbs).chain(rest).collect()
 }
 
-/// The verbs of a command line, and the words around them.
+/// The verbs of a command line and the remaining words.
 pub(super) struct VerbPath<'a> {
-    /// The command they name; the root if there are none.
+    /// The command that the verbs name. The root without verbs.
     pub(super) command: &'a Command,
     pub(super) verbs: Vec<OsString>,
     rest: Vec<OsString>,
-    /// The first word behind the verbs that is neither a flag nor the value of one.
+    /// The first word after the verbs that is neither a flag nor the value of a flag.
     pub(super) next_word: Option<String>,
 }
 
 impl<'a> VerbPath<'a> {
-    /// Reads the words behind the name of the program.
+    /// Parses the words after the program name.
     pub(super) fn find(tree: &'a Command, words: &[OsString]) -> Self {
         let mut rest = words.to_vec();
         let mut verbs = Vec::new();
@@ -44,8 +44,8 @@ impl<'a> VerbPath<'a> {
     }
 }
 
-/// Writes `--color WHEN` as `--color=WHEN`: where `--color` is a switch, as the peer has it in `describe cluster`, the
-/// word behind it may be an argument.
+/// Joins `--color WHEN` to `--color=WHEN`. In `describe cluster`, clusterctl has `--color` as a switch, so the next
+/// word may be an argument.
 fn with_colour_joined(words: Vec<OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
@@ -90,7 +90,7 @@ fn takes_next(path: &[&Command], flag: &str) -> bool {
     }
     match flag.strip_prefix("--") {
         Some(long) => find(&|arg| arg.get_long() == Some(long)),
-        // Several letters are switches, or one flag with its value.
+        // Several letters are several switches, or one flag with its value.
         None => flag.len() == 2 && find(&|arg| arg.get_short().is_some_and(|short| flag.ends_with(short))),
     }
 }

@@ -1,7 +1,7 @@
-//! From what was typed to a verb with its flags.
+//! Parses a command line to a verb with its flags.
 //!
 //! ```text
-//! argv ─► command tree (clap, with the doc comments of the verbs) ─► as the peer's parser reads it ─► Invocation
+//! argv ─► command tree (clap, with the doc comments of the verbs) ─► clusterctl syntax ─► Invocation
 //! ```
 
 mod dialect;

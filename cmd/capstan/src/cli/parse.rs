@@ -48,7 +48,7 @@ impl From<Invocation> for Parsed {
 }
 
 impl Parsed {
-    /// Suggests commands with the flags of this one.
+    /// Returns a builder of suggested commands that repeat the flags of this run.
     pub(crate) fn suggested_commands(
         &self,
         program: Program,
@@ -69,10 +69,10 @@ impl Parsed {
     }
 }
 
-/// Reads a command line; the first word is the program's name.
+/// Parses a command line. The first word is the program name.
 pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<Parsed, Failure> {
     let tree = named(program);
-    // Behind these the peer sees no command at all, and what it sees none of it answers with its help.
+    // clusterctl sees no command after these words and shows its help.
     if argv.get(1).is_some_and(|first| first == "-" || first == "--") {
         return Ok(Parsed::from(Invocation::Help(Vec::new())));
     }
@@ -107,7 +107,7 @@ pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<Parsed, Failu
     Ok(done(invocation))
 }
 
-/// The innermost command that was named, and what was given to it.
+/// The innermost named command and its arguments.
 struct Named<'a> {
     path: Vec<String>,
     command: &'a Command,
@@ -118,7 +118,7 @@ impl<'a> Named<'a> {
     fn of(tree: &'a Command, matches: &'a ArgMatches) -> Self {
         let mut named = Self { path: Vec::new(), command: tree, matches };
         while let Some((name, matches)) = named.matches.subcommand() {
-            // The root passes words it does not know on to plugins.
+            // The root passes unknown words to plugins.
             let Some(command) = named.command.find_subcommand(name) else { break };
             named.path.push(command.get_name().to_owned());
             named.command = command;
@@ -138,7 +138,7 @@ impl<'a> Named<'a> {
         Err(failure.with_usage(usage(tree.clone(), &self.path)))
     }
 
-    /// The cluster that its flags choose, or those that begin with `prefix`.
+    /// Returns the cluster flags of the command, or those whose ids start with `prefix`.
     fn cluster(&self, prefix: &str) -> KubeFlags {
         fn one<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, id: &str) -> Option<T> {
             matches.try_get_one::<T>(id).ok().flatten().cloned()
@@ -159,12 +159,12 @@ impl<'a> Named<'a> {
     }
 }
 
-/// True if a command does nothing without a verb of its own. The root, which has flags, is none: it takes plugins too.
+/// True if a command needs a subcommand. The root has flags and accepts plugins, so it is not a group.
 fn is_group(command: &Command) -> bool {
     command.has_subcommands() && command.get_arguments().next().is_none()
 }
 
-/// The word that stands where a verb must stand, if there is one.
+/// Returns the failure for a word in the place of a verb that is not a verb. `None` if there is no such word.
 fn wrong_verb(tree: &Command, argv: &[OsString]) -> Option<Failure> {
     let path = VerbPath::find(tree, argv.get(1..)?);
     let word = path.next_word?;
@@ -175,8 +175,8 @@ fn wrong_verb(tree: &Command, argv: &[OsString]) -> Option<Failure> {
     is_group(path.command).then(|| usage_error::unknown_verb(&verbs, path.command, &word))
 }
 
-/// A flag that comes first, and the word behind it that is no verb and may be a plugin's name.
-/// The peer takes no flag between its own name and a plugin's: it could not tell whose flag it is.
+/// Returns a leading flag and the next word, if that word is not a verb and may be a plugin.
+/// clusterctl accepts no flag before the name of a plugin, because the owner of the flag would be ambiguous.
 fn before_plugin<'a>(
     tree: &Command,
     matches: &'a ArgMatches,

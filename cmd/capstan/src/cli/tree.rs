@@ -26,13 +26,13 @@ pub(crate) struct Root {
     pub(crate) verb: Option<Verb>,
 }
 
-/// The whole command tree as it is documented: for help, completion and the reference pages.
-/// `{bin}` in examples stands for the program's name.
+/// Returns the documented command tree, for help, completion and the reference pages.
+/// Examples contain the program name, which replaces `{bin}`.
 pub fn command() -> clap::Command {
     named(Program::Capstan)
 }
 
-/// The tree of a program of this name.
+/// Returns the command tree of a program.
 pub(crate) fn named(program: Program) -> clap::Command {
     name_in(Root::command(), program.name()).name(program.name()).bin_name(program.name())
 }

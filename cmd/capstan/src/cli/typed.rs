@@ -5,8 +5,8 @@ use clap::Arg;
 use super::{hoist::VerbPath, tree::named};
 use crate::{program::Program, ui::ErrorFormat};
 
-/// The value of a flag among the words typed so far: `--flag value`, `--flag=value`, `-f value`, `-fvalue`. The last
-/// one counts; words behind `--` are no flags.
+/// Returns the value of a flag in the typed words: `--flag value`, `--flag=value`, `-f value` or `-fvalue`.
+/// The last occurrence counts. Words after `--` are not flags.
 pub(crate) fn typed<'a>(words: &'a [impl AsRef<OsStr>], long: &str, short: Option<char>) -> Option<&'a str> {
     let long = format!("--{long}");
     let short = short.map(|letter| format!("-{letter}"));
@@ -25,7 +25,7 @@ pub(crate) fn typed<'a>(words: &'a [impl AsRef<OsStr>], long: &str, short: Optio
     })
 }
 
-/// The form of the error that ends a run, read off a command line that need not be right.
+/// Returns the format of a final error, from a command line that may be invalid.
 pub(crate) fn error_format(program: Program, argv: &[OsString]) -> ErrorFormat {
     let words = argv.get(1..).unwrap_or_default();
     if typed(words, "progress", None) == Some("json") {
@@ -36,7 +36,7 @@ pub(crate) fn error_format(program: Program, argv: &[OsString]) -> ErrorFormat {
         Some("yaml") => ErrorFormat::Yaml,
         _ => return ErrorFormat::Text,
     };
-    // A run without these words does not pay for the tree.
+    // Runs without an output flag skip building the tree.
     let tree = named(program);
     let command = VerbPath::find(&tree, words).command;
     let is_file =
@@ -61,7 +61,7 @@ mod tests {
         }
         assert_eq!(format("capstan init -o json --progress json"), ErrorFormat::ProgressLine);
         assert_eq!(format("capstan status -o yaml"), ErrorFormat::Yaml);
-        // Of these, one names a file, one is an argument, and one is followed by another.
+        // The first names a file, the second passes arguments, and the third overrides its first format.
         for line in ["capstan convert -o json", "capstan status -- -o json", "capstan status -o json -o text"]
         {
             assert_eq!(format(line), ErrorFormat::Text, "{line}");

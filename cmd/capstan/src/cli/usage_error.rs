@@ -42,7 +42,7 @@ fn unknown_flag(tree: &Command, flag: &str, suggested: Option<String>) -> Failur
     }
 }
 
-/// The first few commands, by their full names, that have this long flag.
+/// Returns the full names of the first few commands with this long flag.
 fn verbs_with_flag(command: &Command, flag: &str, prefix: &str) -> Vec<String> {
     let mut found = Vec::new();
     for subcommand in command.get_subcommands() {
@@ -67,7 +67,7 @@ fn invalid_value(error: &clap::Error, flag: &str, value: &str) -> Failure {
     }
 }
 
-/// An argument that is not there, named with what it is.
+/// Returns the failure for a missing argument, with the help text of the argument.
 pub(super) fn missing_argument(arg: &Arg) -> Failure {
     let names = arg.get_value_names().unwrap_or_default();
     let name = names.first().map_or_else(|| arg.get_id().to_string().to_uppercase(), ToString::to_string);
@@ -82,7 +82,7 @@ pub(super) fn missing_argument(arg: &Arg) -> Failure {
     }
 }
 
-/// A word more than the verb takes. It may be meant as a verb below it.
+/// Returns the failure for a surplus argument. The word may be meant as a subcommand.
 pub(super) fn surplus_argument(path: &[String], command: &Command, word: &str) -> Failure {
     let message = match command.get_positionals().count() {
         0 => format!("unexpected argument `{word}`: `{}` takes none", command.get_name()),
@@ -94,7 +94,7 @@ pub(super) fn surplus_argument(path: &[String], command: &Command, word: &str) -
     with_near_verbs(Failure::user(message), path, command, word)
 }
 
-/// A word that is no verb of the group at this path.
+/// Returns the failure for an unknown verb of the group at this path.
 pub(super) fn unknown_verb(path: &[String], group: &Command, word: &str) -> Failure {
     let path_text = path.join(" ");
     let failure = Failure::user(format!("unknown command `{path_text} {word}`"));
@@ -102,7 +102,7 @@ pub(super) fn unknown_verb(path: &[String], group: &Command, word: &str) -> Fail
         .hint(format!("`capstan {path_text} --help` lists the commands"))
 }
 
-/// Adds a hint at the verbs with names like a word.
+/// Adds a hint with the verbs whose names resemble a word.
 fn with_near_verbs(failure: Failure, path: &[String], command: &Command, word: &str) -> Failure {
     match near_verbs(path, command, word).as_slice() {
         [] => failure,
@@ -110,7 +110,7 @@ fn with_near_verbs(failure: Failure, path: &[String], command: &Command, word: &
     }
 }
 
-/// The verbs of a command with names like this word, by their full names.
+/// Returns the full names of the verbs whose names resemble a word.
 fn near_verbs(path: &[String], command: &Command, word: &str) -> Vec<String> {
     let names = || command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
     let mut near = near_names(word, names());
@@ -120,7 +120,7 @@ fn near_verbs(path: &[String], command: &Command, word: &str) -> Vec<String> {
     near.into_iter().map(|name| [path.join(" ").as_str(), name].join(" ").trim_start().to_owned()).collect()
 }
 
-/// A word that is no verb, behind a flag. Whether it is a plugin is not looked at.
+/// Returns the failure for a word after a flag that is not a verb. Does not check if a plugin of that name exists.
 pub(super) fn flag_before_plugin(tree: &Command, flag: &OsString, word: &str) -> Failure {
     unknown_command(tree, word).hint(format!(
         "if it is a plugin, put its name before `{}`: flags behind the name go to the plugin",
@@ -128,7 +128,7 @@ pub(super) fn flag_before_plugin(tree: &Command, flag: &OsString, word: &str) ->
     ))
 }
 
-/// A first word that is neither a verb nor a plugin.
+/// Returns the failure for a first word that is neither a verb nor a plugin.
 pub(crate) fn unknown_command(tree: &Command, word: &str) -> Failure {
     let failure = Failure::user(format!("unknown command `{word}`"));
     with_near_verbs(failure, &[], tree, word).hint("`capstan --help` lists the commands")
@@ -146,7 +146,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
     }
 }
 
-/// `--flag <VALUE>` and `--flag[=<VALUE>]` without what follows the name.
+/// Returns the flag name of `--flag <VALUE>` or `--flag[=<VALUE>]`.
 fn bare(flag: &str) -> String {
     flag.split([' ', '=', '[']).next().unwrap_or(flag).to_owned()
 }

@@ -12,8 +12,8 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathComplete
 use super::{Candidates, Shell};
 use crate::cli::typed;
 
-/// Answers a completion script: what may stand where the cursor is.
-/// Shape: `words` is the command line as typed so far, the program's name first.
+/// Returns the candidates at the cursor, for a completion script.
+/// Shape: `words` is the typed command line, starting with the program name.
 pub(crate) fn answer(
     shell: Shell,
     tree: Command,
@@ -42,14 +42,15 @@ fn with_candidates(command: Command, words: &Arc<[OsString]>, candidates: &Arc<C
         .mut_subcommands(|subcommand| with_candidates(subcommand, words, candidates))
 }
 
-/// Hides the flags: they are offered only where nothing else can stand.
+/// Hides the flags, which are offered only if nothing else can follow.
 fn without_flags(command: Command) -> Command {
     command
         .mut_args(|arg| if arg.is_positional() { arg } else { arg.hide(true) })
         .mut_subcommands(without_flags)
 }
 
-/// A flag means the same in every verb, so its name tells what it takes; of arguments their id does.
+/// Returns the completer of an argument. A flag name has the same meaning in every verb, so the name selects the
+/// completer. The id selects the completer of other arguments.
 fn completer(arg: &Arg, words: &Arc<[OsString]>, candidates: &Arc<Candidates>) -> Option<ArgValueCompleter> {
     let (words, candidates) = (Arc::clone(words), Arc::clone(candidates));
     let Some(long) = arg.get_long() else {
@@ -79,7 +80,7 @@ fn completer(arg: &Arg, words: &Arc<[OsString]>, candidates: &Arc<Candidates>) -
     })
 }
 
-/// Offers those of the names that begin with what is typed, which the names may depend on.
+/// Offers the names that start with the typed text. The names may depend on the text.
 fn completing(names: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
         let typed = typed.to_string_lossy();
@@ -88,20 +89,20 @@ fn completing(names: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) -> Ar
     })
 }
 
-/// The formats of a result. Files and values that clap knows are completed without it.
+/// Offers output formats. clap already completes files and known values.
 fn output_formats(arg: &Arg) -> Option<ArgValueCompleter> {
     let is_format = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "FORMAT"));
     if !is_format || !arg.get_possible_values().is_empty() {
         return None;
     }
     let for_people = arg.get_default_values().first().and_then(|value| value.to_str()).unwrap_or_default();
-    // `version` prints all fields unless a format is named.
+    // `version` prints all fields without a format.
     let for_people = if for_people.is_empty() { "short" } else { for_people };
     let formats = [for_people, "json", "yaml"].map(str::to_owned).to_vec();
     Some(completing(move |_| formats.clone()))
 }
 
-/// Types first; behind `type/` the names.
+/// Offers types first, and names after `type/`.
 fn rollouts(candidates: &Candidates, typed: &str) -> Vec<String> {
     match typed.split_once('/') {
         Some((resource, _)) => {
@@ -111,7 +112,7 @@ fn rollouts(candidates: &Candidates, typed: &str) -> Vec<String> {
     }
 }
 
-/// Names first; behind `name:` the versions; a comma begins the next one.
+/// Offers names first, and versions after `name:`. A comma starts the next provider.
 fn providers(candidates: &Candidates, provider_type: ProviderType, typed: &str) -> Vec<String> {
     let (done, current) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
     match current.split_once(':') {
@@ -123,7 +124,7 @@ fn providers(candidates: &Candidates, provider_type: ProviderType, typed: &str) 
     }
 }
 
-/// The flavors of the infrastructure provider that has been typed.
+/// Returns the flavors of the typed infrastructure provider.
 fn flavors(candidates: &Candidates, words: &[OsString]) -> Vec<String> {
     let Some(reference) = typed(words, ProviderType::Infrastructure.flag(), Some('i')) else {
         return Vec::new();

@@ -13,9 +13,9 @@ use crate::{
     settings::{self, KubeFlags, Source},
 };
 
-/// What this machine knows: the configuration, and the repositories that are local folders; and names of objects on the
-/// management cluster, when it answers at once.
-/// Anything that cannot be read gives no candidates: completion is no place for errors.
+/// The fast sources of candidates: the configuration, repositories in local folders, and objects of the management
+/// cluster if the cluster answers in time.
+/// Sources that cannot be read give no candidates, because completion cannot show errors.
 pub(crate) struct Candidates {
     environment: Environment,
     config: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// Takes note of the flags among the words that say where to look.
+    /// Reads the flags that select the sources.
     pub(crate) fn new(environment: Environment, words: &[OsString]) -> Self {
         let config = typed(words, "config", None).map(str::to_owned);
         let of = |long| typed(words, long, None).map(str::to_owned);
@@ -48,7 +48,7 @@ impl Candidates {
         Config::new(file, self.environment.variables()).ok()
     }
 
-    /// The folder with a folder for each version, when the releases of a provider are on this machine.
+    /// Returns the folder that contains a folder per version, if the releases of a provider are local.
     fn releases(&self, provider: &ProviderId) -> Option<PathBuf> {
         let config = self.config()?.provider(provider).ok()?.ok()?;
         match Location::parse(&config.url, &provider.label(), config.kind).ok()? {
@@ -57,7 +57,7 @@ impl Candidates {
         }
     }
 
-    /// Asks the management cluster, and waits for its answer no longer than somebody at a prompt does.
+    /// Reads names from the management cluster, with a short timeout for interactive use.
     fn ask(&self, names: impl AsyncFnOnce(&ManagementCluster, &str) -> Option<Vec<String>>) -> Vec<String> {
         const PATIENCE: Duration = Duration::from_secs(2);
         let asked = async {
@@ -69,7 +69,7 @@ impl Candidates {
             return Vec::new();
         };
         let answer = runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await });
-        // A plugin that is still asking for a password is not waited for.
+        // Abandons a credential plugin that still asks for a password.
         runtime.shutdown_background();
         let mut names = answer.ok().flatten().unwrap_or_default();
         names.sort_unstable();

@@ -1,11 +1,11 @@
-//! Shell completion: the script that registers it, and the answers the script asks for.
+//! Shell completion: the registration script, and the candidates that the script requests.
 //!
 //! ```text
 //! `completion bash` ─► script ─► shell ─► this binary with CAPSTAN_COMPLETE=bash -- words ─► candidates
 //! ```
 //!
-//! Answering never waits for a repository: what is not on this machine is not offered. Names of objects are asked of the
-//! management cluster, for two seconds at most.
+//! Completion never waits for a repository and offers only local data. Reading object names from the management
+//! cluster takes at most two seconds.
 
 mod answer;
 mod candidates;

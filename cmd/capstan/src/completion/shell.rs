@@ -2,10 +2,10 @@ use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 
 use crate::program::Program;
 
-/// The variable by which a completion script says who asks; its value is the shell.
+/// The variable with the shell name, which a completion script sets.
 pub(crate) const VARIABLE: &str = "CAPSTAN_COMPLETE";
 
-/// The script of bash. That of clap asks about the words as bash splits them, so `aws:` has no candidates.
+/// The script for bash. The script of clap passes words as bash splits them, so `aws:` would have no candidates.
 const BASH: &str = include_str!("bash.sh");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Shell {
     }
 }
 
-/// The script that registers completion with a shell. It calls the program by its name, as the user does.
+/// Returns the registration script of a shell. The script calls the program by name, as the user does.
 pub(crate) fn script(shell: Shell, program: Program) -> std::io::Result<Vec<u8>> {
     if shell == Shell::Bash {
         let name = program.name().replace(' ', "-");
@@ -45,7 +45,7 @@ pub(crate) fn script(shell: Shell, program: Program) -> std::io::Result<Vec<u8>>
         return Ok(script.replace("NAME", &name.replace('-', "_")).into_bytes());
     }
     let mut script = Vec::new();
-    // kubectl completes its plugins by other means; the executable itself is completed like any other.
+    // kubectl completes plugins in another way. The executable itself is completed like any other program.
     let name = program.name().replace(' ', "-");
     shell.engine().write_registration(VARIABLE, &name, &name, &name, &mut script)?;
     Ok(script)

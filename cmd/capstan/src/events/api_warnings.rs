@@ -1,7 +1,7 @@
-/// `--hide-api-warnings`: what a server says about requests and nobody wants to read.
+/// The API warnings that `--hide-api-warnings` hides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ApiWarnings {
-    /// Deprecations, and finalizers of Cluster API that have no domain of their own.
+    /// Deprecations, and finalizers of Cluster API without their own domain.
     Known,
     All,
     #[default]
@@ -18,7 +18,7 @@ impl ApiWarnings {
         }
     }
 
-    /// Whether this one is left out.
+    /// True if this warning is hidden.
     /// Source: Cluster API v1.14, util/apiwarnings (DefaultHandler).
     pub(super) fn hides(self, text: &str) -> bool {
         let is_known = || {

@@ -25,7 +25,7 @@ pub(crate) enum ProgressFormat {
     Json,
 }
 
-/// Shows events. Clones show as one.
+/// Shows events. Clones share their state.
 #[derive(Clone)]
 pub(crate) struct ClusterEvents {
     messages: Messages,
@@ -38,7 +38,7 @@ pub(crate) struct ClusterEvents {
 
 #[derive(Default)]
 struct CountedStep {
-    /// Its live line; empty for a step without a count.
+    /// The live line. Empty for a step without a count.
     text: String,
     written: usize,
     of: Option<usize>,
@@ -56,7 +56,7 @@ impl ClusterEvents {
         }
     }
 
-    /// The same without some of the warnings of servers.
+    /// Hides some warnings of servers.
     pub(crate) fn hiding(self, hidden: ApiWarnings) -> Self {
         Self { hidden, ..self }
     }
@@ -66,7 +66,7 @@ impl ClusterEvents {
         apply::EventSink::new(move |event| this.server_event(event))
     }
 
-    /// The same for a verb that shows by itself how its server is: of what happens, requests alone are told, as ever.
+    /// Returns an event sink that logs only requests, for verbs that show the state of their server themselves.
     pub(crate) fn requests_of_server(&self) -> apply::EventSink<apply::Event> {
         let this = self.clone();
         apply::EventSink::new(move |event| {
@@ -76,7 +76,7 @@ impl ClusterEvents {
         })
     }
 
-    /// The place for events of a management cluster.
+    /// Returns the event sink of a management cluster.
     pub(crate) fn of_cluster(&self) -> apply::EventSink<ProgressEvent> {
         let this = self.clone();
         apply::EventSink::new(move |event| this.cluster_event(event))
@@ -86,14 +86,14 @@ impl ClusterEvents {
         self.cluster_event(&ProgressEvent::Warning { text: text.into() });
     }
 
-    /// How it ended. Whoever reads one object a line has the exit status.
+    /// Shows the end of a run. With JSON lines, the exit status reports the end.
     pub(crate) fn end(&self, text: impl AsRef<str>) {
         if self.format != ProgressFormat::Json {
             self.messages.status(text);
         }
     }
 
-    /// The last line of a verb that has succeeded: its result, and the time it took.
+    /// Shows the last line of a successful verb: the result and the duration.
     pub(crate) fn done(&self, result: &str, took: Duration) {
         if self.format == ProgressFormat::Json {
             self.line(&json::done(result, took));
@@ -120,7 +120,7 @@ impl ClusterEvents {
                 let text = words::retrying(action, why, *since, *after);
                 if *since >= PATIENCE { self.messages.status(text) } else { self.messages.log(1, text) }
             }
-            // Nobody who wants silence wants to know what Cluster API does by itself.
+            // A quiet run also hides the known warnings, which Cluster API itself causes.
             Event::Warning { text, .. } if self.messages.is_quiet() && ApiWarnings::Known.hides(text) => {}
             Event::Warning { text, action } => self.messages.warning(words::warned(text, action)),
             Event::Wrote { object, how } => {
@@ -200,7 +200,7 @@ impl ClusterEvents {
             }
             _ => None,
         };
-        // Plain data: it cannot fail to become text.
+        // Plain data always serializes.
         let text = serde_json::to_string(completed.as_ref().unwrap_or(line)).unwrap_or_default();
         self.messages.plain(&format!("{text}\n"));
     }

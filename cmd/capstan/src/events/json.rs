@@ -5,7 +5,7 @@ use apply::{object_name, waiting_for};
 
 use super::words;
 
-/// The line of a server's event; none for those that belong into the log.
+/// Returns the JSON line of a server event. `None` for events that only go to the log.
 pub(super) fn of_server(event: &apply::Event) -> Option<ProgressEvent> {
     Some(match event {
         apply::Event::Requested { .. } => return None,
@@ -35,7 +35,6 @@ pub(super) fn of_server(event: &apply::Event) -> Option<ProgressEvent> {
     })
 }
 
-/// A run that holds a lease, for scripts.
 pub(crate) fn lease_holder(holder: &apply::LeaseHolder) -> LeaseHolder {
     LeaseHolder {
         host: holder.host.clone(),
@@ -49,7 +48,7 @@ fn milliseconds(after: Duration) -> u64 {
     u64::try_from(after.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The last line of a verb that has succeeded.
+/// Returns the last line of a successful verb.
 pub(super) fn done(result: &str, took: Duration) -> ProgressEvent {
     ProgressEvent::Done { text: result.to_owned(), milliseconds: milliseconds(took) }
 }

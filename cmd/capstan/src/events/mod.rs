@@ -1,10 +1,10 @@
-//! What happens on a management cluster, told on stderr while it happens.
+//! Shows the events of a management cluster on stderr.
 //!
 //! ```text
-//! apply::Event, ProgressEvent ─┬─► words: the peer's log lines, retries, warnings
-//!                              ├─► waiting: what is waited for, drawn on a terminal, or in lines once it has lasted
-//!                              ├─► json: events of servers as progress events, one object a line, with `--progress json`
-//!                              └─► Writes: how much has been done when it ends early
+//! apply::Event, ProgressEvent ─┬─► words: log lines of clusterctl, retries, warnings
+//!                              ├─► waiting: blockers, drawn on a terminal, or as lines after some time
+//!                              ├─► json: events of servers as progress events, one per line, with `--progress json`
+//!                              └─► Writes: the number of finished writes, for interrupted runs
 //! ```
 
 mod api_warnings;

@@ -1,4 +1,4 @@
-//! Objects that are waited for: drawn as a tree on a terminal, told in lines elsewhere once they have lasted.
+//! Shows the objects that a run waits for: as a tree on a terminal, elsewhere as lines after some time.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 
 use crate::ui::WaitLine;
 
-/// So many objects are shown; the rest is counted.
+/// The limit of objects that are shown. The others are counted.
 const SHOWN: usize = 12;
 
 pub(super) fn lines(blockers: &[Blocker]) -> Vec<WaitLine> {
@@ -35,8 +35,7 @@ fn add(blocker: &Blocker, depth: usize, to: &mut Vec<WaitLine>) {
     }
 }
 
-/// What has not been said yet of objects that have blocked for `at_least`: they are new, or say something else than
-/// before.
+/// Returns the unreported messages of objects that have blocked for `at_least`: new objects and changed messages.
 pub(super) fn news(
     blockers: &[Blocker],
     at_least: Duration,
@@ -61,10 +60,10 @@ pub(super) fn news(
     news
 }
 
-/// What is over sooner is never told in lines: a log of every small step tells nobody anything.
+/// The minimum wait before a line is logged, which keeps short waits out of the log.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What is waited for where nothing can be drawn: told in lines once it has lasted. Clones are one.
+/// Logs long waits if nothing can be drawn. Clones share their state.
 #[derive(Clone, Default)]
 pub(super) struct Patient(Arc<Mutex<Seen>>);
 
@@ -77,7 +76,7 @@ struct Seen {
 }
 
 impl Patient {
-    /// Takes note of what is waited for. Gives where [`Patient::tell`] is to run, when it does not yet.
+    /// Records the blockers. Returns the runtime for [`Patient::tell`] if the task does not run yet.
     pub(super) fn show(&self, blockers: &[Blocker]) -> Option<Handle> {
         let mut seen = self.lock();
         seen.blockers = blockers.to_vec();
@@ -90,7 +89,7 @@ impl Patient {
         Some(runtime)
     }
 
-    /// Tells what lasts, until nothing is waited for.
+    /// Logs long waits until no blocker is left.
     pub(super) async fn tell(&self, say: impl Fn(String)) {
         loop {
             tokio::time::sleep(PATIENCE).await;
@@ -106,7 +105,7 @@ impl Patient {
         }
     }
 
-    /// Another step has begun: what was waited for is there.
+    /// Clears the blockers, because another step has begun.
     pub(super) fn forget(&self) {
         self.lock().blockers.clear();
     }

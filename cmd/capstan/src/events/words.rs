@@ -5,15 +5,15 @@ use apply::{ObjectKey, Written};
 
 use crate::ui::{count_of, in_seconds};
 
-/// What is said of an event.
+/// The message of an event.
 pub(super) enum Said {
     Status(String),
-    /// Part of a step; what counts is said at its end.
+    /// A part of a step. The total is shown at the end of the step.
     Part(String),
     Warning(String),
 }
 
-/// The line of an event, the peer's where it has one: scripts may look for it.
+/// Returns the line of an event. Lines that clusterctl has too are identical, because scripts may search for them.
 /// Source: clusterctl v1.14, run: message, then `key=<json>` in the order of the call.
 pub(super) fn of_cluster(event: &ProgressEvent) -> Option<Said> {
     Some(Said::Status(match event {
@@ -75,7 +75,7 @@ fn step(event: &ProgressEvent) -> Option<String> {
     })
 }
 
-/// The live line of a step that has a count or repeats the line above it otherwise; none for all others.
+/// Returns the live line of a step with a count, or of a step whose text would otherwise repeat the previous line.
 pub(super) fn live(event: &ProgressEvent) -> Option<String> {
     let ProgressEvent::Step { step, provider, version, counts, .. } = event else { return None };
     let version = version.as_deref();
@@ -91,7 +91,7 @@ pub(super) fn live(event: &ProgressEvent) -> Option<String> {
     }
 }
 
-/// The live line of a step whose objects are counted.
+/// Returns the live line of a step with counted objects.
 pub(super) fn counted(step: &str, written: usize, of: Option<usize>) -> String {
     match of {
         Some(of) => format!("{step}: object {} of {of}", written.min(of)),
@@ -99,7 +99,6 @@ pub(super) fn counted(step: &str, written: usize, of: Option<usize>) -> String {
     }
 }
 
-/// How far a phase of a move is.
 fn moving(phase: MovePhase, done: usize, of: usize) -> String {
     let count = if done < of { format!("{done} of {of}") } else { of.to_string() };
     let resting = if of == 1 { "Cluster or ClusterClass" } else { "Clusters and ClusterClasses" };
@@ -116,7 +115,7 @@ fn moving(phase: MovePhase, done: usize, of: usize) -> String {
 }
 
 fn some(objects: &[ObjectName]) -> String {
-    /// So many are named; the rest is counted.
+    /// The limit of objects that are named. The others are counted.
     const NAMED: usize = 5;
     let named: Vec<String> = objects.iter().take(NAMED).map(ToString::to_string).collect();
     let more = match objects.len().saturating_sub(NAMED) {
@@ -130,18 +129,17 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A request that is tried again.
 pub(super) fn retrying(action: &str, why: &str, since: Duration, after: Duration) -> String {
     let tried = if since.as_secs() > 0 { format!(" (for {}s)", since.as_secs()) } else { String::new() };
     format!("cannot {action}{tried}: {why}; trying again in {}", in_seconds(after))
 }
 
-/// What a server says of a request, and of which.
+/// Returns a warning of a server with the request it belongs to.
 pub(super) fn warned(text: &str, action: &str) -> String {
     format!("{text} (told to {action})")
 }
 
-/// The wait for another run, or for it to stop.
+/// Returns the line of a wait for another run.
 pub(super) fn lease(event: &apply::Event) -> String {
     match event {
         apply::Event::TookOverLease { holder } => {
@@ -154,7 +152,6 @@ pub(super) fn lease(event: &apply::Event) -> String {
     }
 }
 
-/// A write that was done.
 pub(super) fn wrote(object: &ObjectKey, how: Written) -> String {
     match how {
         Written::Created => format!("created {object}"),
@@ -163,7 +160,6 @@ pub(super) fn wrote(object: &ObjectKey, how: Written) -> String {
     }
 }
 
-/// How far a migration is.
 pub(super) fn migrating(definition: &str, done: usize, of: Option<usize>) -> String {
     match of {
         Some(of) => format!("migrating objects of {definition}: {done} of {of}"),

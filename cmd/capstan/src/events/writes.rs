@@ -28,7 +28,7 @@ impl Writes {
         self.0.any_sent.load(Ordering::Relaxed)
     }
 
-    /// The numbers in words: `3 objects created, 1 changed`; none without any.
+    /// Returns the counts in words: `3 objects created, 1 changed`. `None` without writes.
     pub(crate) fn in_words(&self) -> Option<String> {
         let Counted { created, changed, deleted, .. } = &*self.0;
         let counts = [("created", created), ("changed", changed), ("deleted", deleted)];
@@ -39,7 +39,7 @@ impl Writes {
         Some(some.fold(first, |text, (verb, count)| format!("{text}, {count} {verb}")))
     }
 
-    /// Counts an event of a server, if it is a write.
+    /// Counts an event of a server if the event is a write.
     pub(super) fn note(&self, event: &Event) {
         let count = match event {
             Event::Wrote { how: Written::Created, .. } => &self.0.created,

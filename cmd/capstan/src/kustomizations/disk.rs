@@ -8,14 +8,14 @@ use std::{
 
 use kustomize::{Resolved, Tree, TreeError, TreePath};
 
-/// The folder where a build starts, and the copy of something elsewhere that it is part of.
+/// The folder of a kustomization, and the root of the fetched copy that contains the folder.
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) folder: TreePath,
     pub(super) top: Option<TreePath>,
 }
 
-/// The disk as a build sees it: absolute paths, links followed, each file read once.
+/// The disk in the form of a build: absolute paths, resolved links, each file read once.
 pub(super) struct DiskTree {
     max_file_bytes: u64,
     places: RefCell<HashMap<TreePath, Resolved>>,
@@ -30,7 +30,7 @@ impl DiskTree {
     fn look(path: &TreePath) -> io::Result<Resolved> {
         let real = match fs::canonicalize(disk_path(path)) {
             Ok(real) => real,
-            // A file in the place of a folder leads nowhere, as nothing does.
+            // A path below a file is missing too.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(Resolved::Missing);
             }
@@ -80,7 +80,7 @@ fn cannot(path: &TreePath, error: &io::Error) -> TreeError {
     TreeError { path: path.clone(), reason: error.to_string() }
 }
 
-/// A path of the disk as the tree spells it; none where it is no UTF-8.
+/// Converts a disk path to a tree path. `None` if the path is not UTF-8.
 pub(super) fn tree_path(path: &Path) -> Option<TreePath> {
     let text = path.to_str()?;
     if cfg!(windows) {
@@ -144,7 +144,7 @@ impl<T> Recorded<T> {
         Self { tree, read: RefCell::default() }
     }
 
-    /// All files that were read, by their canonical paths.
+    /// Returns all files that were read, by canonical path.
     pub(super) fn into_read(self) -> BTreeMap<TreePath, Arc<[u8]>> {
         self.read.into_inner()
     }

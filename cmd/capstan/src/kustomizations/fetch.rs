@@ -17,19 +17,19 @@ use super::{
 use crate::{Environment, Failure, Within as _, failure::Kind, session::Session, ui::Messages};
 
 const MOST_AT_ONCE: usize = 8;
-/// Files of commits, in the folder of the clone they come from: they go when it goes.
+/// The folder for files of commits inside a clone, deleted together with the clone.
 const TREES: &str = "trees";
 
 #[derive(Default)]
 pub(super) struct Fetched {
     pub(super) answers: Answers,
     pub(super) hints: Vec<String>,
-    /// Made for the first chart; what is in it is part of the tree.
+    /// The folder for charts, created for the first chart. Its content is part of the tree.
     temporary: Option<TempDir>,
 }
 
 impl Fetched {
-    /// Answers all requests; what cannot be fetched is an answer too.
+    /// Fetches all requests. A failed fetch is recorded as an answer.
     pub(super) async fn add(
         &mut self,
         wanted: BTreeSet<Request>,
@@ -76,7 +76,7 @@ impl Fetcher {
         Self { context, messages, environment, helm: None }
     }
 
-    /// Renders them with `helm`, where one is given.
+    /// Renders charts with `helm`, if given.
     pub(super) fn with_helm(self, helm: Option<HelmProgram>) -> Self {
         Self { helm, ..self }
     }
@@ -118,7 +118,7 @@ impl Fetcher {
             };
             match answer {
                 Ok(answer) => return Ok(answer),
-                // Whoever asks says of what.
+                // The caller already names the URL.
                 Err(failure) => {
                     failures.push((name, failure.without_naming(&transport::address::shown_text(url))));
                 }
@@ -170,7 +170,8 @@ impl Fetcher {
         Ok(Answer::Folder { top, root })
     }
 
-    /// Submodules are not fetched: what needs one fails, and the rest is built with a warning.
+    /// Fails if the folder is in a submodule, because submodules are not fetched. Otherwise warns about left-out
+    /// submodules.
     fn tell_of_submodules(&self, shown: &str, folder: &str, submodules: &[String]) -> Result<(), Failure> {
         let is_in = |module: &&String| Path::new(folder).starts_with(module);
         if let Some(module) = submodules.iter().find(is_in) {

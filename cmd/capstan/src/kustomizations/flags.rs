@@ -28,13 +28,15 @@ pub(crate) struct Around<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct RunLayers {
     layers: Layers,
-    /// Those of the command line, and of the one that a saved plan was made by.
+    /// The kustomizations of the command line and of a saved plan.
     flagged: Vec<(ProviderId, Arc<LazyKustomization>)>,
 }
 
 impl RunLayers {
-    /// The kustomizations of the configuration, those a plan was made with over them, and over these the ones of the command
-    /// line. Each is looked at, and what it names elsewhere fetched, when its provider is rendered.
+    /// Reads the kustomizations of the configuration. Those of a saved plan override them, and those of the command
+    /// line override both.
+    ///
+    /// Each kustomization is read and fetched when its provider is rendered.
     pub(crate) fn of(
         flags: &KustomizationFlags,
         around: Around<'_>,
@@ -60,14 +62,14 @@ impl RunLayers {
         &self.layers
     }
 
-    /// What a plan must be carried out with: what the command line laid over components that were made.
+    /// Returns the kustomizations to save in a plan: those of the command line that changed rendered components.
     pub(crate) fn to_save(&self) -> Vec<SavedKustomization> {
         let used = self.flagged.iter().filter(|(_, layer)| layer.is_used());
         used.map(|(id, layer)| SavedKustomization { provider: id.clone(), place: layer.place_elsewhere() })
             .collect()
     }
 
-    /// Tells which of the command line were for nothing.
+    /// Warns about unused kustomizations of the command line.
     pub(crate) fn warn_of_unused(&self, session: &Session) {
         for (id, layer) in self.flagged.iter().filter(|(_, layer)| !layer.is_used()) {
             let place = layer.place();
@@ -78,12 +80,12 @@ impl RunLayers {
     }
 }
 
-/// The kustomizations of the configuration, for whoever reads as if there were no lock.
+/// Returns the kustomizations of the configuration without the checks of a lock.
 pub(crate) fn configured(config: &Config, context: Context, session: &Session) -> Result<Layers, Failure> {
     lazily(config, None, &Arc::new(Fetcher::new(context, session)))
 }
 
-/// `lock` is what they are checked against.
+/// Returns unread kustomizations. Checks them against `lock` if given.
 fn lazily(
     config: &Config,
     lock: Option<&Arc<LockSettings>>,
@@ -110,7 +112,7 @@ fn lazily(
     Ok(layers)
 }
 
-/// Those of the command line, then those of the plan for providers that it leaves alone.
+/// Returns the kustomizations of the command line, then those of the plan for other providers.
 fn chosen(
     flags: &KustomizationFlags,
     around: Around<'_>,
@@ -138,7 +140,7 @@ fn resolve<'f>(
     named: &[ProviderId],
     config: &Config,
 ) -> Result<(ProviderId, &'f str), Failure> {
-    // A folder or url may have a `=` in it, behind a character that no name has.
+    // A folder or URL may contain `=`, but only after a character that no provider name contains.
     let named_place = flag.split_once('=').filter(|(name, _)| !name.contains(['/', '\\', '.', ':']));
     let Some((name, place)) = named_place else {
         return match named {

@@ -13,18 +13,18 @@ use transport::{Digest, Digester, Network};
 use super::disk::{disk_path, tree_path};
 use crate::{Environment, Failure, failure::Kind};
 
-/// The `helm` program, and what it is told beside what kustomizations say.
+/// The `helm` program and its options from the command line.
 #[derive(Clone, Debug)]
 pub(crate) struct HelmProgram {
     pub(crate) command: String,
-    /// `--api-versions`, where a chart names none.
+    /// The default of `--api-versions`, for charts without their own list.
     pub(crate) api_versions: Vec<String>,
-    /// `--kube-version`, where a chart names none.
+    /// The default of `--kube-version`, for charts without their own version.
     pub(crate) kube_version: Option<String>,
     pub(crate) debug: bool,
 }
 
-/// A run of it: charts that are not of one version are fetched anew, into a temporary folder.
+/// The runs of `helm` in one build. Charts without an exact version are fetched again, into a temporary folder.
 pub(super) struct Helm<'a> {
     program: &'a HelmProgram,
     environment: &'a Environment,
@@ -33,7 +33,7 @@ pub(super) struct Helm<'a> {
 }
 
 impl<'a> Helm<'a> {
-    /// Makes nothing; `temporary` is a folder that outlives the build.
+    /// Creates no files. `temporary` is a folder that outlives the build.
     pub(super) fn new(
         program: &'a HelmProgram,
         environment: &'a Environment,
@@ -43,7 +43,7 @@ impl<'a> Helm<'a> {
         Self { program, environment, context, temporary }
     }
 
-    /// Fetches a chart: one of a version once, into the cache.
+    /// Fetches a chart. A chart with an exact version is fetched once, into the cache.
     pub(super) async fn pull(&self, pull: &ChartPull) -> Result<Answer, Failure> {
         refuse_flag(&pull.name)?;
         let kept = self.kept(pull)?;
@@ -78,12 +78,12 @@ impl<'a> Helm<'a> {
         let Some(kept) = kept else { return folder(&fresh.keep(), &pull.name) };
         seal(fresh.path(), &pull.name)?;
         if !is_whole(&kept, &pull.name) {
-            // Where it cannot be removed, the rename says so.
+            // If the removal fails, the rename reports the error.
             let _ = fs::remove_dir_all(&kept);
         }
         match fs::rename(fresh.path(), &kept) {
             Err(error) if !is_whole(&kept, &pull.name) => Err(error.into()),
-            // Another run has just put it there.
+            // Another run created the folder at the same time.
             _ => folder(&kept, &pull.name),
         }
     }
@@ -113,7 +113,7 @@ impl<'a> Helm<'a> {
         Ok(Answer::Bytes(printed.into()))
     }
 
-    /// Where a chart of a version is kept; none for one without or of a range of them, and where nothing is kept.
+    /// Returns the cache folder of a chart. `None` without an exact version or without a cache.
     fn kept(&self, pull: &ChartPull) -> Result<Option<PathBuf>, Failure> {
         let is_pinned = api::Version::parse(&pull.version).is_ok();
         let Some(store) = self.context.store().filter(|_| is_pinned) else { return Ok(None) };
@@ -137,7 +137,7 @@ impl<'a> Helm<'a> {
         if self.program.debug {
             arguments.push("--debug".into());
         }
-        // Nothing of the user's Helm takes part, unless a kustomization names a folder of it.
+        // The Helm configuration of the user is ignored, unless a kustomization names a folder.
         let home = match config_home {
             "" => self.temporary.to_owned(),
             named => self.environment.resolve(named),
@@ -165,7 +165,7 @@ impl<'a> Helm<'a> {
     }
 }
 
-/// A name that Helm would take for a flag could make it run other programs.
+/// Rejects a name that Helm would parse as a flag, because flags can make Helm run other programs.
 fn refuse_flag(name: &str) -> Result<(), Failure> {
     if name.starts_with('-') { Err(Failure::user(format!("`{name}` is no name"))) } else { Ok(()) }
 }
@@ -187,21 +187,21 @@ fn folder(home: &Path, name: &str) -> Result<Answer, Failure> {
     }
 }
 
-/// The file with the digest, in the folder that holds the chart.
+/// The name of the file with the digest, next to the chart.
 const DIGEST_FILE: &str = ".digest";
 
-/// Writes the digest of a chart that was fetched.
+/// Writes the digest of a fetched chart.
 fn seal(home: &Path, name: &str) -> io::Result<()> {
     fs::write(home.join(DIGEST_FILE), digest_of(&home.join(name))?.to_string())
 }
 
-/// True if the chart is there and has the digest that was written when it was fetched.
+/// True if the chart exists and has the digest recorded after the fetch.
 fn is_whole(home: &Path, name: &str) -> bool {
     let sealed = fs::read_to_string(home.join(DIGEST_FILE)).ok().and_then(|text| text.parse::<Digest>().ok());
     sealed.is_some_and(|sealed| digest_of(&home.join(name)).is_ok_and(|found| found == sealed))
 }
 
-/// The digest of the paths and the contents of all files of a folder.
+/// Returns the digest of the paths and contents of all files in a folder.
 fn digest_of(folder: &Path) -> io::Result<Digest> {
     let mut files = Vec::new();
     add_files(folder, &mut files)?;

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{Failure, session::Session};
 
-/// A kustomization of the user, with all it names elsewhere fetched already.
+/// A kustomization of the user with all its remote resources already fetched.
 #[derive(Debug)]
 pub(crate) struct KustomizationLayer {
     place: String,
@@ -53,7 +53,8 @@ pub(super) struct Reviewed {
 }
 
 impl KustomizationLayer {
-    /// Looks for the kustomization and fetches what it names elsewhere. What is wrong with it is told when it is applied.
+    /// Reads the kustomization and fetches its remote resources. Errors are reported when the kustomization is
+    /// applied.
     async fn prepare(place: &str, reviewed: Option<Reviewed>, fetcher: &Fetcher) -> Self {
         let max_file_bytes = repository::Context::default().max_file_bytes();
         let mut fetched = Fetched::default();
@@ -79,7 +80,8 @@ impl KustomizationLayer {
         }
     }
 
-    /// One for a cluster template. Templates of one's own are in no lock, and neither is this.
+    /// Returns the kustomization of a cluster template. Neither local templates nor their kustomizations are in a
+    /// lock.
     pub(crate) fn of_template(place: &str, session: &Session) -> Result<Self, Failure> {
         let fetcher = Fetcher::new(session.repositories()?, session);
         session.block_on(async { Ok::<_, Failure>(Self::prepare(place, None, &fetcher).await) })
@@ -100,7 +102,7 @@ impl KustomizationLayer {
         if problems.is_empty() { Ok(()) } else { Err(self.unfit(problems, self.hints.clone())) }
     }
 
-    /// The files by their path as seen from its folder; those from elsewhere by address and path.
+    /// Returns the files by their path relative to the folder. Remote files have their address and path.
     fn files(&self, start: &Start, read: BTreeMap<TreePath, Arc<[u8]>>) -> BTreeMap<String, Bytes> {
         let copies = FileNames::default().with_answers(&self.answers);
         let name = |file: &TreePath| copies.in_copy(file).unwrap_or_else(|| file.relative_to(&start.folder));
@@ -128,16 +130,16 @@ async fn start(
     if let Err(Report { wanted, .. }) = building.pass(&fetched.answers)
         && !wanted.is_empty()
     {
-        // What is wrong is found again when it is built onto objects.
+        // The build onto objects reports the errors again.
         let _ = building.fetch(wanted, fetched, fetcher).await?;
     }
     Ok(start)
 }
 
-/// A kustomization of the user that nobody has looked at yet: it may be for a provider that the run is not about.
+/// A kustomization of the user, unread until its provider is rendered.
 pub(super) struct LazyKustomization {
     place: String,
-    /// With its credentials.
+    /// The folder or URL, including credentials.
     written: String,
     reviewed: Option<Reviewed>,
     fetcher: Arc<Fetcher>,
@@ -151,13 +153,13 @@ impl fmt::Debug for LazyKustomization {
 }
 
 impl LazyKustomization {
-    /// Takes a folder or url, and what it must be where that is known.
+    /// Takes a folder or URL, and the lock entry to check against, if any.
     pub(super) fn new(written: String, reviewed: Option<Reviewed>, fetcher: Arc<Fetcher>) -> Self {
         let place = shown_place(&written);
         Self { place, written, reviewed, fetcher, layer: OnceCell::new() }
     }
 
-    /// Its place for a run in another folder: an absolute path, or a url without credentials.
+    /// Returns the location for a run in another folder: an absolute path, or a URL without credentials.
     pub(super) fn place_elsewhere(&self) -> String {
         let path = self.fetcher.environment.resolve(&self.written);
         if path.is_dir() { path.display().to_string() } else { self.place.clone() }
@@ -182,7 +184,7 @@ impl LazyLayer for LazyKustomization {
     }
 }
 
-/// Objects are put into the order of installation later.
+/// The build keeps the order, because objects are sorted for installation later.
 const OPTIONS: Options = Options {
     load_restrictor: kustomize::LoadRestrictor::RootOnly,
     reorder: Reorder::None,
@@ -192,11 +194,11 @@ const OPTIONS: Options = Options {
     trace: Trace::Off,
 };
 
-/// The files of a tree that the layer in this folder finds.
+/// Returns the files of a tree that the kustomization in a folder reads.
 pub(crate) fn found_by_layer(tree: MemoryTree, folder: &TreePath) -> BTreeSet<TreePath> {
     let tree = Recorded::new(tree);
     let build = Build { tree: &tree, answers: &Answers::new(), options: OPTIONS };
-    // Without what it is laid over there is much that does not fit; each file is looked for all the same.
+    // Without its base, most of the overlay does not apply, but every file is still read.
     let _ = build.run(folder);
     tree.into_read().into_keys().collect()
 }
@@ -240,7 +242,7 @@ fn not_as_locked(place: &str, source: repository::Error) -> LayerError {
     LayerError::NotAsLocked { place: place.to_owned(), source: Box::new(source) }
 }
 
-/// Stands where the lock has a kustomization and the run has none.
+/// A placeholder for a kustomization that the lock contains and the run lacks.
 #[derive(Debug)]
 pub(super) struct LostLayer {
     pub(super) reviewed: Reviewed,

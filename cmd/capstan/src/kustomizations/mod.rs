@@ -1,9 +1,9 @@
-//! Kustomizations on disk and elsewhere: what the pure builder asks for, and what it is given.
+//! Builds local and remote kustomizations: fetches the files that the pure builder requests.
 //!
 //! ```text
 //! DIR or URL ─► build over the disk ─┬─► objects, or all problems
-//!                  ▲                 └─► wants ─► fetched side by side, through the cache ─┐
-//!                  └───────────────────────────── answers ◄────────────────────────────────┘
+//!                  ▲                 └─► requests ─► fetched concurrently through the cache ─┐
+//!                  └───────────────────────────── answers ◄─────────────────────────────────┘
 //! ```
 
 mod disk;

@@ -5,20 +5,20 @@ use manifest::{Object, provenance::Setter};
 
 use super::disk::{Start, tree_path};
 
-/// The folder or url of a kustomization as people may see it.
+/// Returns the folder or URL of a kustomization without credentials.
 pub(crate) fn shown_place(place: &str) -> String {
     Remote::of_entry(place).map_or_else(|| place.to_owned(), |remote| remote.shown())
 }
 
-/// Each problem of a place once, by the first of the ways to it: several overlays may share a base.
+/// Returns each problem of a location once, with the first path to the file. Several overlays may share a base.
 pub(crate) fn distinct(problems: &[Problem]) -> Vec<&Problem> {
     let mut seen = HashSet::new();
     let key = |it: &Problem| (it.place.files.last().cloned(), it.place.field.clone(), it.error.to_string());
     problems.iter().filter(|it| seen.insert(key(it))).collect()
 }
 
-/// What the files of a tree are called before people: those in the current folder as seen from it, those in a copy of
-/// something elsewhere by its address.
+/// The display names of files in a tree. Files in the current folder have relative paths, and files in a remote copy
+/// have an address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileNames {
     current: Option<TreePath>,
@@ -31,7 +31,7 @@ impl FileNames {
         Self { current, copies: Vec::new() }
     }
 
-    /// The same with the copy a build begins in, if it does.
+    /// Adds the remote copy that the build starts in, if any.
     pub(super) fn with_start(mut self, place: &str, start: &Start) -> Self {
         self.copies.extend(start.top.clone().map(|top| (place.to_owned(), top)));
         self
@@ -52,7 +52,7 @@ impl FileNames {
         self
     }
 
-    /// The name of a file of a copy: the address, and the path in a repository.
+    /// Returns the name of a file in a remote copy: the address, and the path in the repository.
     pub(super) fn in_copy(&self, file: &TreePath) -> Option<String> {
         let (address, top) = self.copies.iter().find(|(_, top)| file.is_in(top))?;
         Some(if file == top { address.clone() } else { format!("{address}: {}", file.relative_to(top)) })
@@ -65,12 +65,12 @@ impl FileNames {
         })
     }
 
-    /// The files that led to a problem, outermost first, and last the one it is in.
+    /// Returns the files that led to a problem, outermost first. The last file contains the problem.
     pub(crate) fn of_problem(&self, problem: &Problem) -> Vec<String> {
         problem.place.files.iter().map(|file| self.of(file)).collect()
     }
 
-    /// A problem or a warning as people read it: the file it is in, the field, what is wrong, and the way there.
+    /// Returns a problem or warning as text: the file, the field, the problem, and the files that lead to it.
     pub(crate) fn in_short(&self, problem: &Problem) -> String {
         let mut files = self.of_problem(problem);
         let mut text = files.pop().unwrap_or_default();
@@ -84,7 +84,7 @@ impl FileNames {
         text
     }
 
-    /// Tells what set the fields of objects by these names.
+    /// Replaces the file names in the field origins of objects.
     pub(crate) fn name_setters(&self, objects: &mut [Object]) {
         let file =
             |text: &str| if text.starts_with('/') { self.of(&TreePath::new(text)) } else { text.to_owned() };

@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-/// A build of what is on the disk and what was fetched.
+/// A build of local and fetched files.
 pub(super) struct Building<'a> {
     pub(super) tree: &'a DiskTree,
     pub(super) start: &'a Start,
@@ -56,8 +56,9 @@ impl Building<'_> {
         build.run_onto(&self.start.folder, self.start.top.as_ref(), BaseObjects::default())
     }
 
-    /// Fetches what a first pass wants and builds again, until nothing more is wanted. Local files name what the first pass of
-    /// a local folder wants; anything else may come from fetched files.
+    /// Fetches the requested resources and builds again until no requests remain.
+    /// Local files name the requests of the first build of a local folder. Later requests may come from fetched
+    /// files.
     pub(super) async fn fetch(
         &self,
         mut wanted: BTreeSet<Request>,
@@ -77,8 +78,8 @@ impl Building<'_> {
     }
 }
 
-/// Builds the kustomization in a folder of this machine, or behind a url; fetches what it names elsewhere. A build of
-/// local files alone needs no configuration, and makes no connection.
+/// Builds the kustomization in a local folder or at a URL, and fetches its remote resources.
+/// A build of local files needs neither configuration nor connections.
 pub(crate) fn build(place: &str, how: &How, session: &Session) -> Result<Built, Failure> {
     let tree = DiskTree::new(repository::Context::default().max_file_bytes());
     let fetcher = || {

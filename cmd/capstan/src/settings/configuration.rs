@@ -18,15 +18,15 @@ use crate::{Environment, Failure, Within as _, failure::Kind, runtime::Runtime, 
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// In a file, named by `--config` or found.
+    /// A file, named by `--config` or found in a default folder.
     File(PathBuf),
-    /// At an address, named by `--config`.
+    /// A URL, named by `--config`.
     Url(String),
-    /// Nowhere: there is no file in any of the usual places.
+    /// No configuration file in any default folder.
     None,
 }
 
-/// Finds where the configuration is, by the flag or in the usual places.
+/// Finds the source of the configuration, from the flag or in the default folders.
 pub(crate) fn source(flag: Option<&str>, environment: &Environment) -> Source {
     match flag {
         Some(url) if url.starts_with("https://") || url.starts_with("http://") => Source::Url(url.to_owned()),
@@ -38,10 +38,10 @@ pub(crate) fn source(flag: Option<&str>, environment: &Environment) -> Source {
     }
 }
 
-/// No configuration is as large; a file that grows without end is left here.
+/// The size limit of a configuration file, which also stops endless files.
 const LARGEST_BYTES: u64 = 16 << 20;
 
-/// Reads a configuration file; what its text means is not looked at.
+/// Reads a configuration file without parsing the content.
 pub(crate) fn from_path(path: &Path) -> Result<ConfigFile, SettingsError> {
     let bytes = read(path).map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
     let extension = path.extension().and_then(OsStr::to_str);
@@ -64,9 +64,9 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Takes what was fetched from a URL; it lives in memory only, and is YAML whatever the URL ends in. Its origin has no
-/// credentials of the URL.
-/// Source: clusterctl v1.14, run; differs: there the text is written beside the user's own configuration.
+/// Returns the configuration fetched from a URL. The content stays in memory and is YAML, whatever the URL ends in.
+/// The origin has no credentials of the URL.
+/// Source: clusterctl v1.14, run; differs: there, the text is written next to the configuration of the user.
 pub(crate) fn from_url(url: &str, bytes: Vec<u8>) -> Result<ConfigFile, SettingsError> {
     let origin = transport::address::shown_text(url);
     let text = text(&origin, bytes)?;
@@ -80,16 +80,16 @@ fn text(origin: &str, bytes: Vec<u8>) -> Result<String, SettingsError> {
     })
 }
 
-/// A place where the configuration file may lie.
+/// A possible path of the configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
     pub(crate) state: PlaceState,
 }
 
-/// Every place looked at when no `--config` is given, in order.
-/// Shape: the folders one after the other, in each the endings one after the other; the first file wins, also one of
-/// a format that cannot be read; files are never merged. A folder of a matching name is passed over.
+/// Returns every path to check without `--config`, in order.
+/// Shape: for each folder, each file extension. The first file counts, even with an unsupported format, and files are
+/// never merged. A folder with a matching name is skipped.
 /// Source: clusterctl v1.14 through viper 1.21, run.
 pub(crate) fn candidates(environment: &Environment) -> Vec<Candidate> {
     let folders = config_home(environment)
@@ -113,8 +113,8 @@ pub(crate) fn candidates(environment: &Environment) -> Vec<Candidate> {
         .collect()
 }
 
-/// Reads the configuration of this run and lays it under the environment.
-/// Keys that look like a slip are warned of: the peer ignores them, and so do we.
+/// Reads the configuration of this run and overrides it with the environment.
+/// Warns about keys that look mistyped. clusterctl ignores such keys, and so does capstan.
 pub(crate) fn load(
     globals: &Globals,
     environment: &Environment,
@@ -142,7 +142,7 @@ pub(crate) fn load(
         let text = format!("`{}` in `{origin}` has no effect", unknown.key);
         messages.warning(if meant.is_empty() { text } else { format!("{text}; did you mean {meant}?") });
     }
-    // Who uses the section says what is wrong with it.
+    // The user of the section reports its errors.
     for unused in config.image_rules_of_nobody().unwrap_or_default() {
         messages.warning(unused.to_string());
     }
@@ -156,10 +156,10 @@ fn fetch(url: &str, context: &Context, runtime: &Runtime) -> Result<ConfigFile, 
     Ok(from_url(url, file.bytes.into())?)
 }
 
-/// The environment variable, and key of the configuration file, that says how much to log.
+/// The environment variable and configuration key of the log verbosity.
 const LOG_LEVEL: &str = "CLUSTERCTL_LOG_LEVEL";
 
-/// How much to log, as far as it is known before the configuration is read: the flag, else the environment.
+/// Returns the log verbosity before the configuration is read: the flag, or else the environment.
 /// Source: clusterctl v1.14, run: `-v 0` counts as not given.
 pub(crate) fn verbosity(flag: Option<u8>, environment: &Environment) -> Result<u8, Failure> {
     match (flag, environment.text(LOG_LEVEL)) {
@@ -168,13 +168,13 @@ pub(crate) fn verbosity(flag: Option<u8>, environment: &Environment) -> Result<u
     }
 }
 
-/// Reads a level that was not given by the flag; `place` is where it stands.
+/// Parses a log level from outside the flag. `place` describes the source.
 fn log_level(text: &str, place: &str) -> Result<u8, Failure> {
     globals::verbosity(text)
         .map_err(|expected| Failure::user(format!("invalid value `{text}` for {place}: {expected}")))
 }
 
-/// A configuration file that cannot even be read as text.
+/// A configuration file that cannot be read as text.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
     #[error("cannot read the configuration file `{}`", path.display())]

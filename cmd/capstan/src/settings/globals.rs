@@ -1,6 +1,6 @@
 use crate::ui::ColourChoice;
 
-/// Above these flags in the help of every command.
+/// The help heading of these flags in every command.
 pub(crate) const GLOBAL: &str = "Global options";
 
 /// Flags every verb takes.
@@ -49,7 +49,7 @@ pub(crate) struct Globals {
     pub(crate) help: bool,
 }
 
-/// Any whole number, as the peer takes it; what lies beyond the ends counts as the end.
+/// Parses any integer, like clusterctl, and clamps the value to the valid range.
 pub(crate) fn verbosity(text: &str) -> Result<u8, String> {
     let number: i32 = text.parse().map_err(|_| "a whole number from 0 to 10 is expected".to_owned())?;
     Ok(u8::try_from(number.clamp(0, 10)).expect("a number from 0 to 10 is a u8"))

@@ -6,7 +6,7 @@ use kube::config::Kubeconfig;
 
 use crate::{Environment, Failure, failure::Kind, sandboxes::Home};
 
-/// Above these flags in help, wherever they stand among others.
+/// The help heading of these flags next to other flags.
 pub(super) const CLUSTER_HEADING: &str = "Management cluster";
 
 /// The flags that choose a management cluster.
@@ -30,14 +30,14 @@ pub(crate) struct KubeFlags {
     pub(crate) sandbox: Option<String>,
 }
 
-/// Every pod has it.
+/// A variable that exists in every pod.
 const POD_VARIABLE: &str = "KUBERNETES_SERVICE_HOST";
 
-/// The context a management cluster is reached by.
+/// The kubeconfig context of a management cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KubeContext {
     pub(crate) name: String,
-    /// The namespace it starts in, when it names one.
+    /// The namespace of the context, if given.
     pub(crate) namespace: Option<String>,
 }
 
@@ -102,15 +102,16 @@ impl KubeFlags {
             || self.kubeconfig_context.as_deref().is_some_and(|name| !name.is_empty())
     }
 
-    /// The context that counts: the one named, else the current one of the merged files. The cluster is not asked,
-    /// and the service account of a pod is never taken instead.
+    /// Returns the effective context: the named one, or else the current context of the merged files.
+    /// Does not access the cluster, and never falls back to the service account of a pod.
     pub(crate) fn context(&self, environment: &Environment) -> Result<KubeContext, KubeconfigError> {
         self.chosen(&self.read(environment)?)
     }
 
-    /// Where the management cluster is reached, and as whom: the context that counts. The service account of a pod is
-    /// taken only where nothing is named and there is no kubeconfig at all: a slip must not lead to another cluster.
-    /// Source: clusterctl v1.14 client/cluster/proxy.go; differs: there, any fault of the kubeconfig leads to the pod.
+    /// Returns the credentials of the management cluster from the effective context.
+    /// The service account of a pod counts only without cluster flags and without any kubeconfig. Otherwise a typing
+    /// error could select another cluster.
+    /// Source: clusterctl v1.14 client/cluster/proxy.go; differs: there, any error in the kubeconfig selects the pod.
     pub(crate) fn credentials(&self, environment: &Environment) -> Result<Credentials, KubeconfigError> {
         let config = match self.read(environment) {
             Err(error) if self.leads_to_pod(&error, environment) => return Ok(Credentials::InCluster),
@@ -120,7 +121,7 @@ impl KubeFlags {
         Ok(Credentials::Kubeconfig { config: Box::new(config), context })
     }
 
-    /// The namespace a verb works in: the one that is given, else that of the context, else `default`.
+    /// Returns the namespace of a verb: the given one, or else the one of the context, or else `default`.
     pub(crate) fn namespace(
         &self,
         given: Option<&str>,
@@ -136,7 +137,7 @@ impl KubeFlags {
         Ok(of_context.unwrap_or_else(|| "default".to_owned()))
     }
 
-    /// Whether the account of a pod is taken where a kubeconfig cannot be.
+    /// True if the service account of the pod replaces the missing kubeconfig.
     fn leads_to_pod(&self, error: &KubeconfigError, environment: &Environment) -> bool {
         let is_missing = matches!(error, KubeconfigError::NotFound { .. });
         is_missing && !self.is_given() && environment.text(POD_VARIABLE).is_some()
@@ -157,14 +158,14 @@ impl KubeFlags {
         Ok(KubeContext { name: name.to_owned(), namespace: namespace.filter(|text| !text.is_empty()) })
     }
 
-    /// The names of all contexts, for completion; none when nothing can be read.
+    /// Returns the names of all contexts, for completion. Empty if no kubeconfig can be read.
     pub(crate) fn contexts(&self, environment: &Environment) -> Vec<String> {
         let config = self.read(environment).unwrap_or_default();
         config.contexts.into_iter().map(|context| context.name).collect()
     }
 
-    /// The files merged as kubectl does: of two entries of one name the first counts, files of the variable that are
-    /// not there are passed over.
+    /// Reads and merges the files like kubectl: the first entry of a name counts, and missing files of the variable
+    /// are skipped.
     fn read(&self, environment: &Environment) -> Result<Kubeconfig, KubeconfigError> {
         if let Some(name) = &self.sandbox {
             let path =
@@ -205,15 +206,15 @@ fn read_file(path: &Path) -> Result<Kubeconfig, KubeconfigError> {
     Kubeconfig::read_from(path).map_err(|error| KubeconfigError::Unreadable {
         path: path.to_owned(),
         source: match error {
-            // Its text repeats the path and the reason.
+            // The text of the outer error repeats the path and the reason.
             kube::config::KubeconfigError::ReadConfig(reason, _) => Box::new(reason),
             other => Box::new(other),
         },
     })
 }
 
-/// The file of the user that new entries go to: of `KUBECONFIG` the first that is there, else its last, else
-/// `~/.kube/config`.
+/// Returns the kubeconfig of the user for new entries: the first existing file of `KUBECONFIG`, or else its last
+/// file. Without the variable, `~/.kube/config`.
 /// Source: kubectl 1.36 `config set-context`.
 pub(super) fn own_file(environment: &Environment) -> Option<PathBuf> {
     let places = default_places(environment);

@@ -12,12 +12,11 @@ use serde_json::{Map, Value, json};
 use super::kubeconfig::own_file;
 use crate::{Environment, Failure, failure::Kind, ui::write_private_file};
 
-/// The lists of a kubeconfig whose entries have names.
+/// The kubeconfig lists with named entries.
 const LISTS: [&str; 3] = ["clusters", "users", "contexts"];
 
-/// Adds the entries of a kubeconfig of ours to that of the user, in place of entries of the same names, and makes its
-/// context the current one. Everything else in the file is kept as data; comments are not.
-/// Returns the file.
+/// Merges the entries of a sandbox kubeconfig into the kubeconfig of the user and makes its context the current one.
+/// Entries of the same names are replaced. All other data stays, but comments are lost. Returns the file.
 pub(crate) fn merge_kubeconfig(ours: &Path, environment: &Environment) -> Result<PathBuf, Failure> {
     let theirs = own_file(environment).ok_or_else(|| {
         Failure::new(Kind::Environment, "there is no kubeconfig to add to")
@@ -42,9 +41,9 @@ pub(crate) fn merge_kubeconfig(ours: &Path, environment: &Environment) -> Result
     Ok(theirs)
 }
 
-/// Takes the entries out again, when the user in them still is the one that was added. The address may be of another
-/// start by now, and the context may have got a namespace: they go all the same.
-/// Returns the file when something was taken out.
+/// Removes the merged entries if the user entry is still the added one.
+/// The address may be of another start and the context may have a namespace. Such entries are removed too.
+/// Returns the file if entries were removed.
 pub(crate) fn unmerge_kubeconfig(ours: &Path, environment: &Environment) -> Result<Option<PathBuf>, Failure> {
     let Some(theirs) = own_file(environment).filter(|theirs| theirs != ours) else { return Ok(None) };
     let (Some(added), true) = (read(ours)?, theirs.exists()) else { return Ok(None) };
@@ -72,8 +71,9 @@ pub(super) enum Change {
     None,
 }
 
-/// Reads a kubeconfig, edits it and writes it back under the lock that kubectl takes, so that parallel edits of one file
-/// all arrive. A missing file starts empty.
+/// Edits a kubeconfig under the lock that kubectl uses, so that concurrent edits of a file do not overwrite each
+/// other.
+/// A missing file starts empty.
 pub(super) fn update(
     path: &Path,
     edit: impl FnOnce(&mut Map<String, Value>) -> Result<Change, Failure>,
@@ -96,7 +96,7 @@ fn empty() -> Map<String, Value> {
     document.as_object().cloned().unwrap_or_default()
 }
 
-/// Reads a kubeconfig as data; none when it is not there, or is empty.
+/// Reads a kubeconfig as data. `None` if the file is missing or empty.
 pub(super) fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
     let cannot_read =
         || Failure::new(Kind::Environment, format!("cannot read the kubeconfig `{}`", path.display()));
@@ -114,7 +114,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
     }
 }
 
-/// The list of this name, made when it is not there.
+/// Returns the list of this name. Creates the list if it is missing.
 pub(super) fn entries_mut<'a>(
     document: &'a mut Map<String, Value>,
     list: &str,
@@ -130,11 +130,11 @@ pub(super) fn entries_mut<'a>(
     })
 }
 
-/// An edit takes milliseconds, so a lock that stays this long was left behind.
+/// The age limit of a lock. An edit takes milliseconds, so an older lock is a leftover.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The lock that kubectl takes while it edits a kubeconfig: `FILE.lock` exists as long as the lock is held.
+/// The kubeconfig lock of kubectl: `FILE.lock` exists as long as the lock is held.
 /// Source: client-go 0.36 tools/clientcmd/config.go `lockFile`; differs: there, a held lock is an error at once.
 #[derive(Debug)]
 struct KubeconfigLock {
@@ -167,7 +167,7 @@ impl Explain for KubeconfigLockError {
 }
 
 impl KubeconfigLock {
-    /// Takes the lock of a kubeconfig; waits while another program holds it.
+    /// Takes the lock of a kubeconfig. Waits while another program holds the lock.
     fn take(kubeconfig: &Path) -> Result<Self, KubeconfigLockError> {
         Self::take_within(kubeconfig, PATIENCE)
     }
@@ -194,7 +194,7 @@ impl KubeconfigLock {
 
 impl Drop for KubeconfigLock {
     fn drop(&mut self) {
-        // A lock that somebody removed is free already.
+        // A lock that another program removed is already free.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! The lease of every cluster that a verb writes to: held while the verb works, and given back whatever comes of it.
+//! The leases of all clusters that a verb writes to. A verb holds them while it works and always releases them.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -43,8 +43,9 @@ impl UnfinishedFlags {
 }
 
 impl LeaseFlags {
-    /// Runs work on clusters under the leases of all of them, acquired in an order that does not depend on the roles of the
-    /// clusters. The work gets handles of the clusters in the order they were given.
+    /// Runs work under the leases of all given clusters. The order of acquisition does not depend on the roles of the
+    /// clusters.
+    /// The work receives cluster handles in the given order.
     pub(crate) fn hold<T>(
         &self,
         verb: &str,
@@ -55,7 +56,7 @@ impl LeaseFlags {
         self.hold_unless(verb, clusters, |_| Ok(()), session, work)
     }
 
-    /// The same for work that is refused while some other run is unfinished: that is looked at before this run waits.
+    /// Runs work that an unfinished run may forbid. `refuse` checks for such a run before this run waits.
     pub(crate) fn hold_unless<T>(
         &self,
         verb: &str,
@@ -77,7 +78,7 @@ impl LeaseFlags {
             join_all(leases.into_iter().map(Lease::release)).await;
             Ok::<_, Failure>(())
         });
-        // A lease that was not given back expires.
+        // A lease that was not released expires.
         drop(released);
         match (result, lost) {
             (Err(_), Some(lost)) => Err(superseded(&lost)),
@@ -159,7 +160,7 @@ impl LeaseFlags {
     }
 }
 
-/// Two runs that write to the same two clusters, in either direction, must not wait for each other.
+/// Returns the clusters in a fixed order, so that two runs on the same two clusters cannot deadlock.
 fn in_order<'c>(
     clusters: &[&'c ManagementCluster],
     session: &Session,
@@ -178,7 +179,7 @@ fn in_order<'c>(
     Ok(known.into_iter().map(|(_, cluster)| cluster).collect())
 }
 
-/// The failure of a run that was superseded, in place of whatever it led to.
+/// Returns the failure of a superseded run, which replaces any later failure.
 fn superseded(lost: &ApiError) -> Failure {
     Failure::new(Kind::Conflict, "another run has superseded this one, which has stopped writing")
         .because(lost)

@@ -10,8 +10,8 @@ use crate::{Environment, Failure, Within as _, failure::Kind};
 
 const OFF: &str = "off";
 
-/// The file of the lock, whether it is there or not: the one that is named, else the one beside the configuration file,
-/// without such a file in the working folder. None where the lock is switched off.
+/// Returns the path of the lock file, which may not exist. `None` if the lock is off.
+/// The path is the named one, or else next to the configuration file, or else in the working folder.
 pub(crate) fn lock_file(globals: &Globals, environment: &Environment) -> Option<PathBuf> {
     match globals.lock.as_deref() {
         Some(OFF) => None,
@@ -26,7 +26,7 @@ pub(crate) fn lock_file(globals: &Globals, environment: &Environment) -> Option<
     }
 }
 
-/// Reads a lock; none when there is no such file.
+/// Reads a lock. `None` if the file does not exist.
 pub(crate) fn read_lock(path: &Path) -> Result<Option<Lock>, Failure> {
     let unusable = || format!("cannot use the lock `{}`", path.display());
     let text = match fs::read_to_string(path) {

@@ -33,7 +33,7 @@ pub(crate) struct PaceFlags {
     pub(crate) progress: ProgressFormat,
 }
 
-/// More would only queue at the server.
+/// The limit of parallel requests. More requests would only queue at the server.
 const MOST_IN_FLIGHT: usize = 256;
 
 impl PaceFlags {
@@ -52,7 +52,7 @@ impl PaceFlags {
     }
 }
 
-/// The management cluster of the kubeconfig, connected. Nothing is asked of it yet.
+/// Connects to the management cluster of the kubeconfig. Sends no request yet.
 pub(crate) fn management_cluster(
     kube: &KubeFlags,
     pace: &PaceFlags,
@@ -61,7 +61,7 @@ pub(crate) fn management_cluster(
     management_cluster_hiding(kube, pace, ApiWarnings::default(), session)
 }
 
-/// The same without some of the warnings of its server.
+/// Connects to the management cluster and hides some warnings of its server.
 pub(crate) fn management_cluster_hiding(
     kube: &KubeFlags,
     pace: &PaceFlags,
@@ -73,8 +73,8 @@ pub(crate) fn management_cluster_hiding(
     connect(kube, &events, session, settings)
 }
 
-/// The same for a verb that shows by itself whether its server answers: nothing is tried again, and one answer takes no
-/// longer than `patience`.
+/// Connects for a verb that shows the availability of its server itself. Requests are not retried and time out after
+/// `patience`.
 pub(crate) fn management_cluster_to_watch(
     kube: &KubeFlags,
     pace: &PaceFlags,
@@ -91,12 +91,12 @@ pub(crate) fn management_cluster_to_watch(
     connect(kube, &events, session, settings)
 }
 
-/// The same for a verb that can do without: it is not waited for long.
+/// Connects for a verb that also works without the cluster. The wait is short.
 pub(crate) fn management_cluster_if_near(
     kube: &KubeFlags,
     session: &Session,
 ) -> Result<ManagementCluster, Failure> {
-    /// Source: clusterctl v1.14 client/cluster/proxy.go (CheckClusterAvailable) gives up after 5 s.
+    /// Source: clusterctl v1.14 client/cluster/proxy.go (CheckClusterAvailable) times out after 5 s.
     const PATIENCE: Duration = Duration::from_secs(5);
     let pace = PaceFlags::default();
     let events = session.cluster_events(pace.progress);
@@ -120,7 +120,7 @@ fn connect(
     Ok(ManagementCluster::new(server, events.of_cluster()))
 }
 
-/// The same for completion, which says nothing and waits for nobody.
+/// Connects for completion, without output and with a short timeout.
 pub(crate) async fn silent_cluster(
     kube: &KubeFlags,
     environment: &Environment,

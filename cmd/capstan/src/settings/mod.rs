@@ -1,4 +1,4 @@
-//! Flags over environment over clusterctl.yaml over defaults: what is settled before a verb works.
+//! The settings of a run: flags override the environment, which overrides clusterctl.yaml, which overrides defaults.
 //!
 //! ```text
 //! --config PATH|URL ─┐
@@ -7,7 +7,7 @@
 //! --kubeconfig, --kubeconfig-context, KUBECONFIG ─► KubeContext, Credentials ─► ManagementCluster
 //! ```
 //!
-//! No folder is made and nothing is left behind by looking.
+//! Reading settings creates no folders and leaves no files.
 
 mod configuration;
 mod globals;

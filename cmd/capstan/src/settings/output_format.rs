@@ -4,14 +4,14 @@ use crate::{Failure, ui::clean};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
-    /// For people; the peer's text where the peer prints.
+    /// Text for people. The same text as clusterctl, if clusterctl prints any.
     Text,
     Yaml,
     Json,
 }
 
 impl OutputFormat {
-    /// Reads the value of `--output`.
+    /// Parses the value of `--output`.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         match text {
             "text" => Ok(Self::Text),
@@ -22,8 +22,8 @@ impl OutputFormat {
         }
     }
 
-    /// Prints a result in this form; `text` makes the one for people, in which control characters of foreign text are
-    /// escaped. All end in a newline.
+    /// Formats a result with a final newline. `text` builds the form for people, in which control characters are
+    /// escaped.
     pub(crate) fn render<T: Serialize>(
         self,
         result: &T,

@@ -15,11 +15,12 @@ use crate::{
     ui::{Messages, in_days},
 };
 
-/// So long a program that keeps credentials may take; it may ask its user something.
+/// The time limit of a credential helper, which may ask the user for input.
 const HELPER_LIMIT: Duration = Duration::from_mins(1);
 
-/// How provider repositories are reached: credentials, proxies and certificates as configured, events shown on stderr.
-/// `lock` is what every file is checked against. Making it costs nothing; the first request does.
+/// Returns the access to provider repositories with the configured credentials, proxies and certificates. Events are
+/// shown on stderr.
+/// Every file is checked against `lock`. Creating the context is cheap, requests are not.
 pub(crate) fn repositories(
     config: &Config,
     globals: &Globals,
@@ -48,7 +49,7 @@ pub(crate) fn repositories(
     Ok(Context::with(transport, releases))
 }
 
-/// The same for the configuration file itself, before anything is configured; it is not kept.
+/// Returns the access to the configuration file itself, before any configuration. The file is not cached.
 pub(super) fn for_configuration(
     globals: &Globals,
     environment: &Environment,
@@ -58,8 +59,8 @@ pub(super) fn for_configuration(
     Context::with(transport, releases_without_config(environment))
 }
 
-/// Where files are kept between runs: the variable, else the configuration, else the folder of the platform; nowhere
-/// when it is `off`, or when no home folder is known.
+/// Returns the cache folder: the variable, or else the configuration, or else the platform folder.
+/// `None` if the cache is `off` or the home folder is unknown.
 fn store(config: &Config, environment: &Environment) -> Result<Option<StoreSettings>, ConfigError> {
     let configured = config.cache()?;
     let folder = environment.text("CAPSTAN_CACHE_DIR").map_or(configured.folder, CacheFolder::parse);
@@ -110,7 +111,7 @@ fn ca_bundles(globals: &Globals, environment: &Environment) -> Vec<CaBundle> {
     [system, own].into_iter().flatten().map(bundle).collect()
 }
 
-/// Where docker, podman and netrc keep credentials; a file that is named comes before those in their usual places.
+/// Returns the credential files of docker, podman and netrc. Named files come before files in default folders.
 fn credential_sources(environment: &Environment) -> CredentialSources {
     let home = |path: &str| environment.home().map(|home| home.join(path));
     let named = |variable: Option<&str>| variable.map(|path| environment.resolve(path));

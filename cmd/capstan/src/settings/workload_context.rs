@@ -2,7 +2,7 @@ use api::{Explain, Explanation};
 use manifest::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 
-/// A context of a workload cluster's kubeconfig, with the cluster and the user it names.
+/// A context in the kubeconfig of a workload cluster, with its cluster and its user.
 #[derive(Debug)]
 pub(crate) struct WorkloadContext {
     pub(super) context: Entry,
@@ -10,7 +10,7 @@ pub(crate) struct WorkloadContext {
     pub(super) user: Entry,
 }
 
-/// An entry of one of the lists of a kubeconfig.
+/// An entry of a kubeconfig list.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -24,7 +24,7 @@ pub(crate) enum UnsafeFields {
     Allowed,
 }
 
-/// The fields of one kind of entry that are copied; capstan drops all others.
+/// The copied fields of one kind of entry. All other fields are dropped.
 struct Fields {
     list: &'static str,
     safe: &'static [&'static str],
@@ -54,7 +54,7 @@ const USER: Fields = Fields {
 };
 const CONTEXT: Fields = Fields { list: "contexts", safe: &["cluster", "user", "namespace"], dangerous: &[] };
 
-/// The reason why no context can be taken from a text. Holds no values of the text.
+/// The reason why a text has no usable context. Contains no values of the text.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WorkloadContextError {
     #[error("it is not valid UTF-8")]
@@ -82,8 +82,8 @@ impl Explain for WorkloadContextError {
 }
 
 impl WorkloadContext {
-    /// Takes the current context of a kubeconfig, or its only one, and the fields that kubectl defines. With another
-    /// name, cluster and user are called so too.
+    /// Parses the current or only context of a kubeconfig, with the fields that kubectl defines.
+    /// With `name`, the cluster and the user get that name too.
     pub(crate) fn parse(
         content: &[u8],
         name: Option<&str>,
@@ -134,7 +134,7 @@ impl WorkloadContext {
 }
 
 impl Fields {
-    /// The first entry of this name, which is the one that counts, and the paths of its unsafe fields.
+    /// Returns the first entry of a name, which is the effective one, and the paths of its unsafe fields.
     fn read(&self, document: &Value, name: &str) -> Option<(Entry, Vec<String>)> {
         let key = self.list.trim_end_matches('s');
         let entries = document[self.list].as_array()?;
@@ -150,12 +150,12 @@ impl Fields {
     }
 }
 
-/// A field that says what its absence says.
+/// True if the value means the same as a missing field.
 fn is_unset(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(false)) || value.as_str().is_some_and(str::is_empty)
 }
 
-/// A name that `kubectl --context $(capstan get kubeconfig …)` passes on as one argument.
+/// True if the shell passes the name as one argument in `kubectl --context $(capstan get kubeconfig …)`.
 fn is_one_word(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('-')

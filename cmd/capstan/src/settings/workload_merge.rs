@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{Environment, Failure, Within as _, failure::Kind};
 
-/// An entry of a kubeconfig that a merge must not change: another context uses it, or it leads to another cluster.
+/// A kubeconfig entry that a merge must not change: another context uses the entry, or it is for another cluster.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("another context uses the entry `{list}[{name}]`, or the entry leads to another cluster")]
 pub(crate) struct EntryConflict {
@@ -25,9 +25,9 @@ impl Explain for EntryConflict {
     }
 }
 
-/// Adds a context to a kubeconfig, or renews the credentials of a context that an earlier merge added. The file may be
-/// missing, and is that of the user when none is named. Fields that a user added to the context stay, such as a
-/// namespace; the current context stays, or becomes this one where there is none. Returns the file.
+/// Adds a context to a kubeconfig, or updates the credentials of a context from an earlier merge. Returns the file.
+/// An empty `file` selects the kubeconfig of the user. The file may be missing. Fields that a user added to the
+/// context stay, such as a namespace. The current context stays too, or becomes this one if there is none.
 pub(crate) fn merge_workload(
     workload: &WorkloadContext,
     file: &Path,
@@ -60,7 +60,7 @@ pub(crate) fn merge_workload(
     Ok(path)
 }
 
-/// The other files that kubectl reads together with this one. An entry in one file may be used by contexts in another.
+/// Reads the other files that kubectl merges with this one. Contexts in one file may use entries of another file.
 fn read_together(path: &Path, environment: &Environment) -> Result<Vec<Map<String, Value>>, Failure> {
     let places = default_places(environment);
     if !places.iter().any(|place| place == path) {
@@ -71,7 +71,7 @@ fn read_together(path: &Path, environment: &Environment) -> Result<Vec<Map<Strin
     Ok(documents?.into_iter().flatten().collect())
 }
 
-/// A kubeconfig, and the files that kubectl reads together with it.
+/// A kubeconfig and the files that kubectl merges with it.
 struct Joined<'a> {
     document: &'a Map<String, Value>,
     others: &'a [Map<String, Value>],
@@ -95,7 +95,7 @@ impl<'a> Joined<'a> {
         ])
     }
 
-    /// The content of an entry after the merge; none if an existing entry forbids it.
+    /// Returns the content of an entry after the merge. `None` if an existing entry forbids the merge.
     fn merged(&self, list: &'static str, ours: &Entry, context: &str) -> Option<Map<String, Value>> {
         let users: Vec<&str> = match list {
             "contexts" => vec![context],
@@ -128,8 +128,8 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// An existing entry with our fields over it; none if it is another thing of the same name. Credentials replace each other
-/// whole.
+/// Returns an existing entry with the new fields. `None` if the existing entry is for another target.
+/// Credentials are replaced as a whole.
 fn combined(
     list: &'static str,
     found: &Map<String, Value>,
@@ -151,7 +151,7 @@ fn combined(
     Some(after)
 }
 
-/// Puts an entry in place of all entries of its name.
+/// Replaces all entries of a name with one entry.
 fn put(entries: &mut Vec<Value>, list: &str, name: &str, content: &Value) {
     let at = entries.iter().position(|old| old["name"] == *name).unwrap_or(entries.len());
     entries.retain(|old| old["name"] != *name);
@@ -171,7 +171,7 @@ fn items<'a>(document: &'a Map<String, Value>, list: &str) -> impl Iterator<Item
     document.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The key of the content in an entry of a list.
+/// Returns the key of the content in a list entry.
 fn singular(list: &str) -> &str {
     list.trim_end_matches('s')
 }

@@ -2,20 +2,20 @@ use std::path::{Path, PathBuf};
 
 use crate::Environment;
 
-/// The folder user configuration belongs in; nothing when neither it nor a home folder is known.
-/// Shape: `XDG_CONFIG_HOME` counts when it is absolute once `~` and `$HOME` at its start are replaced; else the
-/// folder of the platform. Nothing is created.
-/// Source: clusterctl v1.14 through adrg/xdg 0.5, run; differs: there the folder is created by every command.
+/// Returns the folder for user configuration. `None` if neither the variable nor a home folder is known.
+/// Shape: `XDG_CONFIG_HOME` counts if the value is absolute after `~` and `$HOME` at its start are replaced.
+/// Otherwise the platform folder. Creates nothing.
+/// Source: clusterctl v1.14 through adrg/xdg 0.5, run; differs: there, every command creates the folder.
 pub(crate) fn config_home(environment: &Environment) -> Option<PathBuf> {
     folder("XDG_CONFIG_HOME", ".config", "Library/Application Support", environment)
 }
 
-/// The same for files that a program keeps between its runs.
+/// Returns the folder for persistent state.
 pub(crate) fn state_home(environment: &Environment) -> Option<PathBuf> {
     folder("XDG_STATE_HOME", ".local/state", "Library/Application Support", environment)
 }
 
-/// The same for files that can be fetched again.
+/// Returns the folder for cached files.
 pub(crate) fn cache_home(environment: &Environment) -> Option<PathBuf> {
     folder("XDG_CACHE_HOME", ".cache", "Library/Caches", environment)
 }

@@ -17,8 +17,8 @@ pub(crate) enum ColourChoice {
 }
 
 impl ColourChoice {
-    /// Settles the choice for one stream: the flag, then NO_COLOR, then CLICOLOR_FORCE, then whether it is a terminal
-    /// that can show colour.
+    /// Decides if a stream is coloured: by the flag, then NO_COLOR, then CLICOLOR_FORCE, then the capability of the
+    /// terminal.
     pub(crate) fn settle(self, environment: &Environment, is_terminal: bool) -> bool {
         match self {
             Self::Always => true,
@@ -30,7 +30,7 @@ impl ColourChoice {
     }
 }
 
-/// What a piece of text is; the colour follows from it and never says more than the words.
+/// The role of a text. The role defines the colour, which adds no information to the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
     /// `error:`
@@ -58,7 +58,7 @@ impl Label {
         }
     }
 
-    /// The text in the colour of the label, or bare.
+    /// Returns the text in the colour of the label, or unchanged.
     pub(crate) fn paint(self, text: impl Display, colour: bool) -> String {
         if colour {
             let style = self.style();

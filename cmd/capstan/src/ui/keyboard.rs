@@ -1,10 +1,10 @@
-//! Keys that are pressed while something is watched.
+//! Reads pressed keys in watch mode.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interruption {
-    /// `q` was pressed, or the process was told to end.
+    /// The user pressed `q`, or the process received a signal to end.
     Quit,
-    /// The process was stopped and runs again; others may have written to the terminal.
+    /// The process was stopped and continued. Other programs may have written to the terminal.
     Resumed,
 }
 
@@ -34,11 +34,11 @@ mod on_unix {
 
     const LOOK: Duration = Duration::from_millis(100);
 
-    /// The modes of the terminal before keys were read one by one.
+    /// The terminal modes before single keys were read.
     static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
-    /// A terminal whose keys are read one by one, without Enter and unseen. Ctrl-C and Ctrl-Z stay what they are. When it is
-    /// dropped, and while the process is stopped, the terminal is as it was before.
+    /// A terminal in single-key mode, without Enter and echo. Ctrl-C and Ctrl-Z keep their meaning.
+    /// The original modes return when the keyboard is dropped and while the process is stopped.
     pub(crate) struct Keyboard {
         suspended: Signals,
         terminated: Signals,
@@ -46,7 +46,7 @@ mod on_unix {
     }
 
     impl Keyboard {
-        /// Opens the terminal of standard input; none if it is no terminal. Takes a runtime.
+        /// Opens the terminal of standard input. `None` if standard input is not a terminal. Requires a runtime.
         pub(crate) fn open() -> Option<Self> {
             if !isatty(io::stdin()) {
                 return None;
@@ -67,12 +67,12 @@ mod on_unix {
                     _ = self.hung_up.recv() => return Interruption::Quit,
                     _ = self.suspended.recv() => {
                         restore_terminal();
-                        // Whoever continues the process finds it behind this line.
+                        // The process continues after this line.
                         let _ = kill_process(getpid(), Signal::STOP);
                         return Interruption::Resumed;
                     }
                     () = tokio::time::sleep(LOOK) => {
-                        // A process that was continued in the background gets the terminal back later.
+                        // A process that continues in the background gets the terminal later.
                         read_keys();
                         if is_quit_pressed() {
                             return Interruption::Quit;
@@ -93,16 +93,16 @@ mod on_unix {
         BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the terminal the modes it had before; also for ends at which nothing is dropped.
+    /// Restores the original terminal modes. Also called for exits that drop nothing.
     pub(crate) fn restore_terminal() {
         if let Some(modes) = before().take() {
-            // A terminal that is gone needs nothing.
+            // A closed terminal needs no restoring.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
         }
     }
 
-    /// Lets keys be read one by one without waiting for them, unless that is so. A process in the background may not: it
-    /// would be stopped.
+    /// Enables single-key mode without blocking reads, unless enabled. Does nothing in the background, where the
+    /// system would stop the process.
     fn read_keys() {
         let mut before = before();
         let is_in_background = tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp());
@@ -121,7 +121,7 @@ mod on_unix {
 
     fn is_quit_pressed() -> bool {
         let mut keys = [0; 64];
-        // Without the modes for it a read would wait.
+        // Without single-key mode, a read would block.
         if before().is_none() {
             return false;
         }
@@ -130,7 +130,7 @@ mod on_unix {
     }
 }
 
-/// Elsewhere no keys are read, and nothing is changed.
+/// Other platforms read no keys and change nothing.
 #[cfg(not(unix))]
 mod elsewhere {
     use std::convert::Infallible;
@@ -153,7 +153,7 @@ mod elsewhere {
     pub(crate) fn restore_terminal() {}
 }
 
-/// Returns when there is a reason to look up; never without a keyboard.
+/// Returns at the next interruption. Never returns without a keyboard.
 pub(crate) async fn interruption(keyboard: Option<&mut Keyboard>) -> Interruption {
     match keyboard {
         None => std::future::pending().await,
@@ -161,7 +161,7 @@ pub(crate) async fn interruption(keyboard: Option<&mut Keyboard>) -> Interruptio
     }
 }
 
-/// Returns when a run is to end; never without a keyboard.
+/// Returns when the user quits. Never returns without a keyboard.
 pub(crate) async fn quit(mut keyboard: Option<&mut Keyboard>) {
     while interruption(keyboard.as_deref_mut()).await != Interruption::Quit {}
 }

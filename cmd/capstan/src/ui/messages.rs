@@ -16,13 +16,13 @@ use crate::{failure::Failure, suggested_commands::SuggestedCommands};
 pub(crate) enum ErrorFormat {
     Text,
     Json,
-    /// The same as the last line of `--progress json`.
+    /// JSON as the last line of `--progress json`.
     ProgressLine,
     Yaml,
 }
 
-/// The mouth on stderr. Cheap to clone, so that a library's events can be shown from inside its futures. The commands that
-/// a text suggests are completed on the way out.
+/// The output on stderr. Clones are cheap, so futures of libraries can show events. Completes the suggested commands
+/// in each text.
 #[derive(Clone)]
 pub(crate) struct Messages {
     stderr: Arc<Mutex<Box<dyn Write + Send>>>,
@@ -45,7 +45,7 @@ impl Messages {
         }
     }
 
-    /// Settles how to speak, once the flags are known.
+    /// Applies the parsed flags.
     pub(crate) fn configure(&mut self, colour: bool, quiet: bool, commands: SuggestedCommands) {
         self.suggest(commands);
         self.colour = colour;
@@ -55,7 +55,7 @@ impl Messages {
         }
     }
 
-    /// Suggests commands in another way from now on. Gives the way before.
+    /// Replaces the completion of suggested commands. Returns the previous one.
     pub(crate) fn suggest(&self, commands: SuggestedCommands) -> SuggestedCommands {
         let mut current = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut current, commands)
@@ -69,7 +69,7 @@ impl Messages {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Logs at least this much from now on; never less than was asked for before.
+    /// Raises the verbosity to at least this level.
     pub(crate) fn raise_verbosity(&self, level: u8) {
         self.verbosity.fetch_max(level, Ordering::Relaxed);
     }
@@ -80,17 +80,16 @@ impl Messages {
         }
     }
 
-    /// True with `--quiet`.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Something that is not an error now and may surprise later.
+    /// Shows a warning: no error now, but a possible surprise later.
     pub(crate) fn warning(&self, text: impl AsRef<str>) {
         self.labelled(Label::Warning, "warning:", text.as_ref());
     }
 
-    /// A line of the log, shown from this verbosity on: 1 for decisions, 5 for the configuration and every request.
+    /// Shows a log line from the given verbosity on: 1 for decisions, 5 for the configuration and every request.
     /// Source: clusterctl v1.14 logs at 0, 1, 2 and 5, to stderr, without time and level.
     pub(crate) fn log(&self, level: u8, text: impl AsRef<str>) {
         if self.logs(level) {
@@ -107,7 +106,7 @@ impl Messages {
         &self.progress
     }
 
-    /// Text as it is: help that belongs to an error.
+    /// Shows text unchanged, such as help for an error.
     pub(crate) fn plain(&self, text: &str) {
         self.write(text);
     }
@@ -122,11 +121,11 @@ impl Messages {
             }
             ErrorFormat::Yaml => serde_json::to_value(report()).map(|value| manifest::yaml::write(&value)),
         };
-        // Plain data: it cannot fail to become text.
+        // Plain data always serializes.
         self.write(&text.unwrap_or_default());
     }
 
-    /// `error:`, then a `cause:` for each level below, then the usage, then each hint once.
+    /// Shows `error:`, then a `cause:` per level, then the usage, then each hint once.
     fn failure_text(&self, failure: &Failure) {
         let mut text = self.line(Label::Error, "error:", failure.message());
         for cause in failure.causes() {
@@ -146,7 +145,7 @@ impl Messages {
         self.write(&self.line(label, word, text));
     }
 
-    /// The following lines of a text are indented, so that a label always begins a message.
+    /// Formats a message. Continuation lines are indented, so that a label always starts a message.
     fn line(&self, label: Label, word: &str, text: &str) -> String {
         let mut line = String::with_capacity(text.len() + 16);
         let text = self.completed(text.trim_end());
@@ -161,7 +160,7 @@ impl Messages {
         line
     }
 
-    /// With stderr gone there is nobody left to tell.
+    /// Ignores errors, because a closed stderr cannot show them.
     fn write(&self, text: &str) {
         self.progress.clear();
         let mut stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Everything a person or a script sees: data on stdout, all else on stderr.
+//! All output of the program: data on stdout, everything else on stderr.
 
 mod colour;
 mod keyboard;

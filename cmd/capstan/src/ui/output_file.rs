@@ -6,7 +6,7 @@ use std::{
 
 use api::Explain;
 
-/// A file that could not be written; the one that was there before is as it was.
+/// An error while writing a file. An existing file is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{}`", path.display())]
 pub(crate) struct OutputError {
@@ -17,24 +17,24 @@ pub(crate) struct OutputError {
 
 impl Explain for OutputError {}
 
-/// Writes a whole file or nothing: into a temporary file beside it, which then takes its name.
-/// Shape: a new file gets `mode` (Unix), an existing one keeps its own; a symbolic link stays and what it points to
-/// is replaced; devices and pipes such as `/dev/stdout` are written through. An existing file in a folder that takes no
-/// other file is written in place: there alone a full disk can leave half of it.
+/// Writes a file completely or not at all, through a temporary file that replaces the target.
+/// Shape: a new file gets `mode` (Unix), and an existing file keeps its mode. A symbolic link stays and its target is
+/// replaced. Devices and pipes such as `/dev/stdout` are written directly. An existing file in a folder without write
+/// access is written in place. Only there a full disk can leave an incomplete file.
 pub(crate) fn write_file_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), OutputError> {
     write(path, content, Mode::OfNew(mode)).map_err(|source| OutputError { path: path.to_owned(), source })
 }
 
-/// Writes a file that holds secrets as [`write_file_atomically`] does. An existing file also becomes readable by its owner
-/// alone.
+/// Writes a file with secrets as [`write_file_atomically`] does. An existing file also becomes readable by its
+/// owner only.
 pub(crate) fn write_private_file(path: &Path, content: &[u8]) -> Result<(), OutputError> {
     write(path, content, Mode::Private).map_err(|source| OutputError { path: path.to_owned(), source })
 }
 
-/// The permissions of a file after it is written.
+/// The permissions of a file after the write.
 #[derive(Clone, Copy)]
 enum Mode {
-    /// This mode if the file is new; an existing file keeps its mode.
+    /// This mode for a new file. An existing file keeps its mode.
     OfNew(u32),
     Private,
 }
@@ -63,7 +63,7 @@ fn write(path: &Path, content: &[u8], mode: Mode) -> io::Result<()> {
     }
 }
 
-/// Names for streams of this process: behind one may be a regular file, which must be added to, not replaced.
+/// True for the names of process streams. The stream may be a regular file, which must be appended to, not replaced.
 fn is_stream(path: &Path) -> bool {
     let folders = ["/dev/fd", "/proc/self/fd"];
     path == Path::new("/dev/stdout")
@@ -71,7 +71,7 @@ fn is_stream(path: &Path) -> bool {
         || folders.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Where a link leads that points to nothing yet, or the path itself.
+/// Returns the target of a dangling link, or else the path itself.
 fn end_of_link(path: &Path) -> PathBuf {
     match fs::read_link(path) {
         Ok(link) => folder_of(path).join(link),
@@ -95,7 +95,7 @@ fn create(target: &Path, content: &[u8], mode: u32) -> io::Result<()> {
 }
 
 fn replace(target: &Path, content: &[u8], old: &fs::Metadata, mode: Mode) -> io::Result<()> {
-    // Taking the name of a file needs no right to write it; we ask for that right all the same.
+    // Replacing a file needs no write permission on the file, but capstan requires it.
     fs::OpenOptions::new().write(true).open(target)?;
     let written = temporary_beside(target, content, 0o600).and_then(|temporary| {
         if matches!(mode, Mode::OfNew(_)) {
@@ -105,13 +105,13 @@ fn replace(target: &Path, content: &[u8], old: &fs::Metadata, mode: Mode) -> io:
         take_name(temporary, target)
     });
     match written {
-        // A file that may be written in a folder that may not, or one mounted alone into a container.
+        // The folder may be read-only, or the file may be a single mount in a container.
         Err(error) if cannot_rename(&error) => write_in_place(target, content, mode),
         written => written,
     }
 }
 
-/// Gives a whole file its name, and makes the name last through a crash where the file system can.
+/// Renames a complete file to its target. Makes the rename durable if the file system supports it.
 fn take_name(temporary: tempfile::NamedTempFile, target: &Path) -> io::Result<()> {
     temporary.persist(target).map_err(|error| error.error)?;
     #[cfg(unix)]
@@ -151,7 +151,7 @@ fn temporary_beside(target: &Path, content: &[u8], mode: u32) -> io::Result<temp
     Ok(temporary)
 }
 
-/// The name of the temporary file says nothing to whoever asked for another one.
+/// Removes the name of the temporary file from an error, because the user does not know that name.
 fn without_name(error: &io::Error) -> io::Error {
     match error.kind() {
         kind @ io::ErrorKind::NotFound => io::Error::new(kind, "its folder does not exist"),
@@ -159,7 +159,7 @@ fn without_name(error: &io::Error) -> io::Error {
     }
 }
 
-/// Best effort: only a privileged user may give a file away, and only then it matters.
+/// Keeps the owner if possible. Only a privileged user can change an owner, and only then it matters.
 #[cfg(unix)]
 fn keep_owner(file: &fs::File, old: &fs::Metadata) {
     use std::os::unix::fs::{MetadataExt as _, fchown};

@@ -3,10 +3,10 @@ use std::io::{self, BufWriter, Write};
 use super::Messages;
 use crate::failure::{Failure, Kind};
 
-/// Large enough that a cluster template leaves in one write.
+/// Large enough to write a cluster template at once.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The only way out of the process: data to stdout through one buffer, and `Messages` for the rest.
+/// The output of the process: buffered data on stdout, and `Messages` on stderr.
 pub(crate) struct Printer {
     stdout: BufWriter<Box<dyn Write + Send>>,
     colour: bool,
@@ -26,7 +26,7 @@ impl Printer {
         }
     }
 
-    /// The same on a terminal, or not: on one, what was printed can be drawn over.
+    /// Sets the terminal flag of stdout. Text on a terminal can be overwritten.
     #[must_use]
     pub(crate) fn on_terminal(self, is_terminal: bool) -> Self {
         Self { is_terminal, ..self }
@@ -41,7 +41,7 @@ impl Printer {
         &self.messages
     }
 
-    /// Whether data may be coloured; nothing but help is.
+    /// True if data may be coloured. Only help uses colours.
     pub(crate) fn colours_stdout(&self) -> bool {
         self.colour
     }
@@ -50,18 +50,18 @@ impl Printer {
         self.is_terminal
     }
 
-    /// The width of the terminal that data goes to; none if it goes elsewhere, where nothing is ever cut.
+    /// Returns the width of the terminal on stdout. `None` for other outputs, where text is never truncated.
     pub(crate) fn width(&self) -> Option<usize> {
         self.is_terminal.then(|| usize::from(console::Term::stdout().size().1))
     }
 
-    /// Whether somebody still reads what is printed.
+    /// True if the reader of stdout is still connected.
     pub(crate) fn has_reader(&self) -> bool {
         !self.reader_left
     }
 
     /// Writes data.
-    /// A reader that has seen enough (`| head`) is no failure: the rest goes nowhere.
+    /// A reader that closes early (`| head`) is no failure: the rest is discarded.
     pub(crate) fn data(&mut self, data: impl AsRef<[u8]>) -> Result<(), Failure> {
         if self.reader_left {
             return Ok(());
@@ -71,7 +71,7 @@ impl Printer {
         self.settle(written)
     }
 
-    /// Passes on what was printed so far: somebody waits for it while this run goes on.
+    /// Flushes the printed data while this run continues.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         if self.reader_left {
             return Ok(());
@@ -93,7 +93,7 @@ impl Printer {
                 Ok(())
             }
             Err(error) => {
-                // The same bytes would fail again on the way out.
+                // Writing the same bytes at the end would fail again.
                 self.reader_left = true;
                 Err(Failure::new(Kind::Environment, "cannot write to standard output").because(&error))
             }

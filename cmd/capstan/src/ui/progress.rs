@@ -7,16 +7,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{clean, in_bytes, in_seconds};
 
-/// A step that ends sooner than this is never drawn: a flash tells nobody anything.
+/// The minimum duration of a drawn step, which avoids flicker.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// The live line that says what is being waited for; nothing unless stderr is a terminal.
+/// The live line of the current wait. `None` unless stderr is a terminal.
 #[derive(Clone)]
 pub(crate) struct Progress(Option<Arc<Mutex<Step>>>);
 
-/// Something that is waited for, below the live line.
+/// A blocker of the current wait, below the live line.
 #[derive(Clone, Debug)]
 pub(crate) struct WaitLine {
     pub(crate) text: String,
@@ -39,7 +39,7 @@ impl Progress {
         Self(is_terminal.then(Arc::default))
     }
 
-    /// Whether anything is drawn at all; between steps of one wait nothing else changes hands.
+    /// True if stderr shows a live line.
     pub(crate) fn is_live(&self) -> bool {
         self.0.is_some()
     }
@@ -53,12 +53,12 @@ impl Progress {
         });
     }
 
-    /// Begins a step that the line above names already: only its time is drawn.
+    /// Begins a step that the previous line already names. Only its time is drawn.
     pub(crate) fn begin_named_above(&self) {
         self.begin("");
     }
 
-    /// Says what keeps it, line by line, until something else is waited for.
+    /// Shows the blockers of the step line by line, until the next step.
     pub(crate) fn wait_for(&self, lines: Vec<WaitLine>) {
         self.with(|step| {
             step.since.get_or_insert_with(Instant::now);
@@ -82,7 +82,7 @@ impl Progress {
         });
     }
 
-    /// Takes the line off the terminal so that something else can be written; the next tick draws it again.
+    /// Removes the line from the terminal for other output. The next tick draws the line again.
     pub(crate) fn clear(&self) {
         self.with(|step| {
             if let Some(bar) = step.drawn.take() {
@@ -91,7 +91,7 @@ impl Progress {
         });
     }
 
-    /// Draws, once there has been something to wait for long enough.
+    /// Draws the line after a minimum wait.
     pub(crate) fn tick(&self) {
         self.with(|step| {
             if let Some(elapsed) = step.since.map(|since| since.elapsed()).filter(|span| *span >= PATIENCE) {
@@ -118,7 +118,8 @@ fn spinner() -> ProgressBar {
     ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
 }
 
-/// The columns of a message. A terminal writes `^C` behind it: in a line of its own, it would leave the message there.
+/// Returns the columns of a message. Leaves room for the `^C` of the terminal, which would otherwise wrap and keep
+/// the message.
 fn message_width(columns: u16) -> usize {
     const SPINNER: usize = 2;
     const CTRL_C: usize = 2;
@@ -133,7 +134,7 @@ fn text(what: &str, bytes: u64, total: Option<u64>) -> String {
     }
 }
 
-/// A message with the time it has been shown; the time alone if the line above names the step.
+/// Returns a message with the elapsed time, or only the time if the previous line names the step.
 fn with_time(text: &str, spent: Duration) -> String {
     let spent = in_seconds(spent);
     if text.is_empty() { spent } else { format!("{text} ({spent})") }

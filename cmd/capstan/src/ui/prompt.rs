@@ -3,8 +3,9 @@ use std::{io, thread};
 use console::Term;
 use futures::channel::oneshot;
 
-/// Asks for a text that is not shown while it is typed. When it is dropped before the answer, as by Ctrl-C, the terminal
-/// shows again what is typed, and the thread that reads is left behind for the end of the process.
+/// Asks for a text without echo.
+/// If the future is dropped before the answer, such as by Ctrl-C, the terminal gets its echo back. The reading thread
+/// stays until the process ends.
 pub(crate) async fn ask_secret(what: &str) -> io::Result<String> {
     let terminal = Term::stderr();
     if !terminal.is_term() {
@@ -15,7 +16,7 @@ pub(crate) async fn ask_secret(what: &str) -> io::Result<String> {
     answer(move || terminal.read_secure_line()).await
 }
 
-/// Asks a question that is answered with yes or no. Anything but `y` or `yes` is no.
+/// Asks a yes-or-no question. Any answer but `y` or `yes` is no.
 pub(crate) async fn confirm(question: &str) -> io::Result<bool> {
     let terminal = Term::stderr();
     if !terminal.is_term() {
@@ -28,9 +29,9 @@ pub(crate) async fn confirm(question: &str) -> io::Result<bool> {
 
 async fn answer(read: impl FnOnce() -> io::Result<String> + Send + 'static) -> io::Result<String> {
     let (answer, answered) = oneshot::channel();
-    // A thread of its own: what a runtime waits for at its end would hold the process.
+    // A separate thread, because the end of a runtime would wait for the read.
     thread::Builder::new().name("prompt".to_owned()).spawn(move || {
-        // Whoever asked may be gone.
+        // The caller may be gone.
         let _ = answer.send(read());
     })?;
     answered.await.unwrap_or_else(|_| Err(io::ErrorKind::UnexpectedEof.into()))
@@ -53,14 +54,14 @@ mod echo {
     impl Drop for Restored {
         fn drop(&mut self) {
             if let Some(before) = &self.0 {
-                // A terminal that is gone needs nothing.
+                // A closed terminal needs no restoring.
                 let _ = tcsetattr(io::stderr(), OptionalActions::Now, before);
             }
         }
     }
 }
 
-/// Elsewhere a terminal is read key by key, and nothing of it is changed.
+/// Other platforms read key by key and change no terminal modes.
 #[cfg(not(unix))]
 mod echo {
     pub(super) struct Restored;

@@ -2,28 +2,28 @@ use std::io::{self, IsTerminal as _, Read, Write};
 
 use super::Messages;
 
-/// The three streams of a run, and whether a person sits at the other end.
+/// The three streams of a run, with terminal detection.
 pub struct Streams {
-    /// Where `-` is read from.
+    /// The input for `-`.
     pub stdin: Box<dyn Read + Send>,
-    /// Data.
+    /// The output of data.
     pub stdout: Box<dyn Write + Send>,
-    /// Everything else.
+    /// All other output.
     pub stderr: Box<dyn Write + Send>,
-    /// Whether stdin is a terminal.
+    /// True if stdin is a terminal.
     pub stdin_is_terminal: bool,
-    /// Whether stdout is a terminal.
+    /// True if stdout is a terminal.
     pub stdout_is_terminal: bool,
-    /// Whether stderr is a terminal: only then anything is drawn.
+    /// True if stderr is a terminal, which enables live lines.
     pub stderr_is_terminal: bool,
 }
 
 impl Streams {
-    /// Those of the process.
+    /// Returns the streams of this process.
     pub fn of_process() -> Self {
         Self {
             stdin: Box::new(io::stdin()),
-            // Whether there is colour is decided here; anstream makes old Windows consoles understand it.
+            // capstan decides about colours itself. anstream translates them for old Windows consoles.
             stdout: Box::new(anstream::AutoStream::always(io::stdout())),
             stderr: Box::new(anstream::AutoStream::always(io::stderr())),
             stdin_is_terminal: io::stdin().is_terminal(),
@@ -47,12 +47,12 @@ impl Input {
         self.is_terminal
     }
 
-    /// The stream itself, for what may be larger than the memory.
+    /// Returns the stream for input that may exceed the memory.
     pub(crate) fn stream(&mut self) -> &mut dyn Read {
         &mut self.stream
     }
 
-    /// Reads to the end; at a terminal it says so first, or the program would seem to hang.
+    /// Reads to the end. On a terminal, first shows a message, because the program would seem to hang.
     pub(crate) fn read_to_end(&mut self, messages: &Messages, limit_bytes: u64) -> io::Result<Vec<u8>> {
         if self.is_terminal {
             let end = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };

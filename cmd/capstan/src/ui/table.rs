@@ -1,17 +1,17 @@
-//! Tables, also in terminals that are too narrow for them.
+//! Tables for wide and narrow terminals.
 
 use std::{iter, ops::Range};
 
 use super::clean_line;
 
-/// Lays rows out in columns for people.
+/// Formats rows as columns for people.
 /// A cell with line ends cannot forge a row.
-/// Shape: every column but the last is at least 10 wide with a gap of 3; the last one is not padded; each row ends in
-/// a line end.
+/// Shape: every column but the last is at least 10 wide with a gap of 3. The last column is not padded, and each row
+/// ends in a line end.
 /// Source: clusterctl v1.14 `config repositories`.
 ///
-/// In a terminal of some width, a table that is too wide gets narrow gaps, then the ways are taken in their order. Without a
-/// width nothing is lost.
+/// If the table is wider than `width`, the gaps shrink, then each entry of `ways` applies in order. Without a width,
+/// nothing is lost.
 pub(crate) fn table<const N: usize>(
     width: Option<usize>,
     ways: &[Narrow],
@@ -30,7 +30,7 @@ pub(crate) fn table<const N: usize>(
         return whole;
     };
     let widths = cells.map(|width| width + NARROW_GAP);
-    // Nothing stands behind the last gap.
+    // The last column has no gap.
     lay_out(&lines, &fit(&head, &widths, NARROW_GAP, room + NARROW_GAP, ways), NARROW_GAP)
 }
 
@@ -61,16 +61,16 @@ fn lay_out<const N: usize>(lines: &[[String; N]], widths: &[Option<usize>], gap:
     text
 }
 
-/// A way to make a table narrower. Ways are taken one after the other until the table fits.
+/// A way to make a table narrower. Ways apply in order until the table fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Narrow {
     Drop(&'static str),
-    /// Shortens the cells of a column to no less than so many characters.
+    /// Shortens the cells of a column, but not below the given number of characters.
     Shorten(&'static str, usize),
 }
 
-/// The widths of the columns of a table that fits, if its ways suffice; none for columns that are left out. A width holds the
-/// gap behind the cells.
+/// Returns the widths of the columns, including the gap, that fit into `room` if the ways suffice. `None` for dropped
+/// columns.
 pub(crate) fn fit(
     columns: &[&str],
     widths: &[usize],
@@ -97,8 +97,8 @@ pub(crate) fn fit(
     fitted
 }
 
-/// The middle that a text of some length loses for a width, as the range of its characters; none if all fit. Names of
-/// Kubernetes begin alike, so the end matters as much as the beginning.
+/// Returns the range of characters to remove from the middle of a text. `None` if the text fits.
+/// Kubernetes names often start alike, so the end is as important as the start.
 pub(crate) fn lost_middle(length: usize, width: usize) -> Option<Range<usize>> {
     if length <= width {
         return None;
@@ -108,13 +108,13 @@ pub(crate) fn lost_middle(length: usize, width: usize) -> Option<Range<usize>> {
     Some(before..length - (kept - before))
 }
 
-/// A text shortened in its middle to so many characters.
+/// Shortens a text in its middle to the given number of characters.
 fn shorten(text: &str, width: usize) -> String {
     let Some(lost) = lost_middle(text.chars().count(), width) else { return text.to_owned() };
     text.chars().take(lost.start).chain(['…']).chain(text.chars().skip(lost.end)).collect()
 }
 
-/// The first characters of a text, so many at most, and `…` for the rest.
+/// Returns at most the given number of characters, followed by `…` if the text is longer.
 pub(crate) fn first_chars(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

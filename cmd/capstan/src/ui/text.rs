@@ -2,14 +2,14 @@ use std::{borrow::Cow, time::Duration};
 
 use indicatif::HumanBytes;
 
-/// Makes text from elsewhere safe to show: control characters cannot move the cursor, colour or hide anything.
-/// Shape: line ends and tabs stay; every other control character, and the marks that turn the direction of writing,
-/// become `\u{…}`.
+/// Escapes foreign text for display: control characters cannot move the cursor, colour or hide anything.
+/// Shape: line ends and tabs stay. Other control characters, and marks that change the writing direction, become
+/// `\u{…}`.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     escape(text, is_unsafe)
 }
 
-/// Makes text from elsewhere safe to show in one line: also escapes line ends and tabs.
+/// Escapes foreign text for display in one line, including line ends and tabs.
 pub(crate) fn clean_line(text: &str) -> Cow<'_, str> {
     escape(text, |c| c.is_control() || is_unsafe(c))
 }
@@ -34,12 +34,12 @@ fn is_unsafe(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || turns_direction
 }
 
-/// A number of bytes for people, as `2.00 KiB`.
+/// Formats a number of bytes, such as `2.00 KiB`.
 pub(crate) fn in_bytes(bytes: u64) -> String {
     HumanBytes(bytes).to_string()
 }
 
-/// A span of time for people, as short as a glance: `420ms`, `8s`, `3m20s`, `1h05m`.
+/// Formats a duration in short form: `420ms`, `8s`, `3m20s`, `1h05m`.
 pub(crate) fn in_seconds(span: Duration) -> String {
     let seconds = span.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -50,12 +50,12 @@ pub(crate) fn in_seconds(span: Duration) -> String {
     }
 }
 
-/// The line that ends a verb that writes: its result, and the time it took.
+/// Returns the last line of a writing verb: the result and the duration.
 pub(crate) fn closing_line(result: &str, took: Duration) -> String {
     format!("done in {}: {result}", in_seconds(took))
 }
 
-/// A number of things for people: `no object`, `1 object`, `7 objects`.
+/// Formats a count with its noun: `no object`, `1 object`, `7 objects`.
 pub(crate) fn count_of(count: usize, thing: &str) -> String {
     match count {
         0 => format!("no {thing}"),
@@ -64,7 +64,7 @@ pub(crate) fn count_of(count: usize, thing: &str) -> String {
     }
 }
 
-/// A long span for people, in its largest unit alone: `3 days`, `1 hour`, `20 minutes`.
+/// Formats a long duration in its largest unit: `3 days`, `1 hour`, `20 minutes`.
 pub(crate) fn in_days(span: Duration) -> String {
     let minutes = span.as_secs() / 60;
     let (count, unit) = match minutes {

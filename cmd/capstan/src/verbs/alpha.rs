@@ -77,7 +77,7 @@ impl Target {
         self.server.pace.progress
     }
 
-    /// Connects, and tells what is meant. Every word is looked at before anything is done to the first.
+    /// Connects and resolves the named resources. Checks every word before any change.
     fn resources(&self, session: &Session) -> Result<(ManagementCluster, Vec<RolloutResource>), Failure> {
         if self.resources.is_empty() {
             return Err(
@@ -110,7 +110,7 @@ struct ChangeFlags {
     lease: LeaseFlags,
 }
 
-/// Changes resources one after the other; the first that cannot be changed ends it. Says of each what was done.
+/// Changes resources one after the other and reports each change. Stops at the first failure.
 fn change_all(change: RolloutChange, flags: &ChangeFlags, session: &mut Session) -> Result<(), Failure> {
     let format = flags.output.format()?;
     let (verb, done) = match change {
@@ -173,7 +173,7 @@ impl Change {
         Ok(())
     }
 
-    /// A plan in words; results are told one by one.
+    /// Returns the text of a plan. Empty after the changes, which are reported one by one.
     fn text(self, report: &RolloutChangeReport) -> String {
         if report.carried_out {
             return String::new();

@@ -1,4 +1,4 @@
-//! `cache`: what is kept on this machine of what was fetched.
+//! `cache`: manages the cached files on this machine.
 
 use std::{fmt::Write as _, time::Duration};
 

@@ -36,7 +36,7 @@ pub(crate) struct Repositories {
     output: OutputFlag,
 }
 
-/// One row, with the names scripts know.
+/// One row, with the field names that scripts use.
 /// Source: clusterctl v1.14, run.
 #[derive(Serialize)]
 struct Row<'a> {
@@ -62,7 +62,7 @@ fn repositories(args: &Repositories, session: &mut Session) -> Result<(), Failur
     })
 }
 
-/// The url is told in two parts: up to its last slash, and the file behind it; without login and tokens.
+/// Splits the URL at its last slash into the URL and the file, without credentials.
 fn row(provider: &ProviderConfig) -> Row<'_> {
     let mut url = shown_place(&provider.url);
     let file = url.split_off(url.rfind('/').map_or(0, |slash| slash + 1));

@@ -34,8 +34,8 @@ pub(crate) struct Convert {
 
 const TARGET: &str = "v1beta2";
 
-/// Source: clusterctl v1.14 cmd/convert.go, run; differs: references and unknown fields are kept, and documents that
-/// hold only comments are passed over.
+/// Source: clusterctl v1.14 cmd/convert.go, run; differs: references and unknown fields are kept, and documents with
+/// only comments are skipped.
 pub(crate) fn run(args: &Convert, session: &mut Session) -> Result<(), Failure> {
     if args.to_version != TARGET {
         return Err(Failure::user(format!("cannot convert to `{}`", args.to_version))
@@ -67,7 +67,7 @@ fn read(file: Option<&Path>, session: &mut Session) -> Result<TemplateText, Fail
     match file.filter(|file| *file != Path::new("-")) {
         None => Ok(TemplateText::new("<stdin>", &session.read_stdin()?)?),
         Some(file) => {
-            // The configuration has no say in how a local file is read, and may be broken.
+            // The configuration does not affect local files, and may be invalid.
             let context = repository::Context::default();
             let read = repository::read_file(&context, &session.environment().resolve(file))?;
             Ok(TemplateText::new(file.display().to_string(), &read.bytes)?)
@@ -75,7 +75,7 @@ fn read(file: Option<&Path>, session: &mut Session) -> Result<TemplateText, Fail
     }
 }
 
-/// Without its kind nobody can tell whether an object is to be converted.
+/// Fails if an object has no kind or version, because the conversion depends on them.
 fn check(objects: &[Object], lines: &[usize], file: &str) -> Result<(), Failure> {
     let mut failure = None;
     for (object, line) in objects.iter().zip(lines) {

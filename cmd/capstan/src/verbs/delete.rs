@@ -114,7 +114,7 @@ impl Delete {
     }
 }
 
-/// All, or those that are named; a slip must not delete more than was meant.
+/// Returns the named providers, or `None` for all. A typing error must not delete more than intended.
 fn which(all: bool, named: ProvidersRequest) -> Result<Option<ProvidersRequest>, Failure> {
     match (all, named.providers.is_empty()) {
         (true, true) => Ok(None),

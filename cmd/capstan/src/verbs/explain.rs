@@ -72,7 +72,8 @@ impl Explain {
     }
 }
 
-/// A file or address named by `--config` is the only place; else all folders and endings are. Nothing is fetched.
+/// Explains the location of the configuration: the value of `--config` only, or else all folders and extensions.
+/// Fetches nothing.
 fn explain_config(session: &Session) -> Explanation {
     let flag = session.globals().config.as_deref().filter(|text| !text.is_empty());
     let named = |place, state| {

@@ -59,7 +59,8 @@ enum Form {
     Yaml,
 }
 
-/// Names alone are in it, but of all that a management cluster has: for its owner to show around.
+/// The mode of the file. The graph contains only names, but those of the whole management cluster, so the owner
+/// decides who may read it.
 const MODE: u32 = 0o600;
 
 pub(crate) fn run(args: &Graph, session: &mut Session) -> Result<(), Failure> {
@@ -97,7 +98,7 @@ impl Graph {
             Some(sandbox) => format!("sandbox {sandbox}"),
             None => match self.server.kube.context(session.environment()) {
                 Ok(context) => format!("context {}", context.name),
-                // The account of a pod has no context.
+                // The service account of a pod has no context.
                 Err(_) => String::new(),
             },
         };
@@ -109,7 +110,7 @@ impl Graph {
         }
     }
 
-    /// The namespaces that are named, with a Cluster or by flags, or that of the context.
+    /// Returns the namespaces from the Cluster or the flags, or else the namespace of the context.
     fn scope(&self, session: &Session) -> Result<Scope, Failure> {
         if self.all_namespaces {
             return Ok(Scope::default());
@@ -127,7 +128,7 @@ impl Graph {
         Ok(scope)
     }
 
-    /// In a pod without a kubeconfig there is no context, and the namespace is that of none.
+    /// Returns the namespace of the context. `default` in a pod without a kubeconfig.
     fn namespace_of_context(&self, session: &Session) -> Result<String, Failure> {
         const DEFAULT: &str = "default";
         match self.server.kube.context(session.environment()) {

@@ -7,14 +7,14 @@ pub(crate) struct Help {
     command: Vec<String>,
 }
 
-/// A topic that does not exist is answered on stderr, and is no failure.
+/// Shows help. An unknown topic is reported on stderr and is no failure.
 /// Source: clusterctl v1.14, run.
 pub(crate) fn run(args: &Help, session: &mut Session) -> Result<(), Failure> {
     let program = session.program();
     let tree = (session.interpreter().tree)(program);
     let known =
         |count: &usize| cli::render_help(tree.clone(), program, &args.command[..*count], false).is_some();
-    // Words behind a command that are no command of its own are passed over.
+    // Words after a command that are no subcommands are skipped.
     let longest = (0..=args.command.len()).rev().find(known).unwrap_or(0);
     if longest > 0 || args.command.is_empty() {
         return show(&args.command[..longest], session);

@@ -1,4 +1,4 @@
-//! Digests of images from their registries, for the verbs that tell them.
+//! Image digests from registries, for verbs that show them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ use crate::Failure;
 #[derive(Default)]
 pub(super) struct ImageDigests {
     pub(super) known: BTreeMap<String, Digest>,
-    /// A line for each image that is without one, and why.
+    /// One line per image without a digest, with the reason.
     pub(super) unknown: Vec<String>,
 }
 
 impl ImageDigests {
-    /// Asks for each once. What fails for one is no reason to go without the others.
+    /// Requests the digest of each image once. A failure for one image does not affect the others.
     pub(super) async fn ask(context: &Context, references: BTreeSet<&str>) -> Self {
         let references: Vec<&str> = references.into_iter().collect();
         let mut asked = Self::default();

@@ -1,4 +1,4 @@
-//! `init`, and what `plan init` shows of it.
+//! `init`, and the preview of `plan init`.
 
 mod list_images;
 
@@ -141,7 +141,7 @@ fn install(
     let saved = args.plan.saved("init", session)?;
     let request = args.request(providers, saved.as_ref())?;
     let named: Vec<ProviderId> = providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
-    // A slip in a name is told before a cluster is asked or a sandbox is started.
+    // An unknown name fails before any cluster access or sandbox start.
     for id in &named {
         session.config()?.provider(id)??;
     }
@@ -251,8 +251,9 @@ impl Change for Install {
     }
 }
 
-/// What to type next. Of several infrastructure providers it names the first: without one, none would be taken.
-/// Source: clusterctl v1.14 client/init.go, which prints it to stderr too, and names none.
+/// Returns the suggested next command. With several infrastructure providers, the command names the first, because
+/// none is the default.
+/// Source: clusterctl v1.14 client/init.go, which prints the command to stderr too, and names no provider.
 fn closing_text(session: &Session, infrastructures: &[ProviderId]) -> String {
     format!(
         "\nYour management cluster has been initialized successfully!\n\n\

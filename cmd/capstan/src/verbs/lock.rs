@@ -1,4 +1,4 @@
-//! `lock`: what was reviewed, written down.
+//! `lock`: records reviewed releases.
 
 mod gather;
 
@@ -89,7 +89,7 @@ fn report(path: &Path, found: &[Found]) -> LockReport {
     LockReport { lock: path.display().to_string(), providers: found.iter().map(provider).collect() }
 }
 
-/// A row for each change; nothing when all is as it was.
+/// Returns a row per change. Empty without changes.
 fn report_text(report: &LockReport, width: Option<usize>) -> String {
     let changes = report.providers.iter().flat_map(|it| it.changes.iter().map(move |change| (it, change)));
     let rows: Vec<[String; 5]> = changes.map(|(provider, change)| row(&provider.provider, change)).collect();
@@ -113,14 +113,14 @@ fn row(provider: &str, change: &LockChange) -> [String; 5] {
     };
     let what = change.what();
     let value = |value: &Option<String>| match value.as_deref() {
-        // An image without known digest stands for itself.
+        // An image without a known digest is its own value.
         Some(text) if text != what => short(text).to_owned(),
         _ => "-".to_owned(),
     };
     [provider, kind, what, &value(&change.locked), &value(&change.found)].map(str::to_owned)
 }
 
-/// Enough of a digest to tell two apart; `-o json` has all of it.
+/// Shortens a digest to a distinguishable length. `-o json` shows the whole digest.
 fn short(text: &str) -> &str {
     const SHOWN: usize = "sha256:".len() + 12;
     if text.starts_with("sha256:") { text.get(..SHOWN).unwrap_or(text) } else { text }
@@ -128,7 +128,7 @@ fn short(text: &str) -> &str {
 
 const LOCK_MODE: u32 = 0o644;
 
-/// Fails when anything is not as it is locked, or could not be looked at.
+/// Fails if anything differs from the lock, or could not be checked.
 fn checked(found: &[Found], unknown: usize, path: &Path, session: &Session) -> Result<(), Failure> {
     let changed: Vec<&str> =
         found.iter().filter(|it| !it.changes.is_empty()).map(|it| it.label.as_str()).collect();
@@ -145,7 +145,7 @@ fn checked(found: &[Found], unknown: usize, path: &Path, session: &Session) -> R
     Err(accept(Failure::new(Kind::Conflict, message), &changed))
 }
 
-/// What was reviewed stays as it is unless it is named; what is new may join it.
+/// Fails if reviewed content changed, unless the provider is named. New content may be added.
 fn refuse_changes(found: &[Found]) -> Result<(), Failure> {
     let is_change = |it: &LockChange| !it.is_addition() && it.is_about_content();
     let changed: Vec<&str> = found

@@ -1,4 +1,4 @@
-//! One family of verbs, one file: flags with their help, and the call that does the work. This file is the list.
+//! The verbs: one file per family, with flags, help and the call of the library. This file lists them.
 
 mod alpha;
 mod backup;

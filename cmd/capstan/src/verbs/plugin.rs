@@ -6,7 +6,7 @@ use std::{
 
 use crate::{Environment, Failure, cli, program::Program, session::Session};
 
-/// Hands the command line over to a plugin: an executable on the PATH named after the first words.
+/// Runs a plugin: an executable on the PATH named after the first words of the command line.
 /// Source: clusterctl v1.14, run.
 pub(crate) fn run(words: &[OsString], session: &mut Session) -> Result<(), Failure> {
     let program = session.program();
@@ -18,9 +18,9 @@ pub(crate) fn run(words: &[OsString], session: &mut Session) -> Result<(), Failu
     hand_over(&path, rest)
 }
 
-/// The executable that fits the most words, and the words it is handed.
-/// Shape: the leading words that are no flags are joined by `-`, a `-` inside a word becoming `_`; longest first; a
-/// plugin under our own name is taken before one of the same length under the other.
+/// Returns the executable that matches the most words, and its arguments.
+/// Shape: the leading words before any flag are joined by `-`, and a `-` inside a word becomes `_`. Longer names come
+/// first. At the same length, the name of this program has precedence over the other.
 fn find<'a>(
     words: &'a [OsString],
     program: Program,
@@ -38,7 +38,7 @@ fn find<'a>(
         .collect();
     (1..=names.len()).rev().find_map(|count| {
         let joined = names[..count].join("-");
-        // A word with a folder in it would leave the PATH.
+        // A word with a folder would leave the PATH.
         if joined.contains(['/', '\\']) {
             return None;
         }
@@ -67,7 +67,7 @@ fn executable_in(folder: &Path, name: &str, environment: &Environment) -> Option
         .find(|path| path.is_file())
 }
 
-/// The plugin takes the place of this process, so that signals and the exit status are its own.
+/// Replaces this process with the plugin, which then receives signals and sets the exit status.
 #[cfg(unix)]
 fn hand_over(path: &Path, arguments: &[OsString]) -> Result<(), Failure> {
     use std::os::unix::process::CommandExt as _;

@@ -1,4 +1,4 @@
-//! `--provenance`: what set which field of the objects a verb prints.
+//! `--provenance`: the origin of the fields of printed objects.
 
 use api::output::{FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport};
 use manifest::{
@@ -27,7 +27,7 @@ pub(crate) enum Provenance {
 }
 
 impl ProvenanceFlag {
-    /// Reads the flag, beside the form of the objects.
+    /// Parses the flag for an output format.
     pub(crate) fn of(&self, format: OutputFormat) -> Result<Provenance, Failure> {
         match (self.provenance.as_deref(), format) {
             (None, _) => Ok(Provenance::Untold),

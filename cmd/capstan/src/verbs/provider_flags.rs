@@ -1,4 +1,4 @@
-//! The flags that name providers, shared by the verbs that take them.
+//! The flags that name providers, shared by several verbs.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use management::{ProvidersRequest, UpgradeItem};
 
 use crate::{Failure, Within as _, session::Session};
 
-/// Declares a flag for each type of provider.
+/// Declares a flag per provider type.
 macro_rules! provider_flags {
     (
         $(#[$attribute:meta])* $name:ident: $values:ty, $value_name:literal, $delimiter:expr,
@@ -43,10 +43,10 @@ macro_rules! provider_flags {
         }
 
         impl $name {
-            /// The values of each flag, by type.
+            /// Returns the values of each flag, by type.
             fn lists(&self) -> [(ProviderType, Vec<&str>); 7] {
                 [
-                    // An empty value is none.
+                    // An empty value counts as absent.
                     (ProviderType::Core, self.core.iter().map(String::as_str).filter(|core| !core.is_empty()).collect()),
                     (ProviderType::Bootstrap, self.bootstrap.iter().map(String::as_str).collect()),
                     (ProviderType::ControlPlane, self.control_plane.iter().map(String::as_str).collect()),
@@ -57,7 +57,7 @@ macro_rules! provider_flags {
                 ]
             }
 
-            /// Every value that is not empty, by type, in the order they are named.
+            /// Returns every non-empty value by type, in command line order.
             #[allow(dead_code, reason = "not every set of flags has a verb that needs it")]
             fn values(&self) -> impl Iterator<Item = (ProviderType, &str)> {
                 let lists = self.lists().into_iter();
@@ -95,7 +95,7 @@ provider_flags! {
     control_plane: "Control plane providers, as kubeadm:v1.14.0; `-` for none [default: the newest kubeadm]"
 }
 
-/// Declines a bootstrap or control plane provider.
+/// The value that disables the default bootstrap or control plane provider.
 const NONE: &str = "-";
 
 impl OneProvider {
@@ -103,7 +103,7 @@ impl OneProvider {
         self.values().next().is_some()
     }
 
-    /// The named provider, with the version that was written.
+    /// Returns the named provider, with its version if given.
     pub(crate) fn chosen(&self) -> Result<(ProviderId, Option<String>), Failure> {
         let given: Vec<(ProviderType, &str)> = self.values().collect();
         match given.as_slice() {
@@ -127,7 +127,7 @@ impl NamedProviders {
         Ok(ProvidersRequest { providers })
     }
 
-    /// The named providers with the version each is to get.
+    /// Returns the named providers with their target versions.
     pub(crate) fn upgrade_items(&self, session: &Session) -> Result<Vec<UpgradeItem>, Failure> {
         self.values().map(|(of, value)| upgrade_item(of, value, session)).collect()
     }
@@ -139,17 +139,18 @@ impl SeveralProviders {
         self.lists().iter().any(|(_, values)| !values.is_empty())
     }
 
-    /// The named providers alone, by type, in the order they are named.
+    /// Returns only the named providers, by type, in command line order.
     pub(crate) fn requested(&self) -> Result<ProvidersRequest, Failure> {
         self.resolved(&self.lists())
     }
 
-    /// The types that a `-` declines.
+    /// Returns the types disabled by `-`.
     pub(crate) fn declined(&self) -> Vec<ProviderType> {
         self.lists().into_iter().filter(|(_, values)| values.contains(&NONE)).map(|(of, _)| of).collect()
     }
 
-    /// The providers of a first installation: the named ones, with Cluster API and kubeadm for what is not named.
+    /// Returns the providers of a first installation: the named ones, and Cluster API and kubeadm for types without a
+    /// name.
     /// Source: clusterctl v1.14 client/init.go (addDefaultProviders).
     pub(crate) fn of_first_installation(&self) -> Result<ProvidersRequest, Failure> {
         let mut lists = self.lists();
@@ -163,7 +164,7 @@ impl SeveralProviders {
         self.resolved(&lists)
     }
 
-    /// The flags as they are typed, each with all its values.
+    /// Returns the flags as typed, each with all its values.
     pub(crate) fn as_typed(&self) -> Vec<String> {
         let given = self.lists().into_iter().filter(|(_, values)| !values.is_empty());
         given.flat_map(|(of, values)| [format!("--{}", of.flag()), values.join(",")]).collect()
@@ -186,14 +187,14 @@ impl SeveralProviders {
     }
 }
 
-/// Reads the value of a provider flag.
+/// Parses the value of a provider flag.
 pub(crate) fn resolve(of: ProviderType, value: &str) -> Result<(ProviderId, Option<String>), Failure> {
     let reference =
         ProviderRef::parse(value).within(|| format!("invalid value `{value}` of `--{}`", of.flag()))?;
     Ok((ProviderId::new(of, reference.name), reference.version))
 }
 
-/// Reads a provider with its version. A name that is known nowhere is reported before a missing version.
+/// Parses a provider with its version. Reports an unknown name before a missing version.
 fn upgrade_item(of: ProviderType, value: &str, session: &Session) -> Result<UpgradeItem, Failure> {
     UpgradeItem::parse(of, value).or_else(|error| {
         let failure = Failure::user(format!("invalid value `{value}` of `--{}`", of.flag()));

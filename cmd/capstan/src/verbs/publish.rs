@@ -120,7 +120,7 @@ fn of_folder(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
     Ok(files)
 }
 
-/// The files of a release that Cluster API knows; a release on a host has others too, such as programs.
+/// Returns the release files that Cluster API uses. The host may have other files too, such as programs.
 fn of_release(args: &Publish, session: &Session) -> Result<(Vec<PackageFile>, String), Failure> {
     let (id, version) = args.provider.chosen()?;
     let releases = session.provider_releases(&id)?;
@@ -130,7 +130,7 @@ fn of_release(args: &Publish, session: &Session) -> Result<(Vec<PackageFile>, St
         for name in release_files(&release).await? {
             match release.read(&name).await {
                 Ok(file) => files.push(PackageFile { name, content: PackageContent::Bytes(file.bytes) }),
-                // Where the host has no list, the plain template is named whether it is there or not.
+                // If the host cannot list files, the list contains the default template even if it does not exist.
                 Err(ReleaseError::Read { source, .. })
                     if source.is_not_found() && provider::flavor_of_file(&name).is_some() => {}
                 Err(error) => return Err(error.into()),

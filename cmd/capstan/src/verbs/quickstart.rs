@@ -1,9 +1,9 @@
-//! `quickstart`: everything once, on two sandboxes.
+//! `quickstart`: a tour of the main commands on two sandboxes.
 //!
 //! ```text
 //! flags ─► Tour: command lines of this program and of kubectl ─┬─► --print
-//!                                                              └─► each printed, and run as if it were typed
-//! Stage: the folder with carried providers and the rendered cluster, the sandboxes of the tour, and their end
+//!                                                              └─► each printed, and run as if typed
+//! Stage: the folder with bundled providers and the rendered cluster, and the sandboxes of the tour
 //! ```
 
 mod kubectl;
@@ -62,18 +62,17 @@ pub(crate) struct Quickstart {
     providers: SeveralProviders,
 }
 
-/// The workload cluster.
 const CLUSTER: &str = "demo";
 
-/// The commands of a tour in their order, and those that may be typed after it.
+/// The commands of a tour in order, and the suggested commands after the tour.
 struct Tour {
     steps: Vec<(&'static str, CommandLine)>,
     next: Vec<CommandLine>,
-    /// True if it needs the providers that the program carries.
+    /// True if the tour needs the bundled providers of the program.
     is_carried: bool,
 }
 
-/// Words of a command. The first is `capstan` or `kubectl`; kubectl gets `--kubeconfig FILE` before all else.
+/// The words of a command. The first word is `capstan` or `kubectl`, and kubectl gets `--kubeconfig FILE` first.
 struct CommandLine(Vec<String>);
 
 pub(crate) fn run(args: &Quickstart, session: &mut Session) -> Result<(), Failure> {
@@ -85,7 +84,7 @@ pub(crate) fn run(args: &Quickstart, session: &mut Session) -> Result<(), Failur
     if args.print { print(&tour, &stage, session) } else { conduct(&tour, &stage, session) }
 }
 
-/// Prints the commands as a script. The files that they read are written, so that they can be typed.
+/// Prints the commands as a script. Writes the files that they read, so that the commands can be typed.
 fn print(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failure> {
     stage.write(tour.is_carried)?;
     let (program, home) = (session.program(), session.environment().home());
@@ -99,7 +98,7 @@ fn print(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failur
     session.printer().data(text)
 }
 
-/// Runs the tour from an empty stage. A tour that fails removes everything it made.
+/// Runs the tour from an empty stage. A failed tour removes everything it created.
 fn conduct(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failure> {
     stage.check_names()?;
     let lock = stage.lock()?;
@@ -113,7 +112,7 @@ fn conduct(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Fail
         Ok(()) => "what the tour had made is removed again",
         Err(_) => "some of what the tour had made is left; `capstan quickstart --remove` removes it",
     };
-    // Hints of the interrupted command on how to resume it no longer hold.
+    // The hints of the interrupted command are void, because its work is removed.
     let failure = if failure.kind() == Kind::Interrupted { Failure::interrupted() } else { failure };
     Err(failure.half_way("in the middle of the tour", left))
 }
@@ -148,7 +147,7 @@ fn run_steps(tour: &Tour, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints a text at once: the messages of the next command go to another stream.
+/// Prints a text immediately, because the messages of the next command go to another stream.
 fn say(text: &str, session: &mut Session) -> Result<(), Failure> {
     session.printer().data(text)?;
     session.printer().flush()
@@ -170,7 +169,7 @@ fn remove_sandboxes(stage: &Stage, session: &mut Session) -> Result<(), Failure>
     Ok(())
 }
 
-/// The commands to type next, and the one that removes everything.
+/// Returns the suggested commands, and the command that removes everything.
 fn closing(tour: &Tour, session: &Session) -> String {
     let (program, environment) = (session.program(), session.environment());
     let executable = std::env::current_exe().ok();
@@ -186,20 +185,20 @@ fn closing(tour: &Tour, session: &Session) -> String {
     )
 }
 
-/// The folder of the program if a shell does not find the program there, as after a build.
+/// Returns the folder of the program if a shell cannot find the program, such as after a build.
 fn folder_to_add<'p>(executable: &'p Path, program: Program, environment: &Environment) -> Option<&'p Path> {
     let folder = executable.parent()?;
     let is_named_so = executable.file_stem()? == program.name();
     let mut found = environment.get("PATH").map(std::env::split_paths).into_iter().flatten();
     let is_found = found.any(|on_path| {
-        // Also through a link.
+        // Includes links to the program.
         on_path == folder || on_path.join(program.name()).canonicalize().is_ok_and(|path| path == executable)
     });
     (is_named_so && !is_found).then_some(folder)
 }
 
 impl Tour {
-    /// A tour with the named providers, or with the carried ones.
+    /// Returns a tour with the named providers, or with the bundled ones.
     fn of(args: &Quickstart, stage: &Stage, session: &Session) -> Result<Self, Failure> {
         let config = session.globals().config.clone().filter(|path| !path.is_empty());
         let is_carried = config.is_none() && !args.providers.is_given();
@@ -274,7 +273,7 @@ impl Tour {
 }
 
 impl Quickstart {
-    /// The infrastructure provider whose template is rendered.
+    /// Returns the infrastructure provider of the rendered template.
     fn infrastructure(&self) -> Result<String, Failure> {
         let mut requested = self.providers.requested()?.providers.into_iter().map(|(id, _)| id);
         let found = requested.find(|id| id.provider_type == ProviderType::Infrastructure);
@@ -290,7 +289,7 @@ impl CommandLine {
         Self(line.split(' ').map(str::to_owned).chain(more.iter().cloned()).collect())
     }
 
-    /// The command as it is typed into a shell; a long one goes on in further lines, which begin with flags.
+    /// Returns the command as typed in a shell. A long command continues on further lines, which start with flags.
     fn typed(&self, program: Program, home: Option<&Path>) -> String {
         let name = |word: &String| match word.as_str() {
             "capstan" => program.name().to_owned(),
@@ -302,7 +301,7 @@ impl CommandLine {
         )
     }
 
-    /// The program and its verbs.
+    /// Returns the program and its verbs.
     fn name(&self, program: Program) -> String {
         if let [kubectl, _, _, verb, ..] = &*self.0
             && kubectl == "kubectl"
@@ -327,7 +326,7 @@ impl CommandLine {
     }
 }
 
-/// Joins words, with a line end where a flag would not fit together with its value.
+/// Joins words, with a line break before a flag that would make the line too long.
 fn in_lines(words: &[String]) -> String {
     const WIDTH: usize = 100;
     let (mut lines, mut line) = (String::new(), String::new());

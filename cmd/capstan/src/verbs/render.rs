@@ -88,7 +88,8 @@ pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The folder of objects whose kind the part itself defines: kubectl refuses them beside their definition.
+/// The folder of objects whose kind the same part defines. kubectl rejects such objects together with their
+/// definition.
 const CUSTOM_RESOURCES: &str = "custom-resources";
 
 fn write_part(folder: &Path, part: RenderedPart, session: &Session) -> Result<(), Failure> {
@@ -97,7 +98,7 @@ fn write_part(folder: &Path, part: RenderedPart, session: &Session) -> Result<()
     if custom.is_empty() { Ok(()) } else { write_folder(&folder.join(CUSTOM_RESOURCES), &custom, session) }
 }
 
-/// The objects whose kind is defined among them, and the others.
+/// Splits objects into those whose kind is defined among them, and the others.
 fn custom_resources(objects: Vec<Object>) -> (Vec<Object>, Vec<Object>) {
     let text = |definition: &Object, path| definition.get(path).and_then(Value::as_str).map(str::to_owned);
     let definitions = objects.iter().filter(|object| is_definition(object));
@@ -113,7 +114,8 @@ fn is_definition(object: &Object) -> bool {
     object.group() == "apiextensions.k8s.io" && object.kind() == "CustomResourceDefinition"
 }
 
-/// Writes a folder of files. What is in it and no longer part of it is told, never deleted: it may be somebody's.
+/// Writes a folder of files. Warns about other files in the folder, but never deletes them, because they may belong
+/// to the user.
 fn write_folder(folder: &Path, objects: &[Object], session: &Session) -> Result<(), Failure> {
     let cannot = || format!("cannot write `{}`", folder.display());
     fs::create_dir_all(folder).within(cannot)?;
@@ -135,8 +137,8 @@ fn write_folder(folder: &Path, objects: &[Object], session: &Session) -> Result<
     Ok(())
 }
 
-/// Objects by file: one for each kind, in their order; the group is told where two kinds share a name. kubectl creates
-/// objects in the order of the names of files: what others need comes first, under a number that stays the same.
+/// Returns the objects by file, with one file per kind. The name includes the group if two kinds share a name.
+/// kubectl creates objects in the order of file names. Stable numbers put prerequisites first.
 fn files(objects: &[Object]) -> BTreeMap<String, Vec<Object>> {
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for object in objects {

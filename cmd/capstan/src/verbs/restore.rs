@@ -168,7 +168,7 @@ fn report(file: &str, target: &ManagementCluster, Done { restored, warnings }: D
     }
 }
 
-/// The command that resumes the first paused Cluster.
+/// Returns the command that resumes the first paused Cluster.
 fn resume_hint(paused: &[ObjectKey]) -> Option<String> {
     let cluster = paused.iter().find(|key| key.kind == "Cluster")?;
     Some(format!(

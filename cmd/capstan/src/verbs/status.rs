@@ -43,7 +43,7 @@ pub(crate) struct Status {
     server: ServerFlags,
 }
 
-/// Values of fields are cut here, in characters.
+/// The length limit of displayed field values, in characters.
 const MOST_OF_A_VALUE: usize = 60;
 
 pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     if args.fails_unless_healthy { judge(&report) } else { Ok(()) }
 }
 
-/// Makes a failure of a cluster that needs attention. A run that holds the lease is none.
+/// Fails for a cluster that needs attention. A run that holds the lease is no failure.
 fn judge(report: &StatusReport) -> Result<(), Failure> {
     let not_ready = report.providers.iter().filter(|provider| !provider.ready).count();
     let drifted: usize = report.providers.iter().map(|provider| provider.drift.len()).sum();
@@ -188,7 +188,7 @@ fn providers_text(report: &StatusReport, width: Option<usize>) -> String {
     text
 }
 
-/// A field in one line: its place, its value now, and who set it.
+/// Returns a field in one line: its path, its value, and its manager.
 fn field_text(field: &DriftedField) -> String {
     let mut text = format!("{}: ", field.path);
     match &field.value {
@@ -230,7 +230,7 @@ fn add_blockers(blockers: &[WaitingFor], depth: usize, text: &mut String) {
     }
 }
 
-/// What is missing has drifted too; once is enough.
+/// True if the object is already listed as missing, so its drift need not repeat that.
 fn is_told_missing(object: &ObjectName, provider: &ProviderHealth) -> bool {
     let missing = Health::NotFound.as_str();
     provider.not_ready.iter().any(|blocker| blocker.health == missing && blocker.object == *object)

@@ -19,8 +19,9 @@ pub(crate) struct Version {
 
 const MATCHED: (&str, &str, &str) = ("1", "14", "v1.14.0");
 
-/// Prints in the form asked for; scripts read `.clusterctl.gitVersion`, or the quoted text behind `GitVersion:`.
-/// Source: clusterctl v1.14 cmd/version.go; differs: no field tells a Go version.
+/// Prints the version in the requested format. Scripts read `.clusterctl.gitVersion`, or the quoted text after
+/// `GitVersion:`.
+/// Source: clusterctl v1.14 cmd/version.go; differs: no field contains a Go version.
 pub(crate) fn run(args: &Version, session: &mut Session) -> Result<(), Failure> {
     let report = VersionReport { clusterctl: build_info() };
     let text = match args.output.as_str() {
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &Version, session: &mut Session) -> Result<(), Failure> 
     session.printer().data(text)
 }
 
-/// `--version`: the binary's own.
+/// Prints the version of this binary for `--version`.
 pub(crate) fn show_own(session: &mut Session) -> Result<(), Failure> {
     session.printer().data(format!("capstan {} (as clusterctl {})\n", env!("CARGO_PKG_VERSION"), MATCHED.2))
 }

@@ -1,8 +1,8 @@
-//! The commands of the README and of the guide, typed in order, with the output that the page states.
+//! Runs the commands of the README and the guide in order, and compares their output with the output on the page.
 //!
 //! Only `$ ` lines of `console` blocks are commands. `[..]` and `...` stand for output that varies. A command of a
-//! `console,fails` block has another exit status than 0, and `console,ignore` blocks do not run; [`IGNORED`] has the
-//! reason. Both streams are one output, as in a terminal.
+//! `console,fails` block must fail. `console,ignore` blocks do not run, for the reasons in [`IGNORED`]. Both streams
+//! are one output, as in a terminal.
 //!
 //! `SNAPSHOTS=overwrite cargo test --workspace --test guide` writes the output of this run into the pages.
 #![cfg(unix)]
@@ -31,7 +31,7 @@ const IGNORED: [(&str, usize, &str); 11] = [
     ("docs/guide/templates.md", 1, "fetches a template from GitHub"),
 ];
 
-/// Pages that no test types yet.
+/// Pages that no test runs yet.
 const UNTYPED: [&str; 1] = ["docs/guide/backup.md"];
 
 /// Programs that pages use besides capstan.
@@ -45,12 +45,12 @@ fn holds(name: &str) {
     }
     let session = type_page(&page);
     assert!(session.surprises.is_empty(), "{name}\n{}", session.surprises.join("\n"));
-    // A `\` at the end of a line is no separator of a path.
+    // A `\` at the end of a line is not a path separator.
     let assert = Assert::new().action_env(DEFAULT_ACTION_ENV).normalize_paths(false);
     assert.eq(session.page, Data::read_from(&path, Some(DataFormat::Text)));
 }
 
-/// One test for each page, so that they run side by side.
+/// Declares one test per page, so that pages run concurrently.
 macro_rules! pages {
     ($($test:ident $page:literal)*) => {
         const TYPED: &[&str] = &[$($page),*];
@@ -89,7 +89,7 @@ pages! {
     workload_clusters "docs/guide/workload-clusters.md"
 }
 
-/// The README and the pages of the guide, by their path from the root of the project.
+/// Returns the README and the pages of the guide, by path relative to the project root.
 fn all_pages() -> BTreeSet<String> {
     let guide = fs::read_dir(project("docs/guide")).unwrap();
     let names = guide.map(|entry| format!("docs/guide/{}", entry.unwrap().file_name().display()));

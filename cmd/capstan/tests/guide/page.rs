@@ -1,4 +1,4 @@
-//! A Markdown page as a session of a shell.
+//! Runs a Markdown page as a shell session.
 
 use std::{
     fmt::Write as _,
@@ -10,15 +10,15 @@ use std::{
 use support::skip::program_folders;
 use tempfile::TempDir;
 
-/// Ends the output of one command; the exit status follows.
+/// Ends the output of one command. The exit status follows.
 const END: char = '\u{1e}';
 
 /// A fenced block of a page.
 #[derive(Debug)]
 pub(crate) struct Block<'a> {
-    /// The words behind the fence, such as `console,fails`.
+    /// The words after the opening fence, such as `console,fails`.
     pub(crate) language: &'a str,
-    /// The line of the page behind the opening fence, counted from zero.
+    /// The first line after the opening fence, counted from zero.
     pub(crate) first_line: usize,
     /// The lines between the fences.
     pub(crate) lines: Vec<&'a str>,
@@ -37,7 +37,7 @@ pub(crate) fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// One command of a console block, with its prompt and the lines that continue it.
+/// One command of a console block, with its prompt and its continuation lines.
 #[derive(Debug)]
 struct Typed {
     lines: String,
@@ -45,7 +45,7 @@ struct Typed {
 }
 
 impl Typed {
-    /// The commands of a block. A line that ends in `\` or `|` is continued by the next one.
+    /// Returns the commands of a block. The line after a final `\` or `|` continues the command.
     fn of(block: &Block<'_>) -> Vec<Self> {
         let mut typed: Vec<Self> = Vec::new();
         let mut continues = false;
@@ -72,7 +72,7 @@ fn runs(block: &Block<'_>) -> bool {
     matches!(block.language, "console" | "console,fails")
 }
 
-/// A clone of the project and a home folder of its own, with capstan on the `PATH`.
+/// A clone of the project and a separate home folder, with capstan on the `PATH`.
 struct Machine {
     folder: TempDir,
 }
@@ -100,7 +100,7 @@ impl Machine {
         self.folder.path().join("capstan")
     }
 
-    /// Runs a script of bash and returns both streams in one.
+    /// Runs a bash script and returns both streams in one text.
     fn run(&self, script: &str) -> String {
         let path = self.folder.path().join("script");
         fs::write(&path, script).unwrap();
@@ -131,15 +131,15 @@ impl Machine {
 /// A page after its commands ran.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// The page with the output of this run in place of the stated one.
+    /// The page with the output of this run.
     pub(crate) page: String,
-    /// Commands with another exit status than their block states.
+    /// Commands with an unexpected exit status.
     pub(crate) surprises: Vec<String>,
 }
 
-/// Types a page into a shell.
+/// Runs the commands of a page in a shell.
 ///
-/// A `yaml` block that begins with `# FILE.yaml` is the content of that file.
+/// A `yaml` block that starts with `# FILE.yaml` is the content of that file.
 pub(crate) fn type_page(page: &str) -> Session {
     let machine = Machine::new();
     let blocks = blocks(page);
@@ -190,7 +190,7 @@ pub(crate) fn type_page(page: &str) -> Session {
     Session { page: lines.join("\n") + "\n", surprises }
 }
 
-/// A path from the root of the project.
+/// Returns a path from the project root.
 pub(crate) fn project(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
 }

@@ -1,4 +1,4 @@
-//! Backups that somebody else has packed.
+//! Tests of hostile backups.
 
 use std::{fmt::Write as _, fs, io::Write as _};
 
@@ -19,10 +19,10 @@ use crate::{
 };
 
 const MANIFEST: &str = "manifest.json";
-/// A manifest that is not refused for its size alone.
+/// The size of a large manifest that is still below the size limit.
 const LARGE_MANIFEST: usize = 15 << 20;
 
-/// Two clusters, and the entries of a backup of the first.
+/// Returns two clusters, and the entries of a backup of the first.
 async fn with_backup() -> (Two, Vec<TarEntry>) {
     let two = Two::start().await;
     let saved = two.here("backup saved.tar.gz").await;
@@ -32,7 +32,7 @@ async fn with_backup() -> (Two, Vec<TarEntry>) {
     (two, entries)
 }
 
-/// A file that was encrypted to the key of `with_backup`.
+/// Encrypts a file to the key of `with_backup`.
 fn encrypted(content: &[u8]) -> Vec<u8> {
     let seal = Seal::Recipients(vec![PUBLIC.parse().unwrap()]);
     let mut output = ArchiveOutput::new(Vec::new(), Some(&seal)).unwrap();
@@ -40,7 +40,7 @@ fn encrypted(content: &[u8]) -> Vec<u8> {
     output.finish().unwrap()
 }
 
-/// The backup with another manifest.
+/// Returns the backup with a changed manifest.
 fn with_manifest(backup: &[TarEntry], change: impl Fn(&mut Value)) -> Vec<u8> {
     let mut entries = backup.to_vec();
     let manifest = entries.iter_mut().find(|entry| entry.name == MANIFEST).unwrap();
@@ -50,7 +50,7 @@ fn with_manifest(backup: &[TarEntry], change: impl Fn(&mut Value)) -> Vec<u8> {
     gzip(&tar(&entries))
 }
 
-/// The backup with one more object, which the manifest names.
+/// Returns the backup with one more object, which the manifest lists.
 fn and_object(backup: &[TarEntry], object: &Value) -> Vec<u8> {
     let content = object.to_string();
     let mut entries = backup.to_vec();
@@ -75,8 +75,9 @@ impl Two {
         tokio::task::block_in_place(|| self.world.run_in_memory(line, MEMORY_MEBIBYTES))
     }
 
-    /// Verifies and restores every backup, in clear text and encrypted, which must fail before the target is asked anything;
-    /// tells the causes.
+    /// Verifies and restores every backup, unencrypted and encrypted. Each must fail before any request to the
+    /// target.
+    /// Returns the causes.
     async fn refuses(&self, backups: Vec<(&str, Vec<u8>)>) -> String {
         let [_, target] = self.kubeconfigs().await;
         let (files, revision) = (self.world.files(), self.target.sandbox().revision());

@@ -1,4 +1,4 @@
-//! Bundles that somebody else has packed.
+//! Tests of hostile bundles.
 
 use std::{fmt::Write as _, fs};
 
@@ -12,10 +12,10 @@ use support::{
 use super::{ESCAPE, HUGE, MEMORY_MEBIBYTES, causes, ends_quietly};
 use crate::repository::with_repository;
 
-/// A file of a release.
+/// The blob of a release file.
 const BLOB: &str = "blobs/sha256/0111c73ce857d92ec0f2ca3ff6502640b42048648c60b400d3fc3cf435de6484";
 
-/// A world with a bundle, and what is in it.
+/// Returns a world with a bundle, and the entries of the bundle.
 fn with_bundle() -> (World, Vec<TarEntry>) {
     let world = with_repository();
     world.done("bundle create -i own:v1.0.0 --file lab.tar");
@@ -23,7 +23,7 @@ fn with_bundle() -> (World, Vec<TarEntry>) {
     (world, untar(&bundle))
 }
 
-/// The bundle with another value at a place of the entry of a release in its index.
+/// Returns the bundle with a changed value in the index entry of a release.
 fn with_release(bundle: &[TarEntry], key: &str, value: Value) -> Vec<u8> {
     let mut entries = bundle.to_vec();
     let index = entries.iter_mut().find(|entry| entry.name == "index.json").unwrap();
@@ -35,7 +35,7 @@ fn with_release(bundle: &[TarEntry], key: &str, value: Value) -> Vec<u8> {
     tar(&entries)
 }
 
-/// Loads every bundle, which must fail and write nothing; tells the causes.
+/// Loads every bundle, which must fail without writes. Returns the causes.
 fn refused(world: &World, bundles: Vec<(&str, Vec<u8>)>) -> String {
     let mut told = String::new();
     for (name, bytes) in bundles {

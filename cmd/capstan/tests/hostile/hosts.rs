@@ -1,4 +1,4 @@
-//! Hosts and servers that take the time or the terminal of whoever asks them.
+//! Tests of hostile hosts and servers that attack the time or the terminal of a run.
 
 use std::{fmt::Write as _, net::TcpListener, process::Stdio, time::Duration};
 
@@ -13,14 +13,14 @@ use support::{
 use super::{ESCAPE, causes, ends_quietly};
 use crate::world;
 
-/// A world that reaches hosts by the names they have on the internet.
+/// Returns a world that reaches the fake host under internet host names.
 fn connected(host: &FakeHost) -> World {
     let world = world();
     let authority = world.write("ca.pem", host.ca_pem());
     world.env("HTTPS_PROXY", host.proxy_url()).env("SSL_CERT_FILE", authority)
 }
 
-/// A kubeconfig of a server without credentials.
+/// Returns a kubeconfig for a server, without credentials.
 fn kubeconfig(server: &str) -> String {
     format!(
         "apiVersion: v1
@@ -45,7 +45,7 @@ fn hosts_that_answer_slowly_or_never_are_given_up() {
     ] {
         host.on(address, slow.clone());
     }
-    // Connections stand, and nobody takes them.
+    // This host never accepts the connections.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let (slow, silent) = (host.address().to_string(), silent.local_addr().unwrap().to_string());
     let world = connected(&host).env("NO_PROXY", "127.0.0.1").env("PATH", "/usr/bin:/bin");
@@ -77,7 +77,7 @@ providers:
         "status --kubeconfig silent-tls-server",
         "describe cluster demo --kubeconfig silent-server",
     ];
-    // Side by side: each takes as long as a host may be silent.
+    // The commands run concurrently, because each takes as long as the timeout of a silent host.
     let start = |row: &str| {
         let mut command = world.command(row.split(' '));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -116,7 +116,7 @@ fn refusals_and_warnings_of_a_server_cannot_act_on_the_terminal() {
         "message": format!("{ESCAPE}\r\nerror: forged\n{}", "x".repeat(1 << 20)),
         "details": {"causes": [{"field": ESCAPE, "message": format!("{ESCAPE}\r\n")}]},
     });
-    // A header cannot hold control characters.
+    // A header cannot contain control characters.
     let warning = |number| format!("299 - \"warning {number} \\\\e[2J {}\"", "y".repeat(1000));
     let refusal = (0..90).fold(Reply::json(403, status.to_string()), |reply, number| {
         reply.header("warning", &warning(number))

@@ -1,4 +1,4 @@
-//! Releases, their lists and configurations that somebody else has written.
+//! Tests of hostile releases, release lists and configurations.
 
 use support::host::{FakeHost, GitHubRelease, Reply};
 
@@ -11,7 +11,7 @@ kind: Metadata
 releaseSeries: [{major: 2, minor: 0, contract: v1beta2}]
 ";
 const COMPONENTS: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: capa-system}\n";
-/// Names of releases that are no versions.
+/// Release names that are not versions.
 const NAMES: [&str; 5] =
     ["v2.0.9/../../x", "v99999999999999999999.0.0", "v2.0.9\u{1b}[2J", "v2.0.9-\u{202e}", "../v2.0.9"];
 

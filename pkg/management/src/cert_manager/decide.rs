@@ -1,4 +1,4 @@
-//! What becomes of cert-manager, decided from what was found.
+//! Decides what to do about cert-manager from the state of the cluster.
 
 use std::collections::BTreeSet;
 
@@ -12,26 +12,27 @@ use super::{
     version::{Comparison, compare},
 };
 
-/// What objects without a version are of.
+/// The version of objects without a version annotation.
 /// Source: clusterctl v1.14: releases before v0.3.9 wrote no version.
 const OLDEST: &str = "v0.11.0";
 
-/// What is on the cluster.
+/// The state of cert-manager on the cluster.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Whether its kinds are served.
+    /// True if the server serves the kinds of cert-manager.
     pub(super) is_served: bool,
-    /// Why it does not answer, if it does not.
+    /// The reason why cert-manager does not answer. `None` if it answers.
     pub(super) silence: Option<String>,
-    /// Objects with our label, without those that controllers made.
+    /// Objects with the cert-manager label, without objects that controllers created.
     pub(super) live: Vec<Object>,
-    /// What was recorded.
+    /// The recorded apply set.
     pub(super) set: Option<ApplySet>,
-    /// The version that somebody else's says it is.
+    /// The version that an external cert-manager reports.
     pub(super) foreign_version: String,
 }
 
-/// What an installation does. The manifest is needed only to tell what is missing of what was never recorded.
+/// Decides for an installation. The manifest is needed only to find missing objects of an installation
+/// without a record.
 pub(super) fn for_init(
     found: &Found,
     wanted: &str,
@@ -42,7 +43,7 @@ pub(super) fn for_init(
         return Ok(install((!found.live.is_empty()).then(|| "its definitions are missing".to_owned())));
     }
     let Some((there, comparison)) = oldest(&found.live, wanted)? else {
-        // Somebody else's: it is never written to.
+        // An external cert-manager is never written to.
         return Ok(match found.silence {
             None => CertManagerPlan::keep(&found.foreign_version),
             Some(_) => CertManagerPlan::external(),
@@ -59,15 +60,15 @@ pub(super) fn for_init(
     Ok(match comparison {
         Comparison::Same => install(Some(why)),
         Comparison::Older | Comparison::OtherBuild => CertManagerPlan::upgrade(&there, wanted),
-        // What is wanted would be a step back.
+        // The configured version would be a downgrade.
         Comparison::Newer if found.silence.is_none() => CertManagerPlan::keep(&there),
         Comparison::Newer => CertManagerPlan::external(),
     })
 }
 
-/// What an upgrade does: the first object that gives a reason decides.
-/// Source: clusterctl v1.14 client/cluster/cert_manager.go (shouldUpgrade); differs: with a record, objects are
-/// compared one by one, so that what a user labelled does not count.
+/// Decides for an upgrade. The first object that needs an upgrade decides.
+/// Source: clusterctl v1.14 client/cluster/cert_manager.go (shouldUpgrade); differs: with a record, objects
+/// are compared one by one, so objects that a user labelled do not count.
 pub(super) fn for_upgrade(
     found: &Found,
     manifest: &CertManagerManifest,
@@ -112,7 +113,7 @@ fn sorted_images<'o>(objects: impl Iterator<Item = &'o Object>) -> Vec<&'o str> 
     images
 }
 
-/// The lowest version among objects, and how it stands to the one that is wanted; none without objects.
+/// Returns the lowest version among objects, compared with the wanted version. `None` without objects.
 fn oldest(live: &[Object], wanted: &str) -> Result<Option<(String, Comparison)>, CertManagerError> {
     let mut oldest: Option<(Version, &Object)> = None;
     for object in live {
@@ -139,7 +140,7 @@ fn parse(object: &Object, version: &str) -> Result<Version, CertManagerError> {
     })
 }
 
-/// What must be there: what was recorded, else what the manifest of the same version brings.
+/// Returns the required objects: those of the record, or else those of the manifest of the same version.
 fn expected(found: &Found, manifest: Option<&CertManagerManifest>) -> Vec<ObjectKey> {
     match (&found.set, manifest) {
         (Some(set), _) => set.items.iter().map(|item| item.key.clone()).collect(),

@@ -1,4 +1,4 @@
-//! What there is of cert-manager on a cluster.
+//! Reads the state of cert-manager on a cluster.
 
 use std::collections::BTreeSet;
 
@@ -17,11 +17,11 @@ use crate::{
     cert_manager::record::{SELECTOR, cert_manager_set},
 };
 
-/// Namespaces that releases of cert-manager put objects into.
+/// Namespaces of the objects of cert-manager releases.
 /// Source: clusterctl v1.14 client/cluster/cert_manager.go (certManagerNamespaces).
 const NAMESPACES: [&str; 2] = ["cert-manager", "kube-system"];
 
-/// Kinds that releases of cert-manager have brought; a manifest and a record add theirs.
+/// Kinds in releases of cert-manager. A manifest and a record add their own kinds.
 const KINDS: [(&str, &str); 16] = [
     ("", "ConfigMap"),
     ("", "Namespace"),
@@ -41,12 +41,12 @@ const KINDS: [(&str, &str); 16] = [
     ("rbac.authorization.k8s.io", "RoleBinding"),
 ];
 
-/// What Deployments of cert-manager are called by everybody who packs it.
+/// The labels of cert-manager Deployments in every common packaging.
 /// Source: cert-manager 1.21, its charts and manifests.
 const DEPLOYMENT_LABELS: &str = "app.kubernetes.io/name in (cert-manager,cainjector,webhook),\
     app.kubernetes.io/component in (controller,cainjector,webhook)";
 
-/// Looks at what an installation has to know: a request or two where there is nothing, or somebody else's.
+/// Reads the state that an installation needs. Sends only a few requests if cert-manager is absent or external.
 pub(super) async fn find_cert_manager(cluster: &ManagementCluster) -> Result<Found, ApiError> {
     let probed = probe(&cluster.server).await?;
     let mut found = Found { is_served: probed != Probe::Absent, ..Found::default() };
@@ -63,13 +63,14 @@ pub(super) async fn find_cert_manager(cluster: &ManagementCluster) -> Result<Fou
     Ok(found)
 }
 
-/// Whether definitions carry our label: they are the last to go of an installation of ours.
+/// True if definitions carry the cert-manager label. Definitions are the last objects of an installation to
+/// be deleted.
 pub(super) async fn has_own_cert_manager(cluster: &ManagementCluster) -> Result<bool, ApiError> {
     let list = List { metadata_only: true, at_most: Some(1), ..labelled() };
     Ok(!cluster.server.list(&definition_kind(), &list).await?.is_empty())
 }
 
-/// Objects with our label, kind by kind; in full where images are in them.
+/// Returns objects with the cert-manager label, kind by kind. Kinds with images are read in full.
 pub(super) async fn labelled_cert_manager(
     cluster: &ManagementCluster,
     manifest: Option<&CertManagerManifest>,
@@ -92,7 +93,7 @@ pub(super) async fn labelled_cert_manager(
     Ok(try_join_all(lists).await?.into_iter().flatten().filter(is_ours).collect())
 }
 
-/// The Deployments of a cert-manager that somebody else installed, as far as they are not ready.
+/// Returns the Deployments of an external cert-manager that are not ready.
 pub(super) async fn foreign_blockers(cluster: &ManagementCluster) -> Result<Vec<Blocker>, ApiError> {
     let deployments = foreign_deployments(cluster, Detail::Full).await?;
     let statuses =
@@ -101,7 +102,8 @@ pub(super) async fn foreign_blockers(cluster: &ManagementCluster) -> Result<Vec<
     Ok(waiting.map(|(object, status)| Blocker::new(object, status)).collect())
 }
 
-/// Definitions that somebody left behind look like a cert-manager that answers: nothing refuses an Issuer.
+/// Warns if the definitions of cert-manager exist without a Deployment. The probe cannot tell such leftovers
+/// from a running cert-manager, because nothing rejects an Issuer.
 pub(super) async fn warn_of_remains(cluster: &ManagementCluster, found: &Found) -> Result<(), ApiError> {
     if found.live.is_empty() && foreign_deployments(cluster, Detail::Metadata).await?.is_empty() {
         cluster.warn(

@@ -1,4 +1,4 @@
-//! Writing cert-manager, and waiting for it.
+//! Applies cert-manager and waits for it.
 
 use std::time::Instant;
 
@@ -25,7 +25,8 @@ use crate::{
     provider_set::options,
 };
 
-/// Brings stored objects of cert-manager to the version their definitions store, before new definitions come.
+/// Migrates stored objects of cert-manager to the storage version of their definitions, before new
+/// definitions are applied.
 pub(super) async fn migrate_cert_manager(
     cluster: &ManagementCluster,
     manifest: &CertManagerManifest,
@@ -38,8 +39,8 @@ pub(super) async fn migrate_cert_manager(
     Ok(())
 }
 
-/// Writes everything in place, prunes what an older release left, and waits until it answers. What was not planned yet is
-/// planned now.
+/// Applies all objects in place, prunes objects of an older release, and waits until cert-manager answers.
+/// Plans the objects now if no plan exists yet.
 pub(super) async fn apply_cert_manager(
     cluster: &ManagementCluster,
     manifest: &CertManagerManifest,
@@ -74,8 +75,10 @@ pub(super) async fn apply_cert_manager(
     }
 }
 
-/// What is there already: as recorded, else what carries the label. Definitions that no release brings any more
-/// stay, with what is stored of them.
+/// Returns the objects on the cluster from the record, or else those with the cert-manager label.
+///
+/// Without a record, definitions and Namespaces are left out, so that pruning keeps them and the objects they
+/// contain.
 pub(super) async fn set_of_cert_manager(
     cluster: &ManagementCluster,
     manifest: &CertManagerManifest,
@@ -85,7 +88,7 @@ pub(super) async fn set_of_cert_manager(
     }
     let kinds = cluster.server.kinds().await?;
     if !is_defined(&kinds) {
-        // Its definitions are the last to go: without them there is nothing to look for.
+        // Definitions are deleted last: without them, no other object remains.
         return Ok(ApplySet::default());
     }
     let live = labelled_cert_manager(cluster, Some(manifest), None).await?;
@@ -105,7 +108,7 @@ async fn wait_for_own_cert_manager(
         labels: SELECTOR.to_owned(),
         until: Some(until),
     };
-    // An answer is enough, as for the peer: the Deployments tell what it is waited for, and are left waiting then.
+    // An answer of the webhook is enough. The status of the Deployments only explains the wait.
     let told = Box::pin(cluster.server.wait(&waiting));
     let answers = Box::pin(probe_until(&cluster.server, until));
     let (silence, blockers) = match select(answers, told).await {
@@ -121,7 +124,7 @@ async fn wait_for_own_cert_manager(
     Err(CertManagerError::Silent { last: silence, blockers })
 }
 
-/// Waits for a cert-manager that is somebody else's.
+/// Waits until an external cert-manager answers.
 pub(super) async fn wait_for_foreign_cert_manager(
     cluster: &ManagementCluster,
     until: Instant,

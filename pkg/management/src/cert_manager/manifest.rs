@@ -8,56 +8,47 @@ use provider::{
 use super::record::{CORE_LABEL, CORE_VALUE, VERSION_ANNOTATION};
 use crate::Sources;
 
-/// A release of cert-manager made ready to be applied.
+/// A release of cert-manager, ready to be applied.
 #[derive(Clone, Debug)]
 pub struct CertManagerManifest {
-    /// Its version.
+    /// The version of the release.
     pub version: String,
-    /// The namespace it runs in; some of its objects are in others.
+    /// The namespace of its Deployments. Some objects are in other namespaces.
     pub namespace: String,
-    /// In the order of its file, labelled, with image overrides in place.
+    /// Labelled objects with image overrides applied, in file order.
     pub objects: Vec<Object>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// A release of cert-manager that cannot be read.
+/// An error while reading a release of cert-manager.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum CertManagerManifestError {
-    /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The repository, or the file in it.
     #[error("cannot read cert-manager {version}")]
     Read {
-        /// The version.
         version: String,
-        /// Why.
         #[source]
         source: Box<repository::Error>,
     },
-    /// The text.
     #[error(transparent)]
     Text(#[from] RenderTextError),
-    /// Images of it, of all containers.
     #[error("`{file}` names images that cannot be used: {}", list(images))]
-    Images {
-        /// Path or URL.
-        file: String,
-        /// Each with object, container and reason.
-        images: Vec<InvalidImage>,
-    },
+    Images { file: String, images: Vec<InvalidImage> },
 }
 
 fn list(images: &[InvalidImage]) -> String {
     images.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Reads the release of cert-manager that the configuration names, through repository, overrides and image overrides as
-/// those of providers. It has no variables: `$` stands for itself.
+/// Reads the configured release of cert-manager, with the same repository, overrides and image overrides as a
+/// provider.
+/// The text has no variables: `$` is literal.
 /// Source: clusterctl v1.14 client/cluster/cert_manager.go (getManifestObjs).
 /// # Errors
-/// Says what is wrong with the configuration, the repository or the file.
+/// Fails if the configuration, the repository or the file is invalid.
 pub async fn cert_manager_manifest(
     sources: &Sources<'_>,
 ) -> Result<CertManagerManifest, CertManagerManifestError> {
@@ -93,7 +84,7 @@ async fn read(
     Ok(TemplateText::new(file.origin.to_string(), &file.bytes)?)
 }
 
-/// Where its Deployments are, which is the Namespace it brings.
+/// Returns the namespace of the Deployments, which is the Namespace that the manifest brings.
 fn namespace_of(objects: &[Object]) -> String {
     let brought = objects.iter().find(|object| object.kind() == "Namespace").map(Object::name);
     let used = objects.iter().find(|object| object.kind() == "Deployment").map(Object::namespace);

@@ -1,4 +1,4 @@
-//! The plan of each object of cert-manager.
+//! Plans each object of cert-manager.
 
 use api::output::CertManagerPlan;
 use apply::{ByName, Engine, EngineError, PlannedSet, desire};
@@ -7,9 +7,9 @@ use inventory::ManagementCluster;
 use super::{CertManagerError, CertManagerManifest, cert_manager_manifest, record::marks};
 use crate::{Sources, cert_manager::install::set_of_cert_manager, provider_set::options};
 
-/// Plans every object of cert-manager and tries it as a dry run; none where nothing changes. Writes nothing.
+/// Plans every object of cert-manager with a server-side dry run. `None` if nothing changes. Writes nothing.
 /// # Errors
-/// When the release or the server cannot be read, or the server would refuse an object.
+/// Fails if the release or the server cannot be read, or if the server rejects an object.
 pub(crate) async fn plan_cert_manager_objects(
     cluster: &ManagementCluster,
     cert_manager: &CertManagerPlan,

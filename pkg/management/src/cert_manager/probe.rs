@@ -1,4 +1,4 @@
-//! Whether cert-manager answers.
+//! Probes cert-manager for an answer.
 
 use std::time::{Duration, Instant};
 
@@ -9,23 +9,23 @@ use serde_json::json;
 
 pub(super) const GROUP: &str = "cert-manager.io";
 const VERSION: &str = "v1";
-/// The first pause between two probes; they double up to [`LONGEST_PAUSE`].
+/// The first pause between two probes. Pauses double up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Probe {
-    /// It answers.
+    /// The webhook answers.
     Answers,
-    /// Its kinds are served and its webhook does not answer; why.
+    /// The kinds are served but the webhook does not answer, with the reason.
     Silent(String),
-    /// Its kinds are not served.
+    /// The kinds are not served.
     Absent,
 }
 
 impl Probe {
-    /// Why it is not usable; none when it is.
+    /// Returns the reason why cert-manager is not usable. `None` if it is usable.
     pub(super) fn silence(self) -> Option<String> {
         match self {
             Self::Answers => None,
@@ -35,13 +35,13 @@ impl Probe {
     }
 }
 
-/// Asks once whether an Issuer could be made. Nothing is kept, so there is nothing to clean up and nothing to race with.
-/// Source: clusterctl v1.14 client/cluster/cert_manager.go (EnsureInstalled) creates objects in a namespace of its own
-/// and deletes them, and the next probe runs into that namespace's end; differs for that reason.
+/// Creates an Issuer as a dry run. Nothing is persisted, so nothing needs cleanup and probes cannot conflict.
+/// Source: clusterctl v1.14 client/cluster/cert_manager.go (EnsureInstalled) creates objects in a temporary
+/// namespace and deletes them. Differs: there, the next probe runs into the deletion of that namespace.
 pub(super) async fn probe(server: &Server) -> Result<Probe, ApiError> {
     let kinds = server.kinds_with(|kinds| issuer_kind(kinds).is_some()).await?;
     let Some(issuer) = issuer_kind(&kinds) else { return Ok(Probe::Absent) };
-    // Each probe is one question: whoever waits asks again, and says what the answer was.
+    // Each probe sends one request: the caller repeats probes and reports the last answer.
     let once = server.retrying_for(Duration::ZERO);
     match once.create(&issuer, &issuer_object(), FIELD_MANAGER, WriteMode::DryRun).await {
         Ok(_) => Ok(Probe::Answers),
@@ -50,7 +50,7 @@ pub(super) async fn probe(server: &Server) -> Result<Probe, ApiError> {
     }
 }
 
-/// Probes until it answers or time is over; then gives what the last probe said.
+/// Probes until cert-manager answers or the time is over. Returns the reason of the last failed probe.
 pub(super) async fn probe_until(server: &Server, until: Instant) -> Result<Option<String>, ApiError> {
     let mut pause = FIRST_PAUSE;
     loop {
@@ -67,7 +67,7 @@ pub(super) async fn probe_until(server: &Server, until: Instant) -> Result<Optio
     }
 }
 
-/// Whether a definition of cert-manager is there, in whatever version.
+/// True if the server serves a definition of cert-manager in any version.
 pub(super) fn is_defined(kinds: &Kinds) -> bool {
     kinds.iter().any(|kind| kind.group == GROUP)
 }
@@ -87,7 +87,7 @@ fn issuer_object() -> Object {
     Object::try_from(issuer).expect("a mapping is an object")
 }
 
-/// Tells a webhook that is not there from one that says no, which is an answer too.
+/// Distinguishes a missing webhook from one that rejects the request. A rejection is an answer too.
 fn refusal(error: ApiError) -> Result<Probe, ApiError> {
     let words = match &error {
         ApiError::OutOfTime { last, .. } => words(last),

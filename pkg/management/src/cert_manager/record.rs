@@ -1,4 +1,4 @@
-//! Whose the objects of cert-manager are, and where its apply set is kept.
+//! The labels of cert-manager objects, and the record of the cert-manager apply set.
 
 use api::labels;
 use apply::{ApiError, ApplySet, List, Marks, Record};
@@ -7,22 +7,22 @@ use inventory::{ManagementCluster, config_map_kind};
 use manifest::{Object, Value};
 use serde_json::json;
 
-/// Label of what belongs to cert-manager as clusterctl and capstan install it.
+/// The label of cert-manager objects that clusterctl or capstan installed.
 pub(super) const CORE_LABEL: &str = "clusterctl.cluster.x-k8s.io/core";
 pub(super) const CORE_VALUE: &str = "cert-manager";
-/// Selects them.
+/// Selects objects with `CORE_LABEL`.
 pub(super) const SELECTOR: &str = "clusterctl.cluster.x-k8s.io/core=cert-manager";
-/// Annotation of the same objects: the version they are of.
+/// The annotation with the version of a cert-manager object.
 pub(super) const VERSION_ANNOTATION: &str = "cert-manager.clusterctl.cluster.x-k8s.io/version";
 
-/// The ConfigMap in cert-manager's namespace. It has not the label of cert-manager's objects: clusterctl counts what
-/// has it.
+/// The name of the ConfigMap in the namespace of cert-manager. The ConfigMap has no cert-manager label,
+/// because clusterctl counts all labelled objects.
 const NAME: &str = "capstan.cert-manager";
-/// As in the records of providers.
+/// The same key as in the records of providers.
 const SET_KEY: &str = "applySet";
 const VERSION_KEY: &str = "version";
 
-/// Where the apply set of cert-manager is kept.
+/// The record of the cert-manager apply set.
 pub(super) struct CertManagerRecord<'a> {
     pub(super) cluster: &'a ManagementCluster,
     pub(super) namespace: &'a str,
@@ -58,7 +58,7 @@ pub(super) fn marks() -> Marks {
     }
 }
 
-/// What was recorded, in whatever namespace cert-manager is. What cannot be read counts as not recorded.
+/// Returns the recorded apply set from any namespace. A record that cannot be read counts as absent.
 pub(super) async fn cert_manager_set(cluster: &ManagementCluster) -> Result<Option<ApplySet>, ApiError> {
     let list = List { fields: format!("metadata.name={NAME}"), ..List::default() };
     let records = cluster.server.list(&config_map_kind(), &list).await?;

@@ -40,7 +40,7 @@ const WEBHOOKS: Kind = Kind::new(
 const OLD: &str = "v1.20.3";
 const NEW: &str = "v1.21.1";
 
-/// What asks cert-manager about Issuers.
+/// The webhook that validates Issuers.
 const WEBHOOK: &str = "---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
@@ -53,7 +53,7 @@ webhooks:
   rules: [{apiGroups: [cert-manager.io], apiVersions: [v1], operations: ['*'], resources: ['*/*']}]
 ";
 
-/// A repository with two releases of cert-manager and the configuration of one, with more lines in it.
+/// A repository with two releases of cert-manager, and a configuration that selects one and has extra lines.
 struct Release {
     _folder: TempDir,
     config: Config,
@@ -89,7 +89,7 @@ impl Release {
     }
 }
 
-/// The older release has one object more.
+/// Returns a manifest. The older release has one more object.
 fn manifest(version: &str) -> String {
     let dropped =
         "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: dropped, namespace: cert-manager}\n";
@@ -97,7 +97,7 @@ fn manifest(version: &str) -> String {
     format!("{}{WEBHOOK}{dropped}", testing::cert_manager(version))
 }
 
-/// cert-manager as others pack it.
+/// Returns cert-manager as other tools package it.
 fn foreign() -> String {
     let labels = "app.kubernetes.io/name: webhook, app.kubernetes.io/component: webhook";
     let named = "metadata: {name: cert-manager-webhook, namespace: cert-manager";
@@ -122,7 +122,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(20)
 }
 
-/// Workloads become ready, and webhooks answer or not.
+/// Starts a fixture whose workloads become ready and whose webhooks behave as given.
 async fn lab(webhooks: ServiceWebhooks) -> Fixture {
     let controllers = Switches { garbage: true, workloads: true, cert_manager: true, ..Switches::none() };
     Fixture::builder()

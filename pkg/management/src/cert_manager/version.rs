@@ -2,19 +2,19 @@ use std::cmp::Ordering;
 
 use api::Version;
 
-/// How the version of an object stands to the one that is wanted.
+/// The order of the version of an object and the wanted version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Older,
     Same,
     Newer,
-    /// The numbers are the same and the builds are not, and nobody can tell which is newer.
+    /// The numbers are equal, but the builds differ and have no order.
     OtherBuild,
 }
 
-/// Compares versions with their builds.
-/// Source: clusterctl v1.14 util/version (WithBuildTags): identifiers of digits compare as numbers and stand before all
-/// others, others are the same or not, the longer build is the newer.
+/// Compares versions including their builds.
+/// Source: clusterctl v1.14 util/version (WithBuildTags). Numeric identifiers compare as numbers and precede
+/// all others. Other identifiers are equal or not, and the longer build is the newer one.
 pub(super) fn compare(there: &Version, wanted: &Version) -> Comparison {
     let order = there.semver().cmp_precedence(wanted.semver());
     match order {

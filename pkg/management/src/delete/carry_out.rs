@@ -18,14 +18,14 @@ use crate::{
     provider_set::{ProviderRecord, marks, options},
 };
 
-/// How long objects may take that others have to go before.
+/// The time limit for objects that must be gone before other objects can be deleted.
 const BETWEEN_WAVES: Duration = Duration::from_mins(1);
 
-/// Carries a plan out. What was asked to wait for is waited for in the end, for all providers together; gives what was
-/// not gone in time where that is no failure.
+/// Executes a deletion plan, then waits for all providers together as the request says.
+/// Returns the objects that are not gone in time, if that is no failure.
 /// # Errors
-/// `Objects` with what the server said, and `NotReady` when objects could not even be told to go, as others have to go
-/// before. What is left is recorded: the same command goes on from there.
+/// `Objects` with the answer of the server. `NotReady` if objects cannot be deleted yet because earlier ones
+/// remain. The remaining objects are recorded: the same command resumes the deletion.
 pub async fn delete_providers(
     cluster: &ManagementCluster,
     request: &DeleteRequest,
@@ -50,7 +50,7 @@ pub async fn delete_providers(
     if request.wait.must_be_ready { Err(not_gone.into()) } else { Ok(Some(not_gone)) }
 }
 
-/// Objects of one owner that are to go.
+/// Objects of one owner to delete.
 struct Batch {
     provider: ProviderId,
     namespace: String,
@@ -58,8 +58,10 @@ struct Batch {
     items: Vec<Item>,
 }
 
-/// What is recorded while objects go: those that stay, too, so that a later run with more flags finds them. When all
-/// were told to go nothing is: the record is deleted next, and what is gone already counts as deleted.
+/// Records the remaining objects during a deletion.
+///
+/// Objects that stay are recorded too, so that a later run with more flags finds them. Nothing is recorded
+/// once all objects are marked for deletion, because the record is deleted next.
 struct Remaining<'a> {
     record: &'a ProviderRecord,
     staying: &'a [Item],
@@ -75,7 +77,7 @@ impl Record for Remaining<'_> {
     }
 }
 
-/// Nothing is recorded: a Namespace takes its record along.
+/// Records nothing, because a Namespace contains the record.
 struct Unrecorded;
 
 impl Record for Unrecorded {
@@ -84,7 +86,7 @@ impl Record for Unrecorded {
     }
 }
 
-/// What is there of all providers, in their order.
+/// Reads the live objects of all providers, in the given order.
 pub(super) async fn look_at_all(
     cluster: &ManagementCluster,
     providers: &[InstalledProvider],
@@ -97,7 +99,8 @@ pub(super) async fn look_at_all(
     cluster.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, detail).await
 }
 
-/// Tells all objects of a provider to go, then its namespace, and forgets it; gives what is not gone yet.
+/// Deletes all objects of a provider, then its namespace, its record and its inventory entry.
+/// Returns the objects that are not gone yet.
 async fn delete_provider(
     cluster: &ManagementCluster,
     provider: &mut ProviderPlan,
@@ -110,7 +113,7 @@ async fn delete_provider(
     let (going, mut staying): (Vec<_>, Vec<_>) = mem::take(&mut set.items).into_iter().partition(goes);
     let (own_namespace, items): (Vec<_>, Vec<_>) =
         going.into_iter().partition(|item| item.key == namespace::key_of(&namespace));
-    // It is told to go when all else has been, and until then a run that is cut off must find it.
+    // The Namespace is deleted after all other objects. Until then, an interrupted run must find it in the record.
     staying.extend(own_namespace.iter().cloned());
 
     let record =
@@ -135,7 +138,7 @@ async fn delete_provider(
     Ok(leaving)
 }
 
-/// Tells everything to go and waits only for what must be gone before others can be told.
+/// Marks all objects for deletion. Waits only for objects that must be gone before others can be deleted.
 async fn tell_to_go(
     cluster: &ManagementCluster,
     batch: Batch,
@@ -154,7 +157,7 @@ async fn tell_to_go(
     Err(NotReady { after: begun.elapsed(), blockers }.into())
 }
 
-/// Carries out a plan, or makes one. Gives what is left, and what holds it.
+/// Executes a plan, or a new plan if none is given. Returns the blockers and the remaining objects.
 async fn run_batch(
     cluster: &ManagementCluster,
     batch: Batch,
@@ -169,7 +172,7 @@ async fn run_batch(
     let options = options(&namespace);
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let until = until.map(Instant::into_std);
-    // The plan has looked at the definitions of all providers.
+    // The plan already checked the definitions of all providers.
     let run = Run { record_at: RecordAt::Start, guard: Guard::Checked, until, ..Run::new(record) };
     let set = ApplySet { items };
     let mut planned = match seen {
@@ -184,7 +187,7 @@ async fn run_batch(
     Ok((blockers, Batch { provider, namespace, marks, items: planned.set.items }))
 }
 
-/// A namespace that several providers were put into carries the label of one of them.
+/// Returns the marks of a namespace. A namespace shared by several providers carries the label of one of them.
 async fn marks_of_namespace(
     cluster: &ManagementCluster,
     id: &ProviderId,
@@ -198,9 +201,9 @@ async fn marks_of_namespace(
     Ok(marks)
 }
 
-/// An upgrade of Cluster API cannot be gone back from when it is gone, nor a move gone on with.
+/// Deletes the journals of upgrades and moves, which cannot be rolled back or resumed without Cluster API.
 async fn delete_journals(cluster: &ManagementCluster, namespace: &str) -> Result<(), ApiError> {
-    // The plan has looked for it.
+    // The plan already looked for the journal.
     let of_move = ObjectKey {
         kind: "ConfigMap".to_owned(),
         namespace: namespace.to_owned(),
@@ -223,7 +226,7 @@ async fn delete_journals(cluster: &ManagementCluster, namespace: &str) -> Result
     Ok(())
 }
 
-/// A first installation that was cut off is not to be completed when all that was there of it was deleted.
+/// Clears the mark of an unfinished first installation after the last provider is deleted.
 async fn forget_unfinished_init(cluster: &ManagementCluster) -> Result<(), LifecycleError> {
     if cluster.inventory().await?.providers.is_empty() {
         cluster.finish_first_installation().await?;

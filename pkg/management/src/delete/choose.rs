@@ -6,38 +6,35 @@ use provider::InstalledProvider;
 
 use crate::ProvidersRequest;
 
-/// What only a deletion runs into.
+/// An error that only a deletion can produce.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum DeleteError {
-    /// Providers that are not installed, or in several namespaces, or in another version.
+    /// The named providers are not installed, are in several namespaces, or have another version.
     #[error("cannot tell what is to be deleted")]
     Unknown {
-        /// All of them.
         providers: Vec<NotChosen>,
-        /// What is installed, as `ns/label version`, for a hint.
+        /// The installed providers as `ns/label version`, for a hint.
         installed: Vec<String>,
     },
-    /// Objects of the kinds that are to go; nothing was deleted.
+    /// Objects of the kinds to delete remain. Nothing was deleted.
     #[error("there are still objects of kinds that are to go")]
-    InUse {
-        /// Each provider with its definitions and examples.
-        providers: Vec<(api::ProviderId, Vec<InUse>)>,
-    },
+    InUse { providers: Vec<(api::ProviderId, Vec<InUse>)> },
 }
 
-/// A provider that was named and cannot be meant.
+/// A named provider that cannot be identified.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{provider}` {problem}")]
 pub struct NotChosen {
-    /// As it was named.
+    /// The provider as the user named it.
     pub provider: String,
-    /// It is not installed, installed twice, or in another version.
+    /// The provider is not installed, is installed twice, or has another version.
     pub problem: String,
 }
 
-/// The providers that are to go, in the order they go: the reverse of their installation, core last.
+/// Returns the providers to delete in order: the reverse of their installation, core last.
 /// # Errors
-/// `Unknown` with everything that was named and cannot be meant.
+/// `Unknown` with every named provider that cannot be identified.
 pub(super) fn choose(
     inventory: &ProviderInventory,
     request: Option<&ProvidersRequest>,

@@ -1,16 +1,16 @@
 use apply::{ApplySet, Item};
 
-/// What goes beside what always does.
+/// The optional objects of a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Going {
-    /// CustomResourceDefinitions.
+    /// True if CustomResourceDefinitions are deleted.
     pub(super) definitions: bool,
-    /// The Namespace of the provider.
+    /// True if the Namespace of the provider is deleted.
     pub(super) namespace: bool,
 }
 
 impl Going {
-    /// The objects of a provider that go.
+    /// Returns the objects of a provider to delete.
     pub(super) fn of(self, set: &ApplySet, namespace: &str) -> ApplySet {
         let items = set.items.iter().filter(|item| self.takes(item, namespace));
         ApplySet { items: items.cloned().collect() }

@@ -8,11 +8,12 @@ use crate::{
     provider_set::{marks, options},
 };
 
-/// So many objects are named.
+/// The number of objects that a warning names.
 const NAMED: usize = 3;
 
-/// Tells of objects that stay without the controllers that look after them, such as clusters that still run. What
-/// cannot be asked stops nothing: nothing of it is to be deleted.
+/// Returns warnings about objects that lose their controllers, such as running clusters.
+///
+/// Errors of the server do not stop the deletion, because these objects are not deleted.
 pub(super) async fn objects_left_by(
     cluster: &ManagementCluster,
     chosen: &[InstalledProvider],

@@ -9,13 +9,16 @@ use provider::InstalledProvider;
 
 use crate::applied::{Applied, is_made_by_a_controller};
 
-/// More than so many objects are not looked at: one that is foreign is enough for a warning.
+/// The limit of objects that are read. A single foreign object is enough for a warning.
 const LOOKED_AT: usize = 50;
 const NAMED: usize = 3;
 
-/// Indices of those providers with whom their namespace goes: the last of each namespace that was applied and that no
-/// other provider needs. Of those that stay it is said why.
-/// Source: clusterctl v1.14 client/cluster/components.go (Delete) deletes a namespace with whoever is in it; differs.
+/// Returns the indices of the providers whose namespace is deleted with them.
+///
+/// These are the last providers of each namespace that was applied and that no other provider needs. A
+/// warning gives the reason for each namespace that stays.
+/// Source: clusterctl v1.14 client/cluster/components.go (Delete); differs: there, a namespace is deleted with any of
+/// its providers.
 pub(super) fn that_go(
     installed: &[InstalledProvider],
     chosen: &[InstalledProvider],
@@ -42,12 +45,11 @@ pub(super) fn that_go(
     going
 }
 
-/// The key of a Namespace.
 pub(super) fn key_of(namespace: &str) -> ObjectKey {
     ObjectKey { kind: "Namespace".to_owned(), name: namespace.to_owned(), ..ObjectKey::default() }
 }
 
-/// Tells of objects in a namespace that no provider brought and that go with it.
+/// Returns a warning about objects in a namespace that no provider brought and that are deleted with the namespace.
 pub(super) async fn foreign_objects_of(
     cluster: &ManagementCluster,
     installed: &InstalledProvider,
@@ -85,7 +87,7 @@ pub(super) async fn foreign_objects_of(
     Ok((!named.is_empty()).then_some(text))
 }
 
-/// Whether it is there because a namespace is, a certificate, or an upgrade.
+/// True if the object only exists because of a namespace, a certificate, an upgrade or a controller.
 fn comes_by_itself(object: &Object) -> bool {
     object.name() == "kube-root-ca.crt"
         || object.annotation("cert-manager.io/certificate-name").is_some()

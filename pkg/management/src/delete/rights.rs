@@ -8,18 +8,19 @@ use provider::InstalledProvider;
 use super::DeleteRequest;
 use crate::{LifecycleError, preflight::check_permissions};
 
-/// What a user must be allowed.
+/// The permissions that a deletion needs.
 struct Rights<'k> {
     kinds: &'k Kinds,
-    /// Each once.
+    /// Each permission once.
     wanted: BTreeSet<Permission>,
-    /// Where objects of each kind are: they are looked at in one list of one namespace, else of all.
+    /// The namespaces of the objects of each kind. Objects in one namespace are listed there, others across
+    /// all namespaces.
     looked_at: BTreeMap<GroupKind, BTreeSet<String>>,
 }
 
-/// Checks that the user may do everything that is planned, before anything of it is done.
+/// Checks the permissions for every planned request, before any deletion.
 /// # Errors
-/// `Problems` with every right that is missing.
+/// `Problems` with every missing permission.
 pub(super) async fn check_rights(
     cluster: &ManagementCluster,
     request: &DeleteRequest,
@@ -62,22 +63,22 @@ impl Rights<'_> {
         }));
     }
 
-    /// An object of a kind that is not served is gone already.
+    /// Requires the permission to delete an object. An object of an unserved kind is already gone.
     fn delete(&mut self, key: &ObjectKey) {
         let Some(kind) = self.kinds.preferred(&key.group_kind()) else { return };
-        // What a role in a namespace allows, it allows for the Namespace too.
+        // A role in a namespace also covers the Namespace itself.
         let within = if key.is("", "Namespace") { &key.name } else { &key.namespace };
         self.want(&["delete"], kind, within);
         self.looked_at.entry(key.group_kind()).or_default().insert(within.clone());
         if key.is("apiextensions.k8s.io", "CustomResourceDefinition")
             && let Some((plural, group)) = key.name.split_once('.')
         {
-            // It may only go when there are no objects of it.
+            // A definition is only deleted if it has no objects.
             self.want(&["list"], &served(group, "", "", plural, true), "");
         }
     }
 
-    /// The record and the entry of a provider, and the journal of upgrades, which goes with the core provider.
+    /// Requires permissions for the record and entry of a provider, and for the upgrade journal of the core provider.
     fn forget(&mut self, InstalledProvider { id, namespace, .. }: &InstalledProvider) {
         self.want(&["get"], &served("", "v1", "Namespace", "namespaces", false), namespace);
         self.want(&["create", "patch", "delete"], &config_map_kind(), namespace);
@@ -107,7 +108,7 @@ mod tests {
     };
     use apply::Item;
 
-    /// A kind, its plural, and whether it lives in namespaces.
+    /// The group, kind and plural of each kind, and true if it is namespaced.
     const KINDS: [(&str, &str, &str, bool); 4] = [
         ("", "Namespace", "namespaces", false),
         ("", "Service", "services", true),
@@ -149,7 +150,7 @@ mod tests {
         let of = |one: &InstalledProvider| going.of(&set(&one.namespace), &one.namespace);
         let all: Vec<_> = providers.iter().map(of).collect();
         let wanted = wanted(&request, providers, &all, &kinds);
-        // Every change takes those of the lease.
+        // Every change needs the permissions of the lease.
         let others = wanted.iter().filter(|permission| permission.resource != "leases");
         others.map(ToString::to_string).collect()
     }

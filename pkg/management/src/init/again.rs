@@ -1,4 +1,4 @@
-//! Providers that an `init` asks for and that are installed in that very version: left alone while they are whole.
+//! Providers that `init` requests and that are already installed in the same version. Complete ones are skipped.
 
 use std::collections::BTreeSet;
 
@@ -16,20 +16,20 @@ use crate::{
     status::status_of_one,
 };
 
-/// What is left to do for a provider that is installed.
+/// The remaining work for an installed provider.
 enum Left {
     Nothing,
-    /// Objects are missing, changed, unfinished or not ready: it is looked at again, written where that helps, and
-    /// waited for.
+    /// Objects are missing, changed, unfinished or not ready: the provider is planned, applied and waited for again.
     Something,
-    /// What was recorded last is of another version: an upgrade was begun.
+    /// The record has another version, because an upgrade began.
     Upgrade {
         recorded: String,
     },
 }
 
-/// Those providers of a request that are installed in this version and are not whole, with a word about those that
-/// an upgrade left half-way. What another tool installed keeps no record, and is left alone as that tool leaves it.
+/// Returns the requested providers that are installed in this version but incomplete.
+/// A warning names each provider that an upgrade left incomplete. Providers that other tools installed have
+/// no record and are skipped.
 pub(super) async fn not_whole(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
@@ -57,7 +57,7 @@ pub(super) async fn not_whole(
 async fn left_to_do(cluster: &ManagementCluster, installed: &InstalledProvider) -> Result<Left, ApiError> {
     let (id, namespace) = (&installed.id, &installed.namespace);
     let recorded = match recorded_set(cluster, id, namespace).await {
-        // A record that cannot be read is written anew.
+        // A record that cannot be read is rewritten.
         Err(ApiError::Answer { .. }) => return Ok(Left::Something),
         recorded => recorded?,
     };
@@ -74,7 +74,7 @@ async fn left_to_do(cluster: &ManagementCluster, installed: &InstalledProvider) 
     Ok(if is_whole { Left::Nothing } else { Left::Something })
 }
 
-/// Whether everything that was to be done was begun, and the server answered.
+/// True if every planned step began and the server answered.
 fn is_complete(set: &ApplySet) -> bool {
     let is_open = |phase| {
         matches!(phase, Phase::ScheduledForApplication | Phase::ScheduledForDeletion | Phase::Deleting)

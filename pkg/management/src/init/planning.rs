@@ -1,4 +1,4 @@
-//! What becomes of each object of each provider.
+//! Plans each object of each provider.
 
 use std::collections::BTreeMap;
 
@@ -21,32 +21,32 @@ use crate::{
     upgrade::{Keep, with_kept_fields},
 };
 
-/// Kinds of cert-manager that providers bring objects of.
+/// Kinds of cert-manager whose objects providers bring.
 const CERT_MANAGER_KINDS: [(&str, &str, bool); 3] = [
     ("Certificate", "certificates", true),
     ("ClusterIssuer", "clusterissuers", false),
     ("Issuer", "issuers", true),
 ];
 
-/// What decides how much is looked at.
+/// The circumstances that decide how many objects the plan reads.
 pub(super) struct Planning<'a> {
     pub(super) cluster: &'a ManagementCluster,
     pub(super) inventory: &'a ProviderInventory,
-    /// Nothing of Cluster API was ever there: what is written is new, or the write says so.
+    /// True if Cluster API was never installed. Then every object is new, or its write reports that it exists.
     pub(super) is_fresh: bool,
-    /// The user may do everything: what is new will not be refused for lack of a right.
+    /// True if the user may do everything. Then no write of a new object lacks a permission.
     pub(super) is_admin: bool,
     pub(super) thorough: bool,
 }
 
-/// A provider with its objects made ready.
+/// A provider with its desired objects.
 struct Ready<'q> {
     provider: &'q RenderedProvider,
     desired: DesiredSet,
 }
 
 impl Planning<'_> {
-    /// Plans all providers of the queue, in its order; what cannot be done of any of them joins the problems.
+    /// Plans all providers of the queue in order, and adds problems of any provider to `problems`.
     pub(super) async fn plan(
         &self,
         sources: &Sources<'_>,
@@ -68,8 +68,8 @@ impl Planning<'_> {
         Ok(plans)
     }
 
-    /// What the server serves, and what cert-manager will have brought by then.
-    /// Reading its manifest now keeps a release that cannot be read from stopping the run half-way.
+    /// Returns the served kinds and those that cert-manager will define.
+    /// Reads the manifest of cert-manager early, so that an unreadable release does not stop the run halfway.
     async fn kinds(
         &self,
         sources: &Sources<'_>,
@@ -128,7 +128,7 @@ impl Planning<'_> {
         }))
     }
 
-    /// On a fresh cluster nothing is looked at: what is new is written as new.
+    /// Reads the live objects. On a fresh cluster nothing is read unless every object is dry-run.
     async fn look(
         &self,
         engine: &Engine<'_>,
@@ -142,7 +142,7 @@ impl Planning<'_> {
         }
     }
 
-    /// What was applied before: of an installed provider as far as it can be told, else by a run that was cut off.
+    /// Returns the applied objects of an installed provider, or those of an interrupted run.
     async fn applied(
         &self,
         provider: &RenderedProvider,
@@ -159,8 +159,9 @@ impl Planning<'_> {
         Ok(recorded.map(|(set, _)| set).unwrap_or_default())
     }
 
-    /// What the server is asked about beforehand: changes of what is there, and what a user of few rights creates
-    /// outside of namespaces, where rules about privileges are no question of permissions alone.
+    /// True if the step is dry-run first. This covers changes of existing objects, and cluster-scoped objects
+    /// that a user without admin rights creates. The privilege escalation rules of RBAC cannot be checked as
+    /// permissions.
     fn is_tried(&self, step: &Step) -> bool {
         match step.action {
             StepAction::Update | StepAction::Adopt | StepAction::Recreate => true,
@@ -170,7 +171,8 @@ impl Planning<'_> {
     }
 }
 
-/// Makes the objects of all providers ready; each may use kinds that those before it define. Gives all kinds too.
+/// Prepares the objects of all providers. Each provider may use kinds that earlier providers define.
+/// Returns the known kinds too.
 fn make_ready<'q>(
     queue: &'q [RenderedProvider],
     mut kinds: Kinds,
@@ -191,19 +193,19 @@ fn make_ready<'q>(
     (all, kinds)
 }
 
-/// What is desired, with what users set on the Deployments that are there.
+/// Returns the desired objects with the fields that users set on live Deployments.
 fn with_kept(provider: &RenderedProvider, desired: DesiredSet, live: &Live, kinds: &Kinds) -> DesiredSet {
     let Some(objects) = with_kept_fields(&provider.objects, &desired, live, Keep::ALL) else {
         return desired;
     };
     let (marks, options) = (marks(&provider.id), options(&provider.namespace));
-    // What could be made ready before can be again: nothing but fields of Deployments was set.
+    // Preparation succeeded before and only fields of Deployments changed, so it succeeds again.
     let Ok(mut kept) = desire(objects, kinds, &marks, &options) else { return desired };
     settle_policies(&mut kept);
     kept
 }
 
-/// Objects that several providers bring: the second would take them from the first. A Namespace may be shared.
+/// Returns a problem for each object that several providers bring. Providers may share a Namespace.
 fn brought_twice(ready: &[Ready<'_>]) -> Vec<Problem> {
     let mut first: BTreeMap<&ObjectKey, &RenderedProvider> = BTreeMap::new();
     let mut problems = Vec::new();

@@ -1,4 +1,4 @@
-//! Which providers an `init` is about.
+//! Selects the providers that `init` installs.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use provider::InstalledProvider;
 use super::InitRequest;
 use crate::{RenderedProvider, sources::Wanted};
 
-/// What a first installation adds by itself, unless another provider of the type is named or the type is declined.
+/// The default providers of a first installation, unless the user names a provider of that type or declines the type.
 /// Source: clusterctl v1.14 client/init.go (addDefaultProviders).
 const DEFAULTS: [(ProviderType, &str); 3] = [
     (ProviderType::Core, "cluster-api"),
@@ -17,22 +17,24 @@ const DEFAULTS: [(ProviderType, &str); 3] = [
     (ProviderType::ControlPlane, "kubeadm"),
 ];
 
-/// What is to be rendered.
+/// The providers to render.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Selection {
-    /// By type; inside a type as they were named.
+    /// Sorted by type. Within a type, in the order that the user named them.
     pub(super) wanted: Vec<Wanted>,
-    /// What the user should know about it.
+    /// Warnings for the user.
     pub(super) warnings: Vec<String>,
 }
 
-/// Whether the cluster is installed for the first time: there is no core provider, or what was begun is not finished.
+/// True if there is no core provider, or if the first installation is unfinished.
 pub(super) fn is_first(inventory: &ProviderInventory) -> bool {
     inventory.unfinished.is_some() || inventory.names(ProviderType::Core).len() != 1
 }
 
-/// Chooses what is to be installed: what is named; of types nothing is named of, what an unfinished first installation
-/// began with, else on a first installation the default.
+/// Selects the providers to install: first the named ones.
+///
+/// For types without a named provider, an unfinished first installation selects its recorded providers.
+/// Otherwise a first installation selects the default.
 pub(super) fn select(inventory: &ProviderInventory, request: &InitRequest) -> Selection {
     let noted = inventory.unfinished.as_deref().unwrap_or_default();
     let wanted: Vec<Wanted> =
@@ -83,7 +85,7 @@ fn select_type(
     defaults.map(default).collect()
 }
 
-/// What the unfinished installation began with and is not chosen now.
+/// Returns warnings for providers of the unfinished installation that are not selected now.
 fn given_up(noted: &[InstalledProvider], wanted: &[Wanted]) -> Vec<String> {
     let left = noted.iter().filter(|noted| wanted.iter().all(|wanted| wanted.id != noted.id));
     let warning = |noted: &InstalledProvider| {
@@ -96,7 +98,8 @@ fn given_up(noted: &[InstalledProvider], wanted: &[Wanted]) -> Vec<String> {
     left.map(warning).collect()
 }
 
-/// A first installation by another tool that was cut off: it notes the core provider first, and never looks back.
+/// Returns a warning about an interrupted first installation by another tool. Such a tool records the core
+/// provider first and does not resume.
 fn cut_off(inventory: &ProviderInventory, wanted: &[Wanted], request: &InitRequest) -> Option<String> {
     if is_first(inventory) {
         return None;
@@ -126,8 +129,9 @@ fn cut_off(inventory: &ProviderInventory, wanted: &[Wanted], request: &InitReque
     ))
 }
 
-/// Takes out what is installed in that version and namespace already. What an unfinished installation began with stays,
-/// and what is not whole, so that it is looked at and waited for.
+/// Removes providers that are installed in that version and namespace.
+///
+/// Providers of an unfinished installation and incomplete providers stay, so that they are checked and waited for.
 /// Source: clusterctl v1.14 client/init.go (addToInstaller).
 pub(super) fn drop_installed(
     inventory: &ProviderInventory,
@@ -142,7 +146,7 @@ pub(super) fn drop_installed(
     rendered.into_iter().filter(stays).collect()
 }
 
-/// The inventory without what the queue is going to bring to its end: an entry of the same version and namespace.
+/// Returns the inventory without the entries that the queue completes: those with the same version and namespace.
 pub(super) fn without(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> ProviderInventory {
     let queued: Vec<InstalledProvider> = queue.iter().map(as_installed).collect();
     let mut rest = inventory.clone();
@@ -150,7 +154,7 @@ pub(super) fn without(inventory: &ProviderInventory, queue: &[RenderedProvider])
     rest
 }
 
-/// The entry a provider gets.
+/// Returns the inventory entry of a provider.
 pub(super) fn as_installed(provider: &RenderedProvider) -> InstalledProvider {
     InstalledProvider {
         id: provider.id.clone(),

@@ -38,7 +38,7 @@ fn request(providers: &[(ProviderId, &str)]) -> InitRequest {
     init_of(providers, WAIT)
 }
 
-/// Core and docker alone: enough to see an order.
+/// Requests core and docker only: enough to check the order.
 fn small_request(version: &str) -> InitRequest {
     small_init(version, WAIT)
 }
@@ -53,7 +53,7 @@ async fn run(
     init(cluster, &sources, request, &mut plan).await
 }
 
-/// What was written for good, as `patch deployments/name`.
+/// Returns the persistent writes as `patch deployments/name`.
 fn written(counter: &Counter) -> Vec<String> {
     let is_write = |request: &Request| {
         ["create", "update", "patch", "delete", "deletecollection"].contains(&&*request.verb)

@@ -1,4 +1,4 @@
-//! Plans as verbs print them: the types of `api::output`.
+//! Converts plans to the printed types of `api::output`.
 
 use api::output::{CertManagerReport, LifecycleReport, ProviderReport, StepAction, StepReport};
 use apply::{Change, PlannedSet, Step, Summary, object_name};
@@ -8,16 +8,16 @@ use super::{LifecyclePlan, ProviderPlan, Verb};
 /// The detail in which a report shows the change of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Diffs {
-    /// The action alone.
+    /// Only the action.
     Hidden,
-    /// Changes in the terms of the kind, and a short diff of everything else.
+    /// Changes in terms of the kind, and a short diff of everything else.
     Summary,
-    /// Changes in the terms of the kind, and a unified diff of the whole object.
+    /// Changes in terms of the kind, and a unified diff of the whole object.
     Full,
 }
 
 impl LifecyclePlan {
-    /// The plan as it is printed.
+    /// Returns the plan in its printed form.
     pub fn report(&self, diffs: Diffs) -> LifecycleReport {
         LifecycleReport {
             command: self.verb.command().to_owned(),
@@ -36,7 +36,7 @@ impl LifecyclePlan {
         }
     }
 
-    /// Everything the user should know.
+    /// Returns all warnings for the user.
     pub fn warnings(&self) -> Vec<String> {
         let ignored = self.ignored.iter().map(|problem| format!("ignored: {}", problem.text));
         self.warnings.iter().cloned().chain(ignored).collect()
@@ -74,7 +74,8 @@ fn report_step(step: &Step, objects: &PlannedSet, diffs: Diffs) -> StepReport {
     StepReport { changes, diff: (!diff.is_empty()).then_some(diff), ..report }
 }
 
-/// The object before and after: as the server said it would be, else the manifest. None where nothing changes.
+/// Returns the object before and after the step. `None` if nothing changes.
+/// The object after the step comes from the dry run of the server, or else from the manifest.
 fn change_of(step: &Step, objects: &PlannedSet) -> Option<Change> {
     let before = objects.live.present(&step.key).cloned();
     let after = match step.action {
@@ -90,7 +91,7 @@ fn change_of(step: &Step, objects: &PlannedSet) -> Option<Change> {
 }
 
 impl Verb {
-    /// The words it is called by.
+    /// Returns the words of the command.
     pub fn command(self) -> &'static str {
         match self {
             Self::Init => "init",

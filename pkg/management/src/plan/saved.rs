@@ -1,4 +1,4 @@
-//! Plans on their way into a file, and back: what a plan was made from is compared with what is there now.
+//! Saves plans to a file, and compares the state behind a saved plan with the current state.
 
 use std::{
     collections::BTreeMap,
@@ -20,13 +20,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::{LifecyclePlan, ProviderPlan};
 
-/// What servers write into an object by themselves, or write anew without anybody changing it.
+/// Fields that servers set themselves, or rewrite without a change by a user.
 const VOLATILE: [&str; 3] = ["managedFields", "resourceVersion", "generation"];
 
-/// The annotation in which kubectl keeps a whole object, values of Secrets included.
+/// The annotation in which kubectl keeps the whole object, values of Secrets included.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Something that is not as it was when a plan was saved.
+/// A difference between a saved plan and the current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// The plan is for another cluster.
@@ -38,53 +38,53 @@ pub enum Difference {
         /// The user of this run.
         now: String,
     },
-    /// Something else would be done about cert-manager.
+    /// The plan for cert-manager differs.
     CertManager {
-        /// What the plan says.
+        /// The plan in the file.
         saved: CertManagerPlan,
-        /// What would be done now.
+        /// The current plan.
         now: CertManagerPlan,
     },
-    /// A provider is planned in other versions, elsewhere, or only on one side.
+    /// A provider has other versions, another namespace, or only one of the plans contains it.
     Provider {
-        /// Its label.
+        /// The label of the provider.
         provider: String,
-        /// What the plan says; none when it does not have it.
+        /// The provider in the saved plan. `None` if the saved plan lacks it.
         saved: Option<String>,
-        /// What would be done now; none when nothing would.
+        /// The provider in the current plan. `None` if the provider does not change.
         now: Option<String>,
     },
-    /// An object is not as it was.
+    /// An object differs.
     Object {
-        /// Which one.
+        /// The key of the object.
         object: ObjectKey,
-        /// What about it.
+        /// The difference of the object.
         what: ObjectDifference,
     },
 }
 
-/// What about an object is not as it was.
+/// A difference of one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObjectDifference {
-    /// The plan has it, and nothing would be done with it now.
+    /// The saved plan changes the object, but the current plan does not.
     NoLongerPlanned,
-    /// The plan does not have it.
+    /// The saved plan lacks the object.
     Added,
-    /// It was changed on the cluster.
+    /// The object changed on the cluster.
     Changed,
-    /// It appeared on the cluster.
+    /// The object appeared on the cluster.
     Appeared,
-    /// It is gone from the cluster.
+    /// The object is gone from the cluster.
     Gone,
-    /// It was deleted and made anew.
+    /// The object was deleted and recreated.
     Replaced,
-    /// Its manifest is another.
+    /// The manifest of the object differs.
     Manifest,
-    /// Something else would be done with it.
+    /// The action on the object differs.
     Action {
-        /// What the plan says.
+        /// The action in the saved plan.
         saved: StepAction,
-        /// What would be done now.
+        /// The action in the current plan.
         now: StepAction,
     },
 }
@@ -121,36 +121,37 @@ impl fmt::Display for ObjectDifference {
     }
 }
 
-/// The system gives no random bytes for a salt.
+/// An error if the system provides no random bytes for a salt.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make a salt for the plan: the system gives no random bytes")]
 pub struct NoRandomBytes;
 
-/// The circumstances that a plan is made in.
+/// The cluster and the user of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanOrigin {
-    /// The uid of the Namespace `kube-system`, which tells the cluster from every other.
+    /// The uid of the Namespace `kube-system`, which identifies the cluster.
     pub cluster: String,
-    /// The name of the user, as the server knows the user; none if the server does not say.
+    /// The user name according to the server. `None` if the server does not report the name.
     pub user: Option<String>,
 }
 
-/// Asks the server which cluster it is of, and who asks.
+/// Reads the identity of the cluster and of the user from the server.
 pub async fn plan_origin(cluster: &ManagementCluster) -> Result<PlanOrigin, ApiError> {
     Ok(PlanOrigin { cluster: cluster.identity().await?.uid, user: cluster.server.user().await? })
 }
 
 impl LifecyclePlan {
-    /// The plan as it is saved, with a new salt. Holds digests, never content.
+    /// Returns the plan in its saved form with a new salt. The saved form contains digests, never content.
     /// # Errors
-    /// When the system gives no random bytes.
+    /// Fails if the system provides no random bytes.
     pub fn save(&self, request: SavedRequest, origin: PlanOrigin) -> Result<SavedPlan, NoRandomBytes> {
         let mut salt = [0; 32];
         SystemRandom::new().fill(&mut salt).map_err(|_| NoRandomBytes)?;
         Ok(self.with_salt(request, origin, Some(hex(&salt))))
     }
 
-    /// The plan as it would be saved now, with the salt of a saved plan, so that equal Secrets have equal digests.
+    /// Returns the current plan in its saved form with the salt of a saved plan, so that equal Secrets have
+    /// equal digests.
     pub fn save_like(&self, saved: &SavedPlan, request: SavedRequest, origin: PlanOrigin) -> SavedPlan {
         self.with_salt(request, origin, saved.salt.clone())
     }
@@ -220,7 +221,7 @@ fn digest_of_live(object: &Object, salt: Option<&str>) -> String {
     if is_secret(object) { digest_of_secret(fields, salt) } else { digest(&Value::Object(fields)) }
 }
 
-/// A plain digest of a short password would give it away to whoever tries all of them.
+/// Returns a keyed digest of a Secret, because brute force could recover a short password from a plain digest.
 fn digest_of_secret(fields: Map<String, Value>, salt: Option<&str>) -> String {
     match salt {
         Some(salt) => {
@@ -231,7 +232,7 @@ fn digest_of_secret(fields: Map<String, Value>, salt: Option<&str>) -> String {
     }
 }
 
-/// Mappings are sorted by key, so equal values have equal text.
+/// Returns the digest of a value. Mappings are sorted by key, so equal values have equal text.
 fn digest(value: &Value) -> String {
     hex(&Sha256::digest(value.to_string()))
 }
@@ -248,7 +249,7 @@ fn is_secret(object: &Object) -> bool {
     object.group().is_empty() && object.kind() == "Secret"
 }
 
-/// A Secret as plans without salt digest it.
+/// Returns a Secret in the form that plans without salt digest.
 fn without_values(mut shown: Map<String, Value>) -> Map<String, Value> {
     for field in ["data", "stringData"] {
         if let Some(Value::Object(values)) = shown.get_mut(field) {
@@ -264,9 +265,9 @@ fn without_values(mut shown: Map<String, Value>) -> Map<String, Value> {
     shown
 }
 
-/// Everything that is not as it was when a plan was saved; `now` is the same plan made again.
-/// Shape: cluster, user, cert-manager, providers in their order, then objects in the order of the saved plan, what was added
-/// last. Empty when the saved plan still holds.
+/// Returns every difference between a saved plan and the current one, `now`.
+/// Shape: cluster, user, cert-manager, providers in order, then objects in the order of the saved plan, added
+/// objects last. Empty if the saved plan is still valid.
 pub fn differences(saved: &SavedPlan, now: &SavedPlan) -> Vec<Difference> {
     if saved.cluster != now.cluster {
         return vec![Difference::Cluster];
@@ -290,7 +291,7 @@ pub fn differences(saved: &SavedPlan, now: &SavedPlan) -> Vec<Difference> {
     found
 }
 
-/// A provider may be installed in several namespaces.
+/// Finds a provider by label and namespace, because a provider may be installed in several namespaces.
 fn same<'p>(provider: &SavedProvider, plan: &'p SavedPlan) -> Option<&'p SavedProvider> {
     let is_same = |other: &&SavedProvider| {
         (&other.provider, &other.namespace) == (&provider.provider, &provider.namespace)
@@ -326,7 +327,7 @@ fn provider_differences(
     found.extend(added.map(|object| Difference::Object { object, what: ObjectDifference::Added }));
 }
 
-/// What is on the cluster comes first: it explains why something else would be done.
+/// Compares the state on the cluster first, because that explains a different action.
 fn object_difference(saved: &SavedObject, now: &SavedObject) -> Option<ObjectDifference> {
     match (&saved.observed, &now.observed) {
         (Observed::Present { uid: old, digest: before }, Observed::Present { uid: new, digest: after }) => {

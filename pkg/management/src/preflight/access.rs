@@ -1,4 +1,4 @@
-//! What the server must be and what the user must be allowed, asked before the first write.
+//! Checks the server version and the permissions of the user before the first write.
 
 use std::collections::BTreeSet;
 
@@ -11,24 +11,24 @@ use provider::config::Environment;
 use super::Problem;
 use crate::{RenderedProvider, Sources};
 
-/// The oldest Kubernetes a management cluster may run, and the oldest with managed topologies switched on.
+/// The oldest Kubernetes version of a management cluster, also with managed topologies enabled.
 /// Source: clusterctl v1.14 (MinimumKubernetesVersion, MinimumKubernetesVersionClusterTopology).
 const MINIMUM: (u64, u64) = (1, 20);
 const MINIMUM_WITH_TOPOLOGY: (u64, u64) = (1, 22);
-/// Switches managed topologies on.
+/// The variable that enables managed topologies.
 const TOPOLOGY: &str = "CLUSTER_TOPOLOGY";
 
-/// What is going to be done with the objects of a provider.
+/// The planned kind of access to the objects of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// They are written and watched.
+    /// Objects are written and watched.
     Install,
-    /// Some of them are deleted too.
+    /// Some objects are deleted too.
     Replace,
 }
 
 impl Need {
-    /// Server-side apply asks for `patch`, and for `create` when the object is new.
+    /// Returns the required verbs. Server-side apply needs `patch`, and `create` for a new object.
     fn verbs(self) -> &'static [&'static str] {
         match self {
             Self::Install => &["create", "patch", "get", "list", "watch"],
@@ -37,8 +37,9 @@ impl Need {
     }
 }
 
-/// Checks the version of Kubernetes and the rights to do what is needed with all objects of the queue and with those of
-/// cert-manager, in their namespaces. Gives whether the user may do everything.
+/// Checks the Kubernetes version and the permissions for all objects of the queue and of cert-manager, in
+/// their namespaces.
+/// Returns true if the user may do everything.
 pub(crate) async fn check_access(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
@@ -57,7 +58,7 @@ pub(crate) async fn check_access(
     Ok(is_admin)
 }
 
-/// Gives whether the user may do everything, and a problem for each permission that is missing.
+/// Returns true if the user may do everything, and a problem for each missing permission.
 pub(crate) async fn check_permissions(
     cluster: &ManagementCluster,
     wanted: &[Permission],
@@ -79,13 +80,14 @@ fn check_kubernetes(found: &str, environment: &Environment) -> Option<Problem> {
     )))
 }
 
-/// Source: Go 1.26 strconv (ParseBool), by which the peer reads it.
+/// Parses a boolean as clusterctl does.
+/// Source: Go 1.26 strconv (ParseBool).
 fn is_true(text: &str) -> bool {
     ["1", "t", "T", "true", "TRUE", "True"].contains(&text)
 }
 
-/// One permission for each verb, kind and namespace, each once.
-/// Kinds the server does not serve yet are left out: a kind the objects define themselves has no plural to ask about.
+/// Returns one permission for each verb, kind and namespace.
+/// Kinds that the server does not serve yet are left out, because their plural is unknown.
 fn permissions<'o>(objects: impl Iterator<Item = &'o Object>, need: Need, kinds: &Kinds) -> Vec<Permission> {
     let mut wanted = BTreeSet::new();
     for object in objects {
@@ -102,7 +104,7 @@ fn permissions<'o>(objects: impl Iterator<Item = &'o Object>, need: Need, kinds:
     wanted.into_iter().collect()
 }
 
-/// The authorizer has the last word when the object is written, so a user who knows better may go on.
+/// Returns an ignorable problem, because the authorizer decides when the object is written.
 fn denied(denied: &Denied) -> Problem {
     let Permission { verb, group, resource, namespace } = &denied.permission;
     let resource = if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };

@@ -1,6 +1,6 @@
-//! Plurals, as the names of definitions are checked against them.
+//! Plurals for the check of definition names.
 
-/// Words that have a plural of their own, alone and at the end of a longer one.
+/// Words with an irregular plural, alone or at the end of a longer word.
 const WORDS: &[(&str, &str)] = &[
     ("series", "series"),
     ("chassis", "chassis"),
@@ -42,7 +42,7 @@ const WORDS: &[(&str, &str)] = &[
     ("potato", "potatoes"),
 ];
 
-/// Endings in the order they are looked at. An ending that is a plural already stays.
+/// Endings in matching order. A word with a plural ending stays unchanged.
 const ENDINGS: &[(&str, &str)] = &[
     ("eaf", "eaves"),
     ("oaf", "oaves"),
@@ -84,9 +84,10 @@ const ENDINGS: &[(&str, &str)] = &[
     ("x", "xes"),
 ];
 
-/// The plural of a kind in lower case.
-/// Shape: the words above, then the endings, then what ends in `s` as it is, then an `s` more.
-/// Source: gobuffalo/flect 1.0, measured over kinds of providers; differs: words no kind ends in are left out.
+/// Returns the plural of a lower-case kind.
+/// Shape: `WORDS` match first, then `ENDINGS`. Other words that end in `s` stay unchanged, and the rest
+/// get an `s`.
+/// Source: gobuffalo/flect 1.0, measured over kinds of providers; differs: words that no kind ends in are left out.
 pub(super) fn plural(kind: &str) -> String {
     for (one, many) in WORDS.iter().chain(ENDINGS) {
         if kind.ends_with(many) {
@@ -103,7 +104,7 @@ pub(super) fn plural(kind: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Measured: what flect 1.0.3 gives.
+    /// Measured output of flect 1.0.3.
     const MEASURED: &str = "machine=machines cluster=clusters clusterclass=clusterclasses ippolicy=ippolicies \
         gateway=gateways ipaddress=ipaddresses status=statuses patch=patches mesh=meshes switch=switches \
         box=boxes index=indices matrix=matrices prefix=prefixes proxy=proxies key=keys series=series \

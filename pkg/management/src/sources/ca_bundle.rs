@@ -1,16 +1,16 @@
-//! CA bundles that cert-manager fills in.
+//! Removes CA bundles that cert-manager injects.
 
 use manifest::{Map, Object, Value};
 
 const INJECT_PREFIX: &str = "cert-manager.io/inject-";
 const INJECT_ANNOTATIONS: [&str; 3] = ["ca-from", "ca-from-secret", "apiserver-ca"];
 
-/// Takes `caBundle` away from where cert-manager's CA injector writes it, in objects that ask for that.
+/// Removes `caBundle` from objects that request CA injection from cert-manager.
 ///
-/// Manifests of providers carry a placeholder there. Applied by force it would overwrite the CA that was injected, and
-/// webhooks and conversions would fail until it is injected again.
-/// Shape: webhook configurations, APIServices and conversions of definitions; nothing else of an object changes.
-/// Source: cert-manager 1.21 (cainjector), where it injects.
+/// Manifests of providers contain a placeholder. A forced apply would overwrite the injected CA, and webhooks
+/// and conversions would fail until the next injection.
+/// Shape: webhook configurations, APIServices and conversions of definitions. Nothing else of an object changes.
+/// Source: the injection targets of cert-manager 1.21 (cainjector).
 pub(crate) fn leave_ca_bundles_alone(object: &mut Object) {
     let asks = |(key, _): (&str, &str)| {
         key.strip_prefix(INJECT_PREFIX).is_some_and(|what| INJECT_ANNOTATIONS.contains(&what))

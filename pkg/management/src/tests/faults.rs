@@ -1,4 +1,4 @@
-//! Trouble in the middle of things: at every request of a verb, and what the same verb makes of it afterwards.
+//! Tests of faults at every request of a command, and of the run that follows.
 
 use inventory::ManagementCluster;
 use support::{
@@ -26,26 +26,26 @@ use crate::{
 
 use lasting::{assert_same, state};
 
-/// Long, as time that is paused runs ahead of the clock.
+/// A long time limit, because paused time runs ahead of the clock.
 const WAIT: WaitFor = WaitFor { timeout: Some(Duration::from_hours(1)), must_be_ready: true };
 
-/// What is done to a cluster with core and docker.
+/// A run on a cluster with core and docker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
-    /// The first installation, at [`OLD`].
+    /// The first installation, in [`OLD`].
     Init,
-    /// To [`NEW`].
+    /// The upgrade to [`NEW`].
     Upgrade,
-    /// Back from it.
+    /// The rollback of the upgrade.
     RollBack,
-    /// Of everything, with definitions and namespaces.
+    /// The deletion of everything, with definitions and namespaces.
     Delete,
 }
 
 impl Work {
     const ALL: [Self; 4] = [Self::Init, Self::Upgrade, Self::RollBack, Self::Delete];
 
-    /// What is done before it.
+    /// Returns the runs that come before this one.
     fn before(self) -> &'static [Self] {
         match self {
             Self::Init => &[],
@@ -54,9 +54,9 @@ impl Work {
         }
     }
 
-    /// Plans it and carries it out, as the verb of this name does.
+    /// Plans and executes the run like the command of this name.
     /// # Errors
-    /// All that is told of it.
+    /// Returns the error with all its causes.
     async fn carry_out(self, cluster: &ManagementCluster, releases: &Releases) -> Result<(), String> {
         let told = |error| format!("{}\n{error:?}", api::with_causes(&error));
         self.try_on(cluster, &releases.sources()).await.map_err(told)
@@ -102,14 +102,15 @@ fn everything() -> DeleteRequest {
     }
 }
 
-/// The new docker drops one object, brings another, and its Deployment selects other Pods, so that it has to be made anew.
+/// Returns releases whose new docker drops one object, adds another, and changes the selector of its
+/// Deployment. The Deployment must therefore be recreated.
 fn releases() -> Releases {
     let new = components(&docker(), NEW);
     let new = new.replace("{provider: infrastructure-docker}", "{provider: docker, part: new}");
     Releases::small().with_changing_docker(&new)
 }
 
-/// A cluster on which everything was done that comes before a work, to be had as often as one likes.
+/// A saved cluster after all earlier runs, from which fixtures can be started repeatedly.
 struct Start {
     folder: TempDir,
     releases: Releases,
@@ -125,7 +126,7 @@ impl Start {
         start
     }
 
-    /// A cluster of its own.
+    /// Starts a fixture with a copy of the saved cluster.
     async fn again(&self) -> (Fixture, TempDir) {
         let folder = TempDir::new().unwrap();
         for entry in fs::read_dir(self.folder.path()).unwrap() {
@@ -140,7 +141,7 @@ impl Start {
         builder.options(|options| options.data_dir = Some(folder.to_owned())).start().await
     }
 
-    /// Does something with nothing in its way.
+    /// Executes a run without faults.
     async fn done(&self, work: Work, fixture: &Fixture) {
         let result = self.run(work, &Wire::new(fixture, |_| Fate::Answered)).await;
         result.unwrap_or_else(|told| panic!("{work:?}: {told}"));
@@ -151,7 +152,7 @@ impl Start {
         work.carry_out(&cluster_behind(wire).await, &self.releases).await
     }
 
-    /// What is there when nothing disturbs a work.
+    /// Returns the state after a run without faults.
     async fn undisturbed(&self, work: Work) -> lasting::State {
         let (fixture, _folder) = self.again().await;
         self.done(work, &fixture).await;

@@ -1,4 +1,4 @@
-//! How much the verbs ask of a server: a bound that grows with objects and providers, and with nothing else.
+//! Tests of the number of requests per command: the limit depends only on the number of objects and providers.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::{
 const PROVIDERS: usize = 4;
 const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
 
-/// Objects that a plan writes or removes.
+/// Returns the number of objects that a plan writes or deletes.
 fn touched(plan: &LifecyclePlan) -> usize {
     let steps = plan.providers.iter().flat_map(|provider| &provider.objects.plan.steps);
     steps.filter(|step| !matches!(step.action, StepAction::Keep | StepAction::Orphan)).count()
@@ -45,12 +45,12 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
     let mut plan = plan_init(&first, &sources, &request).await.unwrap();
     let objects = touched(&plan);
     init(&first, &sources, &request, &mut plan).await.unwrap();
-    // Beside its objects a provider has a record, written twice, and an entry.
+    // Besides its objects, a provider has a record, written twice, and an inventory entry.
     at_most(objects + 3 * PROVIDERS + 20, &counter.all());
 
     counter.restart();
     status(&cluster(&fixture).await).await.unwrap();
-    // A record and a namespace each, and a list a kind.
+    // A record and a namespace per provider, and a list per kind.
     at_most(2 * PROVIDERS + 15, &counter.all());
 
     counter.restart();
@@ -59,7 +59,7 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
     let mut plan = plan_upgrade(&second, &sources, &request).await.unwrap();
     let changed = touched(&plan);
     upgrade(&second, &sources, &request, &mut plan).await.unwrap();
-    // What changes is tried before; a provider has its record, its entry and its place in the journal.
+    // Each change is dry-run first. A provider has its record, its entry and its part of the journal.
     at_most(2 * changed + 8 * PROVIDERS + 30, &counter.all());
 
     counter.restart();
@@ -76,6 +76,6 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
     let mut plan = plan_delete(&third, &request).await.unwrap();
     let going = touched(&plan);
     delete_providers(&third, &request, &mut plan).await.unwrap();
-    // A record is read and deleted, an entry and a part of the journal are deleted; nothing is written.
+    // A record is read and deleted. An entry and a part of the journal are deleted. Nothing is written.
     at_most(going + 4 * PROVIDERS + 21, &counter.all());
 }

@@ -18,7 +18,7 @@ use crate::{
 
 const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
 
-/// A cluster with two providers, on which a move is in this phase.
+/// Returns a cluster with two providers and a move in this phase.
 async fn moving(phase: &str) -> Fixture {
     let fixture = Fixture::start().await;
     install(&fixture).await;

@@ -1,4 +1,4 @@
-//! Changing providers one after the other, in place.
+//! Upgrades providers one after the other, in place.
 
 use api::output::ProgressEvent;
 use inventory::ManagementCluster;
@@ -16,7 +16,7 @@ use crate::{
     upgrade::journal::upgrade_journal,
 };
 
-/// Carries an upgrade out, from the beginning or from where its journal says it is.
+/// Executes an upgrade from the start, or from the position in its journal.
 pub(crate) async fn carry_out_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
@@ -42,7 +42,7 @@ pub(crate) async fn carry_out_upgrade(
     Ok(late)
 }
 
-/// The journal of this upgrade: the one that is not finished, else a new one; none when there is nothing to do.
+/// Returns the journal of this upgrade: the unfinished one, or else a new one. `None` if nothing changes.
 async fn journal_for(
     cluster: &ManagementCluster,
     request: &UpgradeRequest,

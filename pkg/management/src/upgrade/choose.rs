@@ -1,4 +1,4 @@
-//! Which versions there are to go to, and whether they fit together. Pure.
+//! Selects compatible versions for an upgrade. Pure functions.
 
 use std::collections::BTreeSet;
 
@@ -11,55 +11,55 @@ use crate::{UpgradeItem, UpgradeRequest, UpgradeTarget, preflight::compatible_wi
 /// The next version of an installed provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextVersion {
-    /// This one.
+    /// A newer version is available.
     To(String),
-    /// It is the newest that works with this contract already.
+    /// The provider already has the newest version that works with this contract.
     UpToDate,
-    /// There is none, or it cannot be told.
+    /// There is no such version, or the versions cannot be read.
     None {
-        /// Why, as `no release of contract v1beta2`.
+        /// The reason, such as `no release of contract v1beta2`.
         why: String,
     },
 }
 
-/// An installed provider and what its repository has.
+/// An installed provider and the releases in its repository.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) installed: InstalledProvider,
-    /// What there is; else why it cannot be told.
+    /// The releases, or the reason why they cannot be read.
     pub(crate) releases: Result<Releases, String>,
 }
 
 /// The releases of an installed provider.
 #[derive(Clone, Debug)]
 pub(crate) struct Releases {
-    /// The version that is installed.
+    /// The installed version.
     pub(crate) current: Version,
-    /// All versions.
     pub(crate) versions: Vec<Version>,
-    /// The metadata that was read; for a release series the first that lists it counts.
+    /// The metadata read so far. The first metadata that lists a release series defines its contract.
     pub(crate) metadata: Vec<Metadata>,
-    /// What the user should know about them.
+    /// Warnings for the user.
     pub(crate) notes: Vec<String>,
 }
 
-/// What an upgrade changes.
+/// The changes of an upgrade.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// Providers with the versions they go to, in the order they are worked on.
+    /// Providers with their new versions, in execution order.
     pub(crate) items: Vec<(InstalledProvider, String)>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Rows of one contract.
+/// The rows of one contract.
 pub(crate) type ContractOutlook = (Contract, Vec<(InstalledProvider, NextVersion)>);
 
-/// So many minor versions of Cluster API may be gone over at once.
-/// Source: clusterctl v1.14 client/cluster/upgrader.go (skip rule); differs: there, versions before 1.10 are not looked at.
+/// The maximum number of minor versions of Cluster API that one upgrade may advance.
+/// Source: clusterctl v1.14 client/cluster/upgrader.go (skip rule); differs: there, versions before 1.10 are
+/// not checked.
 const MAX_MINORS: u64 = 3;
 
-/// Whether a provider of one contract works beside a core provider of another.
+/// True if a provider of one contract works with a core provider of another contract.
 fn works_with(contract: &Contract, core: &Contract) -> bool {
     compatible_with(core).contains(&contract.as_str())
 }
@@ -73,13 +73,13 @@ fn name_in(installed: &InstalledProvider) -> String {
 }
 
 impl Releases {
-    /// The contract of a version's release series.
+    /// Returns the contract of the release series of a version.
     pub(crate) fn contract_of(&self, version: &Version) -> Option<&Contract> {
         self.metadata.iter().find_map(|metadata| metadata.series_of(version)).map(|series| &series.contract)
     }
 
-    /// The highest release above the installed one that works with a contract. Pre-releases are passed over, and so are
-    /// releases of a series that no metadata lists.
+    /// Returns the highest release above the installed one that works with a contract.
+    /// Skips pre-releases and releases of series that no metadata lists.
     fn next(&self, contract: &Contract) -> Option<&Version> {
         let fits = |version: &&Version| {
             !version.is_prerelease()
@@ -102,7 +102,7 @@ impl Releases {
         }
     }
 
-    /// The contracts of the release series from the installed version on.
+    /// Returns the contracts of the release series from the installed version on.
     fn contracts_ahead(&self) -> BTreeSet<Contract> {
         let current = (self.current.semver().major, self.current.semver().minor);
         let lists_current = |metadata: &&Metadata| metadata.series_of(&self.current).is_some();
@@ -116,7 +116,7 @@ impl Releases {
     }
 }
 
-/// Checks that every provider is installed once, and one core provider among them.
+/// Checks that every provider is installed once, and that there is one core provider.
 /// Source: clusterctl v1.14 client/cluster/inventory.go (CheckSingleProviderInstance).
 pub(crate) fn check_instances(inventory: &ProviderInventory) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -136,10 +136,10 @@ pub(crate) fn check_instances(inventory: &ProviderInventory) -> Vec<Problem> {
     problems
 }
 
-/// For every contract that can be gone to, in their order: each provider by type, name and namespace with its next version
-/// or the reason why there is none.
-/// Source: clusterctl v1.14 client/cluster/upgrader.go (Plan); differs: there, one provider that
-/// cannot be read stops everything, and a contract without a next version for each provider is left out.
+/// Returns the available upgrades for each contract, in contract order. Providers are sorted by type, name
+/// and namespace.
+/// Source: clusterctl v1.14 client/cluster/upgrader.go (Plan); differs: there, one unreadable provider stops
+/// the plan. There, a contract is left out unless each provider has a next version.
 pub(crate) fn outlook(candidates: &[Candidate]) -> Vec<ContractOutlook> {
     let mut rows: Vec<&Candidate> = candidates.iter().collect();
     rows.sort_by_key(|row| {
@@ -159,7 +159,7 @@ pub(crate) fn outlook(candidates: &[Candidate]) -> Vec<ContractOutlook> {
         .collect()
 }
 
-/// Where the core provider can go; when it cannot be asked, what this binary works with.
+/// Returns the contracts that the core provider can upgrade to. If its releases are unknown, the current contract.
 fn contracts_ahead(candidates: &[Candidate]) -> BTreeSet<Contract> {
     let ahead =
         core_of(candidates).and_then(|core| core.releases.as_ref().ok()).map(Releases::contracts_ahead);
@@ -172,10 +172,10 @@ fn core_of(candidates: &[Candidate]) -> Option<&Candidate> {
     candidates.iter().find(|candidate| candidate.installed.id.provider_type == ProviderType::Core)
 }
 
-/// Decides which provider goes where.
+/// Selects the new version of each provider.
 /// Source: clusterctl v1.14 client/cluster/upgrader.go (ApplyPlan, ApplyCustomPlan).
 /// # Errors
-/// Everything that stands in the way.
+/// Returns all problems.
 pub(crate) fn choose(candidates: &[Candidate], request: &UpgradeRequest) -> Result<Choice, Vec<Problem>> {
     let mut choosing = Choosing { candidates, problems: Vec::new(), choice: Choice::default() };
     match &request.target {
@@ -205,7 +205,7 @@ impl<'a> Choosing<'a> {
         self.problems.push(problem(text, hint));
     }
 
-    /// The providers whose releases are known; for the others the reason is a problem, as nobody can tell whether they fit.
+    /// Returns the providers with known releases. The others are problems, because their compatibility is unknown.
     fn known(&mut self) -> Vec<(&'a InstalledProvider, &'a Releases)> {
         let mut known = Vec::new();
         for candidate in self.candidates {
@@ -243,7 +243,7 @@ impl<'a> Choosing<'a> {
             self.place(item, &mut targets);
         }
         let core = targets.iter().find(|(installed, ..)| installed.id.provider_type == ProviderType::Core);
-        // Without it the reason is a problem already.
+        // A missing core provider is already a problem.
         if let Some((core, releases, target)) = core {
             let version = target.as_ref().unwrap_or(&releases.current);
             match releases.contract_of(version) {
@@ -265,7 +265,7 @@ impl<'a> Choosing<'a> {
         self.choice.items.extend(chosen);
     }
 
-    /// Finds the provider an item is about, and gives it its version.
+    /// Finds the provider of an item and sets its target version.
     fn place(
         &mut self,
         item: &UpgradeItem,
@@ -286,15 +286,15 @@ impl<'a> Choosing<'a> {
             Ok(version) => version,
             Err(error) => return self.refuse(format!("`{}`: {error}", item.provider), None),
         };
-        // Whose releases cannot be told is not among the targets; that is a problem already.
+        // A provider with unknown releases is not among the targets, and is already a problem.
         let Some((_, _, target)) = targets.iter_mut().find(|(installed, ..)| is(installed)) else { return };
         if target.replace(version).is_some() {
             self.refuse(format!("`{}` is named twice", item.provider), None);
         }
     }
 
-    /// Checks a provider, to be upgraded or not, against the contract of the core provider. That of the core provider itself
-    /// is looked at before.
+    /// Checks the contract of a provider, upgraded or not, against the core provider. The core provider is
+    /// checked earlier.
     fn check_contract(
         &mut self,
         installed: &InstalledProvider,
@@ -320,7 +320,7 @@ impl<'a> Choosing<'a> {
         self.refuse(text, hint);
     }
 
-    /// Checks how far each provider goes, and in which direction.
+    /// Checks the direction and the number of skipped versions for each provider.
     fn check_steps(&mut self, request: &UpgradeRequest) {
         for (installed, to) in self.choice.items.clone() {
             let (Ok(from), Ok(target)) = (Version::parse(&installed.version), Version::parse(&to)) else {
@@ -345,7 +345,7 @@ impl<'a> Choosing<'a> {
     }
 }
 
-/// Whether a provider of Cluster API's own repository goes over too many minor versions.
+/// True if a provider from the Cluster API repository advances too many minor versions.
 fn skips(installed: &InstalledProvider, from: &Version, to: &Version) -> bool {
     let is_ours = match installed.id.provider_type {
         ProviderType::Core => true,

@@ -1,4 +1,4 @@
-//! Definitions of kinds: which versions a change would lose, and which definitions stay because they are used.
+//! CustomResourceDefinitions: detects versions that a change would lose, and keeps definitions that are in use.
 
 use api::ProviderId;
 use apply::{ApiError, ApplySet, DesiredSet, Item};
@@ -7,13 +7,13 @@ use manifest::{Object, Value};
 
 use crate::provider_set::{marks, options};
 
-/// Whether an object is the definition of a kind.
 pub(crate) fn is_definition(object: &Object) -> bool {
     object.group() == "apiextensions.k8s.io" && object.kind() == "CustomResourceDefinition"
 }
 
-/// Versions in which objects are stored, by the live definition, and that are no longer served by the next one: it lacks them,
-/// or has switched off what was on.
+/// Returns the stored versions of the live definition that the next definition no longer serves.
+///
+/// A version is lost if the next definition lacks it or stops serving it.
 pub(crate) fn versions_lost(live: &Object, next: &Object) -> Vec<String> {
     let is_lost = |version: &&str| match is_served(next, version) {
         None => true,
@@ -22,26 +22,27 @@ pub(crate) fn versions_lost(live: &Object, next: &Object) -> Vec<String> {
     stored(live).filter(is_lost).map(str::to_owned).collect()
 }
 
-/// Versions in which objects are stored, by the live definition, and that another one does not have at all.
+/// Returns the stored versions of the live definition that another definition lacks.
 pub(crate) fn versions_missing(live: &Object, other: &Object) -> Vec<String> {
     stored(live).filter(|version| is_served(other, version).is_none()).map(str::to_owned).collect()
 }
 
-/// Versions in which objects may be stored.
+/// Returns the versions in which objects may be stored.
 pub(crate) fn stored(definition: &Object) -> impl Iterator<Item = &str> {
     let stored = definition.get(&["status", "storedVersions"]).and_then(Value::as_array);
     stored.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Whether a version is served; none when the definition does not have it.
+/// True if a version is served. `None` if the definition lacks the version.
 pub(crate) fn is_served(definition: &Object, version: &str) -> Option<bool> {
     let versions = definition.get(&["spec", "versions"]).and_then(Value::as_array)?;
     let found = versions.iter().find(|found| found.get("name").and_then(Value::as_str) == Some(version))?;
     Some(found.get("served").and_then(Value::as_bool).unwrap_or_default())
 }
 
-/// Takes what must stay out of a set, before what is no longer desired is deleted: definitions with objects of their
-/// kinds, and namespaces. Gives a word about each definition.
+/// Removes objects that must stay from a set, before undesired objects are deleted: definitions in use, and
+/// namespaces.
+/// Returns a warning for each definition.
 pub(crate) async fn keep_used(
     cluster: &ManagementCluster,
     set: &mut ApplySet,
@@ -67,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    /// `v1 v2- | v1 v2`: versions, with `-` where they are not served, and what is stored.
+    /// Parses `v1 v2- | v1 v2`: versions, with `-` if not served, then stored versions.
     fn definition(text: &str) -> Object {
         let (versions, stored) = text.split_once('|').unwrap();
         let version = |text: &str| match text.strip_suffix('-') {

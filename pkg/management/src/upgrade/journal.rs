@@ -1,12 +1,13 @@
-//! The journal of an upgrade: what it is to do, how far it is, and the manifests of before. Kept as Secrets in the namespace
-//! of the core provider, as manifests may hold credentials.
+//! The journal of an upgrade: its options, its progress, and the manifests before the upgrade.
+//!
+//! The journal is stored as Secrets in the namespace of the core provider, because manifests may contain credentials.
 //!
 //! ```text
-//! capstan-upgrade                          what was asked for, versions, how far it is ─┐ names and digests
-//! capstan-upgrade-<provider label>.<t>.<i> part i of the manifests, begun at t  ◄──────┘
+//! capstan-upgrade                          request, versions, progress ─────────────────┐ names and digests
+//! capstan-upgrade-<provider label>.<t>.<i> part i of the manifests, started at t ◄──────┘
 //! ```
 //!
-//! The first is written last: without it there is no journal, and what lies about is cleared away by the next upgrade.
+//! `capstan-upgrade` is written last: without it there is no journal, and the next upgrade deletes leftover parts.
 
 mod index;
 mod manifests;
@@ -29,17 +30,16 @@ pub(crate) use index::{Entry, Index, Phase};
 pub use index::{JournalState, UpgradeError};
 pub(crate) use manifests::to_restore;
 
-/// The journal on the cluster.
 pub(crate) struct Journal {
     cluster: ManagementCluster,
     namespace: String,
-    /// What it says, as it was read or written last.
+    /// The content that was last read or written.
     pub(crate) index: Index,
-    /// The revision that was read or written last; none while it is new.
+    /// The revision that was last read or written. `None` for a new journal.
     revision: Option<Revision>,
 }
 
-/// A provider and its objects of before, for a new journal.
+/// A provider and its objects before the upgrade, for a new journal.
 pub(crate) struct Before<'a> {
     pub(crate) installed: InstalledProvider,
     pub(crate) to: String,
@@ -51,14 +51,14 @@ const NAME: &str = "capstan-upgrade";
 const INDEX_KEY: &str = "journal";
 const PART_KEY: &str = "manifests";
 
-/// The label of all its Secrets, with its value. Not that of a provider: other tools would delete them along with it.
+/// The label of all journal Secrets. A provider label would let other tools delete them with the provider.
 const LABEL: (&str, &str) = ("journal", "upgrade");
 
 fn selector() -> String {
     format!("{PREFIX}/{}={}", LABEL.0, LABEL.1)
 }
 
-/// The journal of the last upgrade, finished or not. One request.
+/// Returns the journal of the last upgrade, finished or not. Sends one request.
 pub(crate) async fn upgrade_journal(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
@@ -71,7 +71,7 @@ pub(crate) async fn upgrade_journal(
     Ok(Some(Journal { cluster: cluster.clone(), namespace, index, revision }))
 }
 
-/// The same, when there is something to go on with.
+/// Returns the journal if the upgrade is unfinished.
 pub(crate) async fn unfinished_upgrade(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
@@ -79,7 +79,7 @@ pub(crate) async fn unfinished_upgrade(
     Ok(upgrade_journal(cluster, inventory).await?.filter(Journal::is_unfinished))
 }
 
-/// Deletes manifests without an index: a run that was cut off as it began, or as it ended, leaves them behind.
+/// Deletes manifests without an index, which runs leave if they are interrupted at the start or at the end.
 pub(crate) async fn clear_remains_of_journal(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
@@ -90,7 +90,7 @@ pub(crate) async fn clear_remains_of_journal(
     }
 }
 
-/// Deletes manifests but for those of these names.
+/// Deletes manifests except those with the given names.
 async fn delete_journal_parts(
     cluster: &ManagementCluster,
     namespace: &str,
@@ -112,20 +112,21 @@ async fn delete_journal_parts(
     Ok(())
 }
 
-/// Beside the core provider.
+/// Returns the namespace of the core provider.
 fn namespace_of(inventory: &ProviderInventory) -> Option<String> {
     let is_core = |installed: &&InstalledProvider| installed.id.provider_type == api::ProviderType::Core;
     inventory.providers.iter().find(is_core).map(|core| core.namespace.clone())
 }
 
 impl Journal {
-    /// Whether there is something to go on with.
+    /// True if the upgrade can be resumed.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.index.phase != Phase::Finished
     }
 
-    /// Writes a journal and reads back what it keeps, before the first change of anything else. One that is there must be
-    /// finished; it is replaced in one write, so that the way back from the last upgrade stays open until then.
+    /// Writes a journal and reads the manifests back before any other change.
+    /// An existing journal must be finished. One write replaces the existing journal, so the last upgrade can
+    /// be rolled back until then.
     pub(crate) async fn begin(
         cluster: &ManagementCluster,
         inventory: &ProviderInventory,
@@ -172,9 +173,9 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Writes what the index says now.
+    /// Writes the current index.
     /// # Errors
-    /// A conflict when another run has written or deleted it meanwhile.
+    /// A conflict if another run changed or deleted the journal.
     pub(crate) async fn save(&mut self) -> Result<(), ApiError> {
         let kind = secret_kind();
         let text =
@@ -187,7 +188,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes that a provider is where the phase leads to: at its new version, or back at the one of before.
+    /// Records that a provider reached the version of the phase: the new version, or the previous one.
     pub(crate) async fn arrived(&mut self, provider: &ProviderId) -> Result<(), ApiError> {
         let done = self.index.phase != Phase::RollingBack;
         let Some(entry) = self.index.providers.iter_mut().find(|entry| entry.provider == *provider) else {
@@ -200,7 +201,7 @@ impl Journal {
         self.save().await
     }
 
-    /// Notes where the upgrade stands.
+    /// Records the phase of the upgrade.
     pub(crate) async fn enter(&mut self, phase: Phase) -> Result<(), ApiError> {
         if self.index.phase == phase {
             return Ok(());
@@ -209,9 +210,9 @@ impl Journal {
         self.save().await
     }
 
-    /// The objects of before, provider by provider in the order of the index. One request.
+    /// Returns the previous objects of each provider, in index order. Sends one request.
     /// # Errors
-    /// `Journal` when something is missing or not what was written.
+    /// `Journal` if a part is missing or differs from the written content.
     pub(crate) async fn manifests(&self) -> Result<Vec<Vec<Object>>, LifecycleError> {
         let list = List { namespace: Some(self.namespace.clone()), labels: selector(), ..List::default() };
         let secrets = self.cluster.server.list(&secret_kind(), &list).await?;
@@ -234,7 +235,7 @@ impl Journal {
         Ok(self.index.providers.iter().map(provider).collect::<Result<_, _>>()?)
     }
 
-    /// Deletes it, the index first.
+    /// Deletes the journal, the index first.
     pub(crate) async fn forget(&self) -> Result<(), ApiError> {
         let kind = secret_kind();
         self.cluster.server.delete(&kind, &self.namespace, NAME, self.revision.as_ref()).await?;

@@ -1,19 +1,19 @@
-//! What users set on the Deployments of providers, and is kept through an upgrade. Pure.
+//! Keeps fields that users set on the Deployments of providers during an upgrade. Pure functions.
 
 use inventory::PREFIX;
 use manifest::{Map, Object, Value};
 
-/// What is kept.
+/// The fields to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Keep {
-    /// The number of replicas.
+    /// True to keep the number of replicas.
     pub(crate) replicas: bool,
-    /// Where pods run.
+    /// True to keep the placement of pods.
     pub(crate) placement: bool,
 }
 
 impl Keep {
-    /// Whatever users can set.
+    /// All fields that users can set.
     pub(crate) const ALL: Self = Self { replicas: true, placement: true };
 }
 
@@ -22,14 +22,14 @@ const POD: &[&str] = &["spec", "template", "spec"];
 const PLACEMENT: [&str; 5] =
     ["affinity", "nodeSelector", "priorityClassName", "tolerations", "topologySpreadConstraints"];
 
-/// Who installs providers; what they wrote no user set.
+/// Field managers that install providers. Fields of these managers do not come from users.
 const INSTALLERS: [&str; 2] = ["capstan", "clusterctl"];
 
-/// Copies what a user set on a live Deployment into its new manifest; says whether there was anything.
+/// Copies the fields that a user set on a live Deployment into the new manifest. Returns true if there were any.
 ///
-/// A field is a user's when another manager than the installer wrote it. As a forced write makes it the installer's, the
-/// annotation `capstan.dev/kept` remembers it for the next time. Nobody's wish to have no replica at all is kept: that is how
-/// an upgrade of another tool leaves a Deployment behind when it fails.
+/// A field belongs to a user if a manager other than the installer wrote the field. A forced write makes the
+/// installer the manager, so the annotation `capstan.dev/kept` lists such fields for the next upgrade. Zero
+/// replicas are never kept, because a failed upgrade by another tool leaves a Deployment that way.
 pub(crate) fn keep_user_fields(next: &mut Object, live: &Object, keep: Keep) -> bool {
     if !(live.group() == "apps" && live.kind() == "Deployment") {
         return false;
@@ -51,7 +51,7 @@ pub(crate) fn keep_user_fields(next: &mut Object, live: &Object, keep: Keep) -> 
     !kept.is_empty()
 }
 
-/// The fields in question, each with its name and its path.
+/// Returns the name and the path of each field to keep.
 fn fields(keep: Keep) -> Vec<(&'static str, Vec<&'static str>)> {
     let replicas = keep.replicas.then(|| ("replicas", REPLICAS.to_vec()));
     let placement =
@@ -65,7 +65,7 @@ fn is_of_user(live: &Object, path: &[&str]) -> bool {
     entries.filter_map(|entry| entry.get("fieldsV1")).any(|fields| owned(fields, path).is_some())
 }
 
-/// Whoever wrote the images of the containers brought the whole manifest.
+/// True if the manager installs providers. A manager of container images applied the whole manifest.
 fn is_of_installer(entry: &Value) -> bool {
     let manager = entry.get("manager").and_then(Value::as_str).unwrap_or_default();
     if INSTALLERS.contains(&manager) {
@@ -83,13 +83,13 @@ fn owned<'f>(fields: &'f Value, path: &[&str]) -> Option<&'f Value> {
     path.iter().try_fold(fields, |fields, field| fields.get(format!("f:{field}")))
 }
 
-/// Puts a value where the manifest may have nothing yet.
+/// Sets a value and creates missing parents.
 fn set(object: &mut Object, path: &[&str], value: Value) {
     let Some((last, parents)) = path.split_last() else { return };
     let mut at = object.as_map_mut();
     for parent in parents {
         let inner = at.entry(*parent).or_insert_with(|| Value::Object(Map::new()));
-        // A manifest with something else there is refused by the server, in its own words.
+        // The server rejects a manifest with another type here, with its own message.
         let Value::Object(inner) = inner else { return };
         at = inner;
     }

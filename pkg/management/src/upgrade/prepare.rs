@@ -1,4 +1,4 @@
-//! Making one provider ready to be changed: everything that can be found out without a change.
+//! Plans the change of one provider with all checks that need no write.
 
 use api::ProviderId;
 use apply::{
@@ -22,7 +22,7 @@ use crate::{
     upgrade::definitions::keep_used,
 };
 
-/// A provider and what it is to become.
+/// A provider and its planned state.
 #[derive(Debug)]
 pub(crate) struct Next {
     pub(crate) installed: InstalledProvider,
@@ -31,21 +31,21 @@ pub(crate) struct Next {
     pub(crate) objects: Vec<Object>,
 }
 
-/// What is found out about it.
+/// The checks of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// What is known to be there; nothing is tried.
+    /// Reads only known objects and dry-runs nothing.
     Plain,
-    /// Everything is tried as a dry run, and nothing may be lost.
+    /// Dry-runs everything and rejects lost versions.
     Tried {
-        /// What is kept of what users set.
+        /// The user fields to keep.
         keep: Keep,
-        /// What is looked for by name.
+        /// The objects to read by name.
         by_name: ByName,
     },
 }
 
-/// What was found, with a word about what may surprise.
+/// The plan of a provider and its warnings.
 pub(crate) type Prepared = (ProviderPlan, Vec<String>);
 
 fn problem(id: &ProviderId, text: &str, hint: Option<String>) -> Problem {
@@ -57,9 +57,9 @@ fn problems(id: &ProviderId, texts: impl IntoIterator<Item = String>) -> Lifecyc
     LifecycleError::Problems(Problems { problems })
 }
 
-/// Plans providers, in their order. Writes nothing.
+/// Plans providers in the given order. Writes nothing.
 /// # Errors
-/// `Problems` with everything that stands in the way of any of them, what can be applied nowhere first.
+/// `Problems` with all problems of all providers. Objects that can never be applied come first.
 pub(crate) async fn prepare(
     cluster: &ManagementCluster,
     nexts: Vec<Next>,
@@ -68,7 +68,7 @@ pub(crate) async fn prepare(
     let installed: Vec<_> = nexts.iter().map(|next| next.installed.clone()).collect();
     let sets = applied_for(cluster, &installed).await?;
     let mut kinds = Kinds::clone(&*cluster.server.kinds().await?);
-    // A provider may bring objects of kinds that another one defines.
+    // A provider may bring objects of kinds that another provider defines.
     nexts.iter().flat_map(|next| &next.objects).flat_map(defined_kinds).for_each(|kind| kinds.add(kind));
     let desired = all_or_problems(nexts.iter().map(|next| next.desire(next.objects.clone(), &kinds)))?;
     let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
@@ -123,7 +123,7 @@ async fn prepare_one(
     Ok((plan, warnings))
 }
 
-/// Gives all results, or everything that stands in the way of any of them.
+/// Returns all results, or all problems.
 fn all_or_problems<T>(
     results: impl IntoIterator<Item = Result<T, LifecycleError>>,
 ) -> Result<Vec<T>, LifecycleError> {
@@ -157,8 +157,8 @@ impl Look {
     }
 }
 
-/// The objects with what users set on the live ones; none when nobody set anything. Objects and what is desired are in the
-/// same order, one to one.
+/// Returns the objects with the fields that users set on live ones. `None` if no user set a field.
+/// `objects` and `desired` have the same order and length.
 pub(crate) fn with_kept_fields(
     objects: &[Object],
     desired: &DesiredSet,
@@ -175,7 +175,7 @@ pub(crate) fn with_kept_fields(
     is_changed.then_some(objects)
 }
 
-/// Finds versions that would be lost, and lets the server judge all objects.
+/// Detects versions that would be lost, and dry-runs all objects.
 async fn try_out(
     engine: &Engine<'_>,
     id: &ProviderId,
@@ -212,7 +212,7 @@ fn lost_versions(id: &ProviderId, desired: &DesiredSet, live: &Live) -> Vec<Prob
     found
 }
 
-/// The live objects of a set, as they are before a change.
+/// Returns the live objects of a set before a change.
 pub(crate) fn live_objects<'a>(set: &'a ApplySet, live: &'a Live) -> impl Iterator<Item = &'a Object> {
     set.items.iter().filter_map(|item| live.present(&item.key))
 }

@@ -1,4 +1,4 @@
-//! Asking repositories what there is to go to.
+//! Reads available versions from repositories.
 
 use api::{Metadata, Version, VersionOrLatest};
 use futures::{StreamExt, stream};
@@ -7,11 +7,12 @@ use provider::{InstalledProvider, ProviderReleases, ReleaseError, read_metadata}
 use super::choose::{Candidate, Releases};
 use crate::{Sources, UpgradeTarget};
 
-/// So many repositories are asked side by side.
+/// The limit of repositories that are read concurrently.
 const MAX_REPOSITORIES: usize = 8;
 
-/// Asks the repositories of all installed providers; the result is in their order. What cannot be told of one provider is
-/// part of its candidate. `target` names versions whose contract must be told too.
+/// Reads the releases of all installed providers, in the given order. Problems of one provider are part of
+/// its candidate.
+/// `target` names versions whose contract must be read too.
 pub(crate) async fn look_up(
     sources: &Sources<'_>,
     installed: &[InstalledProvider],
@@ -42,7 +43,7 @@ async fn releases(
     Ok(releases)
 }
 
-/// The versions a repository lists; where it cannot list any, the one its url names.
+/// Returns the versions of a repository. If the repository cannot list versions, returns the version in its URL.
 async fn versions(releases: &ProviderReleases) -> Result<Vec<Version>, repository::Error> {
     match releases.versions().await {
         Err(error @ repository::Error::CannotList { .. }) => match releases.repository().default_version() {
@@ -53,9 +54,10 @@ async fn versions(releases: &ProviderReleases) -> Result<Vec<Version>, repositor
     }
 }
 
-/// Reads metadata until the series of every wanted version is known: that of the newest release, then of the newest
-/// pre-release, then of the version itself.
-/// Source: clusterctl v1.14 client/cluster/upgrader_info.go; differs: there, that of the newest pre-release is all there is.
+/// Reads metadata until the series of every wanted version is known.
+/// The order is the newest release, the newest pre-release, then the version itself.
+/// Source: clusterctl v1.14 client/cluster/upgrader_info.go; differs: there, only the metadata of the newest
+/// pre-release is read.
 async fn read_series(
     repository: &ProviderReleases,
     releases: &mut Releases,
@@ -76,7 +78,7 @@ async fn read_series(
         match read_one(repository, &next).await {
             Ok(metadata) => releases.metadata.push(metadata),
             Err(error) if read.is_empty() => return Err(error),
-            // A version that is no longer in the repository has no metadata; that its series is unknown is said later.
+            // A version that is gone from the repository has no metadata. A later check reports its unknown series.
             Err(_) => continue,
         }
         if let Some(first) = read.first() {

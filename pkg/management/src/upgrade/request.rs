@@ -1,70 +1,70 @@
-//! What `upgrade apply` is asked for.
+//! The options of `upgrade apply`.
 
 use api::{Contract, ProviderId, ProviderRef, ProviderType, check_dns_label};
 use serde::{Deserialize, Serialize};
 
 use crate::{OnUnfinished, WaitFor};
 
-/// What `upgrade apply` is asked for.
+/// The options of `upgrade apply`.
 #[derive(Clone, Debug)]
 pub struct UpgradeRequest {
-    /// The contract to go to; or the providers with their versions.
+    /// The target contract, or the providers with their versions.
     pub target: UpgradeTarget,
-    /// Whether a lower version is fine.
+    /// True if a lower version is allowed.
     pub allow_downgrade: bool,
-    /// Whether more than three minor versions may be skipped.
+    /// True if more than three minor versions may be skipped.
     pub allow_skip: bool,
-    /// Whether replicas set on Deployments by users are kept.
+    /// True if replicas set on Deployments by users are kept.
     pub keep_replicas: bool,
-    /// Whether node selectors, tolerations and affinities set by users are kept.
+    /// True if node selectors, tolerations and affinities set by users are kept.
     pub keep_placement: bool,
-    /// Whether cert-manager is left alone.
+    /// True if cert-manager is not upgraded.
     pub skip_cert_manager: bool,
-    /// What to wait for in the end.
+    /// The wait at the end of the upgrade.
     pub wait: WaitFor,
-    /// Whether every object is shown as it would be.
+    /// True if the plan shows the result for every object.
     pub thorough: bool,
     /// The reaction to an unfinished move.
     pub unfinished: OnUnfinished,
 }
 
-/// Where an upgrade goes.
+/// The target of an upgrade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UpgradeTarget {
     /// The newest versions that work with this contract.
     Contract(Contract),
-    /// These versions, in the order of their flags.
+    /// The named versions, in the order of their flags.
     Providers(Vec<UpgradeItem>),
 }
 
-/// A provider with the version it is to have.
+/// A provider with its target version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UpgradeItem {
-    /// Which provider.
+    /// The identity of the provider.
     pub provider: ProviderId,
-    /// The namespace it must be in, where one was written.
+    /// The namespace that the provider must be in. `None` for any namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// The version to go to, as it was written.
+    /// The target version, as the user wrote it.
     pub version: String,
 }
 
-/// A text that names no provider with a version.
+/// An error if a text is not a provider with a version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not of the form [namespace/]name:version")]
 pub struct InvalidUpgradeItem {
-    /// What was written.
+    /// The invalid text.
     pub text: String,
 }
 
 impl UpgradeItem {
-    /// Reads `name:version`, or `namespace/name:version` as older releases of the peer wrote it.
-    /// Source: clusterctl v1.14 client/upgrade.go (parseUpgradeItem); differs: there, the version is lower-cased too when a
-    /// namespace stands in front.
+    /// Parses `name:version`, or `namespace/name:version` as older releases of clusterctl wrote it.
+    /// Source: clusterctl v1.14 client/upgrade.go (parseUpgradeItem); differs: there, a version after a
+    /// namespace is converted to lower case too.
     /// # Errors
-    /// When it has another form, or no version.
+    /// Fails if the text has another form, or no version.
     pub fn parse(provider_type: ProviderType, text: &str) -> Result<Self, InvalidUpgradeItem> {
         let invalid = || InvalidUpgradeItem { text: text.to_owned() };
         let (namespace, named) = match text.split_once('/') {
@@ -81,7 +81,7 @@ impl UpgradeItem {
 }
 
 impl UpgradeTarget {
-    /// Whether both ask for the same, in whatever order.
+    /// True if both targets are equal, in any order.
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Contract(one), Self::Contract(two)) => one == two,
@@ -91,7 +91,7 @@ impl UpgradeTarget {
     }
 }
 
-/// The namespace says nothing: a provider is installed once.
+/// Returns sorted items without namespaces, because a provider is installed only once.
 fn sorted(items: &[UpgradeItem]) -> Vec<(&ProviderId, &str)> {
     let mut sorted: Vec<_> = items.iter().map(|item| (&item.provider, &*item.version)).collect();
     sorted.sort_unstable();

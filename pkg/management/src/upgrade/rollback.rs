@@ -1,4 +1,4 @@
-//! Going back to what was there before an upgrade.
+//! Rolls an upgrade back.
 
 use api::output::{CertManagerPlan, ProgressEvent};
 use inventory::{ManagementCluster, ProviderInventory};
@@ -20,21 +20,21 @@ use crate::{
     },
 };
 
-/// What every provider was before, the last one first, and what definitions of each have to forget for that.
+/// The previous state of every provider, the last one first, and the stored versions that its definitions must drop.
 type StepsBack = (Vec<Next>, Vec<Vec<StorageBack>>);
 
-/// The way back from the last upgrade.
+/// The plan of a rollback of the last upgrade.
 pub struct RollbackPlan {
-    /// Every provider as it was before the upgrade, the last one first.
+    /// The state of every provider before the upgrade, the last one first.
     pub plan: LifecyclePlan,
     journal: Journal,
     storage: Vec<Vec<StorageBack>>,
 }
 
-/// Plans the way back from the last upgrade, finished or not, or the rest of a way back that was begun. cert-manager stays as it
-/// is. Writes nothing.
+/// Plans the rollback of the last upgrade, finished or not, or the rest of an unfinished rollback. Writes nothing.
+/// cert-manager stays at its version.
 /// # Errors
-/// `NoJournal` if there is no upgrade; `NoWayBack` if objects could not be read any more.
+/// `NoJournal` if there is no upgrade. `NoWayBack` if objects would become unreadable.
 pub async fn plan_rollback(
     cluster: &ManagementCluster,
     unfinished: OnUnfinished,
@@ -63,10 +63,10 @@ pub async fn plan_rollback(
     Ok(RollbackPlan { plan, journal, storage })
 }
 
-/// Plans as [`plan_rollback`] does, for a run that holds the lease. If there is no upgrade, it deletes what a rollback that was
-/// interrupted at its very end has left of the journal.
+/// Plans as [`plan_rollback`] does, for a run that holds the lease.
+/// If there is no upgrade, deletes journal leftovers of a rollback that was interrupted at its end.
 /// # Errors
-/// As for [`plan_rollback`].
+/// The errors of [`plan_rollback`].
 pub async fn begin_rollback(
     cluster: &ManagementCluster,
     unfinished: OnUnfinished,
@@ -78,10 +78,10 @@ pub async fn begin_rollback(
     plan
 }
 
-/// Goes back to what was there before the last upgrade, finished or not. The journal is deleted in the end, so that it is done
-/// once.
+/// Restores the state before the last upgrade, finished or not. Deletes the journal at the end, so that a
+/// rollback happens once.
 /// # Errors
-/// What was done stays, and is in the journal: the same call with a new plan goes on.
+/// Finished steps stay and are in the journal: another call with a new plan resumes the rollback.
 pub async fn rollback_upgrade(
     cluster: &ManagementCluster,
     plan: &mut RollbackPlan,
@@ -110,8 +110,9 @@ pub async fn rollback_upgrade(
     Ok(late)
 }
 
+/// Returns the steps of a rollback.
 /// # Errors
-/// `NoWayBack` with every reason, before anything is changed.
+/// `NoWayBack` with every reason, before any change.
 async fn steps_back(
     cluster: &ManagementCluster,
     journal: &Journal,
@@ -136,7 +137,7 @@ async fn steps_back(
     if reasons.is_empty() { Ok((steps, storage)) } else { Err(UpgradeError::NoWayBack { reasons }.into()) }
 }
 
-/// The provider as it is now; it must be where the journal left it, or where it was before.
+/// Returns the installed provider. Fails if its version is neither the previous nor the new version of the journal.
 fn now_installed(entry: &Entry, inventory: &ProviderInventory) -> Result<InstalledProvider, String> {
     let id = &entry.provider;
     let Some(installed) = inventory.of(id).find(|installed| installed.namespace == entry.namespace) else {

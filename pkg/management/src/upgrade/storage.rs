@@ -1,7 +1,9 @@
-//! Stored versions on the way back: a definition cannot be given back while objects may be stored in a version it lacks.
+//! Stored versions during a rollback: an old definition cannot be restored while objects may be stored in a version
+//! that the old definition lacks.
 //!
-//! Where there are no objects, the list of stored versions says more than is true. The server lets a version out of it only
-//! when it is not the one it stores in, so the new definition first stores in the old version, and is then asked again.
+//! The list of stored versions may name versions without objects. The server only removes versions other than the
+//! storage version from the list. Therefore the new definition first switches to the old storage version. A second
+//! check then confirms that no objects exist.
 
 use apply::{ApiError, List, ObjectKey, PatchOf, defined_kinds};
 use inventory::{FIELD_MANAGER, ManagementCluster, definition_kind, storage_version};
@@ -14,27 +16,27 @@ use super::{
 };
 use crate::LifecycleError;
 
-/// How often a definition may be changed by others just before it is written.
+/// The number of retries after conflicting writes to a definition.
 const MAX_CONFLICTS: usize = 5;
 
-/// The strategy of definitions whose versions differ by name alone.
+/// The conversion strategy of definitions whose versions differ only by name.
 const NO_CONVERSION: &str = "None";
 
-/// A definition that has to forget stored versions before the old one is applied.
+/// A definition that must drop stored versions before the old one is applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StorageBack {
     definition: String,
-    /// The version the old definition stores in.
+    /// The storage version of the old definition.
     storage: String,
-    /// Those the old definition lacks.
+    /// The versions that the old definition lacks.
     forgotten: Vec<String>,
-    /// How the old definition converts objects, as `Webhook`.
+    /// The conversion strategy of the old definition, such as `Webhook`.
     conversion: String,
 }
 
-/// What has to be done about stored versions before old definitions are applied. Writes nothing.
+/// Finds the definitions that must drop stored versions before old definitions are applied. Writes nothing.
 /// # Errors
-/// Inside, the reason why a definition cannot be gone back to; one for each.
+/// An inner error is the reason why a definition cannot be restored.
 pub(crate) async fn storage_back(
     cluster: &ManagementCluster,
     labels: String,
@@ -75,9 +77,9 @@ async fn way_back(
     Ok(Ok(StorageBack { definition, storage, forgotten, conversion }))
 }
 
-/// Takes versions out of those a definition is said to store, right before the old definition comes.
+/// Removes stored versions from a definition, right before the old definition is applied.
 /// # Errors
-/// `NoWayBack` when there are objects by now; what was changed so far loses nothing.
+/// `NoWayBack` if objects exist by now. Changes up to then lose nothing.
 pub(crate) async fn forget_stored_versions(
     cluster: &ManagementCluster,
     back: &StorageBack,
@@ -103,7 +105,8 @@ async fn try_to_forget(cluster: &ManagementCluster, back: &StorageBack) -> Resul
             "spec": {"versions": storing_in(&live, storage)},
         });
         if conversion == NO_CONVERSION {
-            // The certificate that was injected is another manager's: the old definition could not take it out.
+            // Another manager injected the certificate, so applying the old definition could not remove the
+            // certificate.
             patch["spec"]["conversion"] = json!({"strategy": NO_CONVERSION, "webhook": null});
         }
         live = cluster.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchOf::Object).await?;
@@ -122,13 +125,13 @@ async fn try_to_forget(cluster: &ManagementCluster, back: &StorageBack) -> Resul
     Ok(())
 }
 
-/// One object of a definition, if there is any, whoever's it is.
+/// Returns one object of a definition, from any owner. `None` if there is none.
 async fn any_object_of(
     cluster: &ManagementCluster,
     definition: &Object,
 ) -> Result<Option<ObjectKey>, ApiError> {
     let kinds = defined_kinds(definition);
-    // In the version they are stored in, nothing has to be converted.
+    // Objects in the storage version need no conversion.
     let in_storage = kinds.iter().find(|kind| storage_version(definition) == Some(&kind.version));
     let Some(kind) = in_storage.or(kinds.first()) else { return Ok(None) };
     let list = List { metadata_only: true, at_most: Some(1), ..List::default() };
@@ -142,7 +145,7 @@ fn versions(definition: &Object) -> &[Value] {
     definition.get(&["spec", "versions"]).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The versions of a definition, another one of them to store objects in.
+/// Returns the versions of a definition with another storage version.
 fn storing_in(definition: &Object, storage: &str) -> Vec<Value> {
     let mut versions = versions(definition).to_vec();
     for version in &mut versions {

@@ -1,4 +1,4 @@
-//! Upgrades on a sandbox with its controllers: core and docker, from [`OLD`] to [`NEW`].
+//! Tests of upgrades on a sandbox with its controllers: core and docker, from [`OLD`] to [`NEW`].
 
 mod back;
 mod drift;
@@ -30,7 +30,7 @@ const CLUSTER_ROLE: Kind =
 const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
 const WAIT: WaitFor = WaitFor { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
 
-/// Docker's old version with one object more, its new one with another.
+/// Returns releases whose docker has a different additional object in each version.
 fn releases() -> Releases {
     Releases::small().with_changing_docker(&components(&docker(), NEW))
 }
@@ -51,7 +51,7 @@ impl Lab {
         Self::on(Switches::default(), WAIT, releases).await
     }
 
-    /// One on which nothing is ever ready that has to run.
+    /// Starts a cluster without a workload controller, so that no workload becomes ready.
     async fn without_workloads() -> Self {
         Self::on(Switches { workloads: false, ..Switches::default() }, NO_WAIT, releases()).await
     }
@@ -100,14 +100,14 @@ impl Lab {
         }
     }
 
-    /// Carries a planned upgrade out until the n-th write; says whether it came to its end.
+    /// Executes an upgrade until the n-th write. Returns true if the upgrade finished.
     async fn upgrade_until(&self, at: u64, request: &UpgradeRequest) -> bool {
         let sources = self.releases.sources();
         let mut plan = plan_upgrade(&self.cluster, &sources, request).await.unwrap();
         self.cut_off(at, upgrade(&self.cluster, &sources, request, &mut plan)).await
     }
 
-    /// Does something that cannot write any more from the n-th write on; says whether it came to its end.
+    /// Executes a run whose writes fail from the n-th one on. Returns true if the run finished.
     async fn cut_off(
         &self,
         at: u64,
@@ -121,7 +121,7 @@ impl Lab {
         ended.is_ok()
     }
 
-    /// `cluster-api v1.14.0 example.org/cluster-api:v1.14.0`: the inventory beside what runs.
+    /// Returns `cluster-api v1.14.0 example.org/cluster-api:v1.14.0`: the inventory entry and the running image.
     async fn versions(&self) -> Vec<String> {
         let mut versions = Vec::new();
         for id in [core(), docker()] {
@@ -137,7 +137,7 @@ impl Lab {
         self.fixture.get(DEPLOYMENT, &format!("{}/manager", namespace_of(id))).await.unwrap()
     }
 
-    /// Names of the ConfigMaps that only one version has.
+    /// Returns the names of the existing ConfigMaps that only one version brings.
     async fn extras(&self) -> Vec<&'static str> {
         let mut there = Vec::new();
         for name in ["dropped", "added"] {
@@ -149,7 +149,6 @@ impl Lab {
         there
     }
 
-    /// The Secrets of journals, without their data.
     async fn journal(&self) -> Vec<Value> {
         let all = self.fixture.list(SECRET).await;
         all.into_iter()
@@ -157,13 +156,13 @@ impl Lab {
             .collect()
     }
 
-    /// What was installed, without what servers and controllers write.
+    /// Returns the installed objects without fields that servers and controllers write.
     async fn installed(&self) -> BTreeMap<String, Value> {
         let mut found = BTreeMap::new();
         for kind in [DEPLOYMENT, CLUSTER_ROLE, CUSTOM_RESOURCE_DEFINITION, CONFIG_MAP, PROVIDER] {
             for object in self.fixture.list(kind).await {
                 let object = Object::try_from(object).unwrap();
-                // A record holds times.
+                // A record contains times.
                 let is_record = object.name().starts_with("capstan.");
                 if object.label(api::labels::PROVIDER).is_some() && !is_record {
                     let key = format!("{kind:?} {}/{}", object.namespace(), object.name());

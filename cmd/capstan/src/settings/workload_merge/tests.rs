@@ -50,7 +50,7 @@ impl User {
         Ok(self.read())
     }
 
-    /// Merges what must be refused; the file keeps every byte.
+    /// Asserts that a merge fails and leaves the file unchanged.
     fn refused(&self, content: &Value, name: Option<&str>) {
         let before = fs::read(self.file("config")).unwrap();
         let failure = self.merge(content, name).unwrap_err();
@@ -96,7 +96,7 @@ fn a_secret_cannot_redirect_a_context_of_the_user() {
     taking_the_context["current-context"] = json!("hub");
     taking_the_context["contexts"][0]["name"] = json!("hub");
     user.refused(&taking_the_context, None);
-    // The same cluster under its own user harms nobody.
+    // The same cluster with its own user is harmless.
     let merged = user.merge(&attack(same, "demo", "mine"), None).unwrap();
     assert_eq!(merged["clusters"], hub()["clusters"]);
     assert_eq!(names(&merged, "contexts"), ["hub", "demo"]);

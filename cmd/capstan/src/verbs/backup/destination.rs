@@ -1,4 +1,4 @@
-//! The file that a backup becomes: the one that is named, or a dated one in a folder, where older ones may go.
+//! The file of a backup: a named file, or a dated file in a folder, where old backups may be removed.
 
 use std::{
     fs, io,
@@ -12,13 +12,13 @@ use tempfile::NamedTempFile;
 use crate::{Failure, failure::Kind};
 
 const STAMP: &str = "%Y%m%dT%H%M%SZ";
-/// The endings of backups: in clear text and encrypted.
+/// The file extensions of backups: unencrypted and encrypted.
 const ENDINGS: [&str; 2] = [".tar.gz", ".tar.gz.age"];
 const LONGEST_CONTEXT: usize = 60;
-/// The most seconds that a name is ahead of its time because others have taken the names before.
+/// The limit of seconds that a dated name may be ahead of its time, if other backups use the earlier names.
 const MOST_AHEAD: i64 = 60;
 
-/// The place of a backup, as it is named on the command line.
+/// The destination of a backup from the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Destination {
     File {
@@ -27,17 +27,17 @@ pub(super) enum Destination {
     },
     Folder {
         path: PathBuf,
-        /// The number of backups of the cluster to keep; none to keep all.
+        /// The number of backups of the cluster to keep. `None` to keep all.
         keep: Option<usize>,
     },
 }
 
-/// The names of the backups of one cluster: all that comes before the time.
+/// The common start of the backup names of one cluster, before the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stem(String);
 
 impl Destination {
-    /// Reads the argument: a folder exists, or ends in a slash.
+    /// Parses the argument. An existing folder, or a path with a final slash, is a folder.
     pub(super) fn new(path: &Path, force: bool, keep: Option<usize>) -> Result<Self, Failure> {
         let ends_in_slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let there = fs::metadata(path);
@@ -64,12 +64,12 @@ impl Destination {
         }
     }
 
-    /// A private file in the same folder, which disappears unless it gets its name.
+    /// Creates a private file in the same folder. The file is deleted unless it is published.
     pub(super) fn begin(&self) -> io::Result<NamedTempFile> {
         NamedTempFile::with_prefix_in(".capstan-backup-", self.folder()?)
     }
 
-    /// Gives a complete file its name, and gives that name.
+    /// Renames a complete file to its final name, and returns that path.
     pub(super) fn publish(
         &self,
         file: NamedTempFile,
@@ -94,7 +94,7 @@ impl Destination {
         Ok(path)
     }
 
-    /// Removes older backups of the cluster, and gives their paths. Only names that this program gives count.
+    /// Removes older backups of the cluster, and returns their paths. Only files with names from this program count.
     pub(super) fn prune(&self, newest: &Path, stem: &Stem) -> Result<Vec<PathBuf>, Failure> {
         let Self::Folder { path: folder, keep: Some(keep) } = self else { return Ok(Vec::new()) };
         let failed = |path: &Path, error: &io::Error| {
@@ -110,7 +110,7 @@ impl Destination {
             let name = entry.file_name();
             let stamp = name.to_str().and_then(|name| stem.stamp_of(name));
             let is_file = entry.file_type().is_ok_and(|of| of.is_file());
-            // A newer one is of a run at the same time, which counts by itself.
+            // A newer backup belongs to a concurrent run, which removes old backups itself.
             older.extend(
                 stamp.filter(|stamp| is_file && *stamp < own).map(|stamp| (stamp.to_owned(), entry.path())),
             );
@@ -151,8 +151,8 @@ impl Destination {
 }
 
 impl Stem {
-    /// Names backups after the context, and after the cluster itself: two clusters may have contexts of one name, and a
-    /// cluster that was installed anew is another one.
+    /// Returns the start of backup names from the context and the cluster uid.
+    /// Two clusters may have contexts of the same name, and a reinstalled cluster is a different one.
     pub(super) fn new(context: Option<&str>, cluster: &ClusterIdentity) -> Self {
         let plain = |text: &str, most: usize| -> String {
             let plain =
@@ -167,7 +167,7 @@ impl Stem {
         format!("{}{stamp}{}", self.0, ENDINGS[usize::from(is_sealed)])
     }
 
-    /// The time in the name of a backup of this cluster; none for any other name.
+    /// Returns the time in the name of a backup of this cluster. `None` for any other name.
     fn stamp_of<'n>(&self, name: &'n str) -> Option<&'n str> {
         let rest = name.strip_prefix(&self.0)?;
         let stamp = ENDINGS.iter().find_map(|ending| rest.strip_suffix(ending))?;
@@ -176,7 +176,7 @@ impl Stem {
     }
 }
 
-/// Gives a file the name of its time, or of the next second without a backup.
+/// Names a file after its time, or after the next second without a backup.
 fn take_dated_name(
     mut file: NamedTempFile,
     folder: &Path,
@@ -199,7 +199,7 @@ fn take_dated_name(
     }
 }
 
-/// Puts a name on the disk. A system that cannot do that for folders has its own way.
+/// Syncs a folder to the disk. Ignores systems that cannot sync folders.
 fn sync(folder: &Path) {
     if let Ok(folder) = fs::File::open(folder) {
         drop(folder.sync_all());

@@ -1,4 +1,4 @@
-//! `backup inspect` and `backup verify`: a look at a backup without a cluster, and backups for people.
+//! `backup inspect` and `backup verify`: show and check a backup without a cluster.
 
 use std::{fmt::Write as _, path::PathBuf};
 
@@ -74,7 +74,7 @@ pub(super) fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure
     session.print(format, &backup, |_, _| String::new())
 }
 
-/// The lines of `backup inspect`.
+/// Returns the text of `backup inspect`.
 pub(super) fn text(backup: &BackupReport, width: Option<usize>) -> String {
     let mut text = String::new();
     let made_by = backup.made_by.as_ref().map(|version| format!(" by capstan {version}")).unwrap_or_default();
@@ -123,7 +123,7 @@ pub(super) fn text(backup: &BackupReport, width: Option<usize>) -> String {
     text
 }
 
-/// Adds a table below an empty line, if it has rows.
+/// Adds a table after an empty line, if the table has rows.
 fn add<const N: usize>(
     text: &mut String,
     width: Option<usize>,
@@ -138,7 +138,7 @@ fn add<const N: usize>(
     }
 }
 
-/// Says where a backup comes from, and what is not in it.
+/// Shows the origin of a backup and warns about missing objects.
 pub(in crate::verbs) fn summarize(manifest: &BackupManifest, session: &Session) {
     let (about, messages) = (&manifest.about, session.messages());
     let paused = if about.at_rest { "with Clusters paused" } else { "without a pause" };
@@ -153,7 +153,7 @@ pub(in crate::verbs) fn summarize(manifest: &BackupManifest, session: &Session) 
     }
 }
 
-/// `8 objects of 1 Cluster`
+/// Returns a text such as `8 objects of 1 Cluster`.
 pub(super) fn amount(backup: &BackupReport) -> String {
     format!("{} of {}", count_of(backup.objects, "object"), count_of(backup.clusters.len(), "Cluster"))
 }

@@ -140,7 +140,7 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
     let file = args.file.as_deref().ok_or_else(|| Failure::user("no file to write is named"))?;
     let keep = args.keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
     let destination = Destination::new(file, args.force, keep)?;
-    // Questions come before anything is begun.
+    // Prompts come before any other work.
     let seal = if args.dry_run { None } else { args.sealing.seal(session)? };
     let source = settings::management_cluster_hiding(
         &args.server.kube,
@@ -156,7 +156,7 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
     let stem = stem(&source, args, session)?;
     let writing = Writing { destination: &destination, seal: seal.as_ref(), stem };
     let mut backup = match how {
-        // Nothing is written to the cluster.
+        // This mode writes nothing to the cluster.
         SaveRest::AsItIs => write(&saving, plan(&saving, args, session)?, &writing, session)?,
         SaveRest::Paused => args.lease.hold("backup --pause", &[&source], session, |clusters, session| {
             let saving = Saving { source: &clusters[0], ..saving };
@@ -169,7 +169,7 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
     session.print(format, &backup, |_, _| String::new())
 }
 
-/// `saved 8 objects of 1 Cluster to `a.tar.gz``
+/// Returns a text such as ``saved 8 objects of 1 Cluster to `a.tar.gz` ``.
 fn result(backup: &BackupReport, seal: Option<&Seal>) -> String {
     let sealed = match seal {
         None => "",
@@ -186,7 +186,7 @@ fn result(backup: &BackupReport, seal: Option<&Seal>) -> String {
 
 fn stem(source: &ManagementCluster, args: &BackupFlags, session: &Session) -> Result<Stem, Failure> {
     let kube = &args.server.kube;
-    // Inside a pod there is no context.
+    // A pod has no context.
     let context = || kube.context(session.environment()).ok().map(|context| context.name);
     let context = kube.sandbox.clone().or_else(context);
     Ok(Stem::new(context.as_deref(), &session.block_on(source.identity())?))
@@ -198,7 +198,7 @@ fn plan(saving: &Saving<'_>, args: &BackupFlags, session: &Session) -> Result<Mo
     Ok(plan)
 }
 
-/// Writes the file beside its place, and gives it its name when it is complete and on the disk.
+/// Writes the backup next to its destination. Renames the file after it is complete and on the disk.
 fn write(
     saving: &Saving<'_>,
     plan: MovePlan,

@@ -1,4 +1,4 @@
-//! `backup`: Clusters in one file, and a look at such a file.
+//! `backup`: saves Clusters to one file, and inspects such files.
 
 mod destination;
 pub(super) mod inspect;

@@ -1,4 +1,4 @@
-//! The flags that say who can read a backup, and those that open it.
+//! Flags for the encryption and decryption of backups.
 
 use std::{
     fs::{self, File},
@@ -12,7 +12,7 @@ use mover::{
 
 use crate::{Failure, failure::Kind, session::Session, ui::ask_secret};
 
-/// The variable that is read before anybody is asked.
+/// The variable with the passphrase, read before any prompt.
 const PASSPHRASE: &str = "CAPSTAN_BACKUP_PASSPHRASE";
 
 /// The flags that seal.
@@ -50,7 +50,7 @@ pub(in crate::verbs) struct OpenFlags {
 }
 
 impl SealFlags {
-    /// What is sealed with; none for clear text.
+    /// Returns the encryption of a backup. `None` for an unencrypted backup.
     pub(super) fn seal(&self, session: &Session) -> Result<Option<Seal>, Failure> {
         if let Some(file) = &self.passphrase_file {
             return passphrase_in(file).map(Seal::Passphrase).map(Some);
@@ -72,7 +72,7 @@ impl SealFlags {
 }
 
 impl OpenFlags {
-    /// Reads and verifies all of a backup. `otherwise` is the way out if the file is no backup.
+    /// Reads and verifies a whole backup. `otherwise` is the hint if the file is no backup.
     pub(in crate::verbs) fn read(
         &self,
         file: &Path,
@@ -82,7 +82,7 @@ impl OpenFlags {
         self.open(file, otherwise, session, ArchiveInput::read)
     }
 
-    /// Verifies all of a backup without holding its objects.
+    /// Verifies a whole backup without keeping its objects in memory.
     pub(super) fn verify(
         &self,
         file: &Path,

@@ -93,7 +93,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     let config = session.config()?;
     let carried = |one| site::carried(one, &config, session.environment());
     let carried = collected.iter().map(carried).collect::<Result<Vec<_>, Failure>>()?;
-    // From here on there are temporary files, which only a return takes away.
+    // From here on, temporary files exist that only a return removes.
     session.hold_interrupts();
     let temporary = is_stdout.then(tempfile::tempdir).transpose()?;
     let path = match &temporary {
@@ -141,7 +141,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Copies a file to standard output, as long as somebody reads it.
+/// Copies a file to standard output until the reader disconnects.
 fn print(path: &Path, session: &mut Session) -> Result<(), Failure> {
     let mut file = File::open(path)?;
     let mut buffer = vec![0; 64 * 1024];
@@ -154,8 +154,7 @@ fn print(path: &Path, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Adds a release. One whose signature is asked for here cannot be checked at the site where it is not the artifact that
-/// was signed.
+/// Adds a release. Warns if its signature is lost: a closed site can only verify the originally signed artifact.
 fn add_release(writer: &BundleWriter, one: &Collected, session: &Session) -> Result<(), Failure> {
     let context = session.repositories()?;
     let files = one.supply.files.iter().map(|(name, file)| (name.clone(), file.bytes.clone())).collect();
@@ -170,8 +169,7 @@ fn add_release(writer: &BundleWriter, one: &Collected, session: &Session) -> Res
     Ok(())
 }
 
-/// Copies every image once. One that is only named, by an argument or an annotation, may be something else: without it
-/// there is a warning.
+/// Copies every image once. If an argument or annotation only seems to name an image, a failed copy is a warning.
 fn add_images(
     args: &Create,
     writer: &BundleWriter,
@@ -237,13 +235,13 @@ const MAX_PROVIDERS_AT_ONCE: usize = 4;
 
 pub(super) struct Collected {
     pub(super) label: String,
-    /// None for cert-manager.
+    /// The provider. `None` for cert-manager.
     pub(super) id: Option<ProviderId>,
     pub(super) url: String,
     pub(super) supply: Supply,
 }
 
-/// Reads all releases that a bundle is to have, by label; under the lock of this run.
+/// Reads all releases of a bundle, sorted by label, and checks them against the lock of this run.
 pub(super) fn collect(args: &Create, lock: &Lock, session: &Session) -> Result<Vec<Collected>, Failure> {
     let config = &*session.config()?;
     let sources = &OwnedSources::of(session)?;
@@ -266,7 +264,7 @@ pub(super) fn collect(args: &Create, lock: &Lock, session: &Session) -> Result<V
     Ok(collected)
 }
 
-/// The providers of the lock, else those of a first installation.
+/// Returns the providers of the lock, or else those of a first installation.
 fn providers(
     args: &Create,
     lock: &Lock,

@@ -51,7 +51,8 @@ pub(crate) struct Load {
     output: OutputFlag,
 }
 
-/// Goes before a configuration that a bundle brought, with the digest of what follows: who changed it keeps it.
+/// The first line of a configuration from a bundle, with the digest of the rest. The digest detects changes by the
+/// user.
 const STAMP: &str = "# Written by `bundle load`; it is kept once it is changed. ";
 
 const GOES_ON: &str = "run it again: what has arrived stays there, and is not sent again";
@@ -111,7 +112,7 @@ fn to_folder(
     let mut lock = settings::read_lock(&lock_path)?.unwrap_or_default();
     lock.providers.extend(bundle.lock()?.providers);
     let images = bundle.setting(IMAGES_FILE)?;
-    // Releases come by way of temporary folders, which only a return takes away.
+    // Temporary folders of releases exist from here on, which only a return removes.
     session.hold_interrupts();
     let contents = load_into_folder(bundle, folder, existing)?;
     write(&lock_path, lock.to_string().as_bytes())?;
@@ -159,7 +160,7 @@ fn registries(bundle: &Archive, place: &RegistryTarget) -> Result<Map<String, Va
         .collect())
 }
 
-/// Writes the configuration, unless somebody changed the one that is there.
+/// Writes the configuration, unless the user changed the existing one.
 fn write_configuration(
     path: &Path,
     configuration: &str,

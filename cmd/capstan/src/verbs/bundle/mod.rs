@@ -1,4 +1,4 @@
-//! `bundle`: releases, settings and images in one file, for sites that reach no other host.
+//! `bundle`: packs releases, settings and images into one file, for sites without access to other hosts.
 
 mod create;
 mod load;

@@ -1,4 +1,4 @@
-//! `bundle inspect` and `bundle verify`: a look at what is in a bundle.
+//! `bundle inspect` and `bundle verify`: show and check the content of a bundle.
 
 use api::output::{BundleContent, BundleContentKind, BundleReport, BundleVerification};
 use bundle::{Bundle as Archive, BundleEntry, BundleItem};
@@ -100,7 +100,7 @@ pub(super) fn report_text(report: &BundleReport, width: Option<usize>) -> String
 
 const STDIN: &str = "-";
 
-/// Opens a bundle, from standard input where that is asked for.
+/// Opens a bundle from a file or from standard input.
 pub(super) fn open(file: &str, session: &mut Session) -> Result<Archive, Failure> {
     if file == STDIN {
         return Ok(Archive::of_stream(session.stdin(), "standard input")?);

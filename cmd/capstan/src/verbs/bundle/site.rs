@@ -1,5 +1,5 @@
-//! What a closed site gets beside releases: its configuration, and the kustomizations over providers, which are carried as
-//! files of the settings in a folder for each provider.
+//! The configuration and the kustomizations of a bundle for a closed site. Kustomizations are setting files in a
+//! folder per provider.
 
 use std::{
     collections::BTreeMap,
@@ -21,10 +21,10 @@ use crate::{
     ui::write_file_atomically,
 };
 
-/// The configuration in a bundle, and in a folder it was loaded to.
+/// The name of the configuration in a bundle, and in a folder with a loaded bundle.
 pub(super) const CONFIG_FILE: &str = "clusterctl.yaml";
 
-/// The images of a bundle, beside the configuration.
+/// The name of the image list of a bundle, next to the configuration.
 pub(super) const IMAGES_FILE: &str = "images.json";
 
 const KUSTOMIZATION: &str = "kustomization";
@@ -34,8 +34,7 @@ const IMAGES: &str = "images";
 const CERT_MANAGER_FILE: &str = "cert-manager.yaml";
 const REGISTRIES: &str = "registryMap";
 
-/// The entries of what was collected, and what is said about images. Nothing else of a configuration is carried away:
-/// any other key may be a secret.
+/// Returns a configuration with the collected releases and the image rules only, because other keys may be secrets.
 pub(super) fn describe<'a>(
     collected: impl IntoIterator<Item = (&'a Collected, &'a Carried)>,
     config: &Config,
@@ -75,7 +74,7 @@ impl Placed<'_> {
     }
 }
 
-/// The configuration for the releases of a bundle where `url` says they are, with these registries in place of others.
+/// Returns the configuration for the releases of a bundle at the locations of `url`, with the given registries.
 pub(super) fn configuration(
     bundle: &Archive,
     url: impl Fn(&Placed<'_>) -> String,
@@ -103,7 +102,7 @@ pub(super) fn configuration(
     tree.insert(PROVIDERS.to_owned(), Value::Array(providers));
     let mut images = config.image_sections();
     if !registries.is_empty() {
-        // The images in the registry have the names they were copied by, with the rules in place already.
+        // Images in the registry have the names used for the copy, with the rules already applied.
         images.remove(IMAGES);
         images.insert(REGISTRIES.to_owned(), Value::Object(registries));
     }
@@ -111,7 +110,7 @@ pub(super) fn configuration(
     Ok(yaml::write(&Value::Object(tree)))
 }
 
-/// Labels and versions of the releases in a bundle.
+/// Returns the labels and versions of the releases in a bundle.
 pub(super) fn releases(bundle: &Archive) -> impl Iterator<Item = (&str, &str)> {
     bundle.entries().iter().filter_map(|entry| match &entry.item {
         BundleItem::Release { label, version } => Some((label.as_str(), version.as_str())),
@@ -119,7 +118,7 @@ pub(super) fn releases(bundle: &Archive) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The configuration in a bundle, under an environment with nothing in it.
+/// Returns the configuration in a bundle, with an empty environment.
 fn config_of(bundle: &Archive) -> Result<Config, Failure> {
     let bytes = bundle.setting(CONFIG_FILE)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -133,18 +132,19 @@ fn config_of(bundle: &Archive) -> Result<Config, Failure> {
         .within(|| "cannot use the bundle".to_owned())
 }
 
-/// The folder of all of them, beside the configuration.
+/// The folder of all kustomizations, next to the configuration.
 const KUSTOMIZATIONS: &str = "kustomizations";
 
 #[derive(Default)]
 pub(super) struct Carried {
-    /// Its folder as seen from the configuration; none where there is no kustomization.
+    /// The folder relative to the configuration. `None` without a kustomization.
     pub(super) place: Option<String>,
-    /// By path as seen from the configuration.
+    /// The files by path relative to the configuration.
     pub(super) files: BTreeMap<String, Bytes>,
 }
 
-/// Where the kustomization of a provider goes, with the folders beside it that it names.
+/// Returns the bundle files of the kustomization of a provider, including sibling folders that the kustomization
+/// names.
 pub(super) fn carried(
     one: &Collected,
     config: &Config,
@@ -164,7 +164,7 @@ pub(super) fn carried(
     let levels = names.map(|name| name.split('/').take_while(|part| *part == "..").count()).max();
     let levels = levels.unwrap_or_default()..=above.len();
     let top = TreePath::new(&format!("{KUSTOMIZATIONS}/{}", one.label));
-    // Folders above keep their names, for entries spell them; one may climb higher than the file it names.
+    // Parent folders keep their names, because entries contain them. An entry may climb higher than its file.
     let laid_out = levels.map(|levels| {
         let above = &above[above.len() - levels..];
         let folder = above.iter().fold(top.clone(), |folder, name| folder.join(name));
@@ -187,7 +187,7 @@ pub(super) fn carried(
     Ok(Carried { place: Some(shown(&folder)), files })
 }
 
-/// The names of the folders that lead to a kustomization on this machine, or in its repository.
+/// Returns the names of the folders that lead to a kustomization on this machine or in its repository.
 fn folders(place: &str, environment: &Environment) -> Vec<String> {
     let names = |path: &str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
     if let Ok(real) = environment.resolve(place).canonicalize() {
@@ -205,7 +205,7 @@ fn folders(place: &str, environment: &Environment) -> Vec<String> {
     in_repository.unwrap_or_default()
 }
 
-/// Writes the kustomizations of a bundle beside the configuration; files that somebody changed stay as they are.
+/// Writes the kustomizations of a bundle next to the configuration. Files that the user changed stay unchanged.
 pub(super) fn write_kustomizations(
     bundle: &Archive,
     folder: &Path,

@@ -142,7 +142,7 @@ struct TreeFlags {
     _color: ColourChoice,
 }
 
-/// Colour by its own words, or as a switch.
+/// Parses a colour choice, also in the form of a switch.
 fn colour(text: &str) -> Result<ColourChoice, String> {
     match text {
         "auto" => Ok(ColourChoice::Auto),
@@ -243,7 +243,7 @@ impl TreeFlags {
     }
 }
 
-/// Makes a failure of a cluster that is not well.
+/// Fails if the cluster is not healthy.
 fn judge(tree: &ClusterTree) -> Result<(), Failure> {
     let name = match &tree.root.subject {
         Subject::Object(cluster) => format!("{}/{}", cluster.key.namespace, cluster.key.name),

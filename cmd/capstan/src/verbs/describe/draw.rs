@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::ui::{Narrow, clean, fit, lost_middle};
 
-/// Ways to fit a terminal, for conditions of contract v1beta2: the name loses its middle first, then counts go.
+/// Ways to fit a terminal, for conditions of contract v1beta2: shorten the name, then drop counts.
 const NARROW: [Narrow; 7] = [
     Narrow::Shorten("NAME", 32),
     Narrow::Drop("UP TO DATE"),
@@ -17,16 +17,16 @@ const NARROW: [Narrow; 7] = [
     Narrow::Drop("REPLICAS"),
 ];
 
-/// The same for conditions of contract v1beta1, where `READY` is the status.
+/// Ways to fit a terminal, for conditions of contract v1beta1, where `READY` is the status.
 const NARROW_OLDER: [Narrow; 3] =
     [Narrow::Shorten("NAME", 32), Narrow::Drop("SINCE"), Narrow::Shorten("NAME", 20)];
 
-/// Messages get so much room in a narrow terminal before other columns get more.
+/// The minimum width of messages in a narrow terminal, before other columns get more room.
 const ROOM_OF_MESSAGES: usize = 24;
 
-/// Lays a table out: each column is as wide as its widest cell, and every line is padded to its end, as clusterctl does.
-/// Foreign text is made safe first. For a terminal of some width columns are shortened and left out until a part of the
-/// messages fits, and lines are not padded.
+/// Draws a table: each column is as wide as its widest cell, and every line is padded to its end, as in clusterctl.
+/// Escapes foreign text. For a terminal, shortens and drops columns until part of the messages fits, and does not pad
+/// lines.
 pub(super) fn draw(table: &TreeTable, colour: bool, room: Option<usize>) -> String {
     let mut widths: Vec<usize> = table.columns.iter().map(|column| column.len() + 1).collect();
     for line in &table.lines {
@@ -62,7 +62,7 @@ pub(super) fn draw(table: &TreeTable, colour: bool, room: Option<usize>) -> Stri
     text
 }
 
-/// The widths of the columns in a terminal. The last column, the messages, keeps its width: it ends where it ends.
+/// Returns the widths of the columns in a terminal. The last column, the messages, keeps its full width.
 fn fitted(table: &TreeTable, mut widths: Vec<usize>, room: usize) -> Vec<Option<usize>> {
     let Some(messages) = widths.pop() else { return Vec::new() };
     widths.push(messages.min(ROOM_OF_MESSAGES));
@@ -74,7 +74,7 @@ fn fitted(table: &TreeTable, mut widths: Vec<usize>, room: usize) -> Vec<Option<
     fitted
 }
 
-/// A cell that is longer than this without the version behind the name; if that is too long, without its middle.
+/// Shortens a cell that is too long: first without the version after the name, then without its middle.
 fn shortened(cell: &Cell, width: usize) -> Cell {
     if length(cell) > width
         && let [rest @ .., Span { tone: Tone::Strong, .. }, Span { tone: Tone::Plain, .. }] = &*cell.0

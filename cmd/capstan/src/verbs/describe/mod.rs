@@ -1,4 +1,4 @@
-//! `describe`: the list.
+//! `describe`: the subcommands.
 
 mod cluster;
 mod draw;

@@ -28,7 +28,7 @@ fn part(node: &TreeNode) -> ClusterPart {
             let why = UnreadablePart { reason: of.reason.clone(), message: of.message.clone() };
             (Some(object(&of.key)), None, Some(why))
         }
-        // Machines are not grouped for scripts.
+        // Reports for scripts do not group machines.
         Subject::Group(_) | Subject::Heading => (None, None, None),
     };
     let children = node.children.iter().map(part).collect();
@@ -50,7 +50,7 @@ fn state(seen: &SeenObject) -> PartState {
     }
 }
 
-/// Counts of machines as they are printed; none if nothing is told.
+/// Returns the counts of machines in their printed form. `None` if there are no counts.
 pub(crate) fn replicas(counts: MachineCounts) -> Option<ReplicaCounts> {
     let MachineCounts { desired, current, available, ready, up_to_date } = counts;
     (counts != MachineCounts::default()).then_some(ReplicaCounts {

@@ -1,4 +1,5 @@
-//! `describe cluster --watch`: a tree after every change, drawn over the one before on a terminal.
+//! `describe cluster --watch`: prints a tree after every change. On a terminal, each tree overwrites the previous
+//! one.
 
 use std::{
     fmt::Write as _,
@@ -20,10 +21,10 @@ use crate::{
     ui::{Interruption, Keyboard, interruption},
 };
 
-/// How often a terminal is looked at: ages grow, and windows change their size.
+/// The redraw interval of a terminal, because ages grow and windows change their size.
 const REDRAW: Duration = Duration::from_millis(500);
 
-/// The verbosity from which on every request is told.
+/// The verbosity at which every request is logged.
 const REQUESTS: u8 = 5;
 
 pub(super) struct Watching<'a> {
@@ -35,7 +36,7 @@ pub(super) struct Watching<'a> {
 }
 
 pub(super) enum Ended {
-    /// By `q` or Ctrl-C, in time, or because nobody reads any more; with the tree that was told last.
+    /// Ended by `q`, Ctrl-C, a timeout or a disconnected reader, with the last shown tree.
     With(Arc<ClusterTree>),
     Gone,
 }
@@ -43,7 +44,7 @@ pub(super) enum Ended {
 #[derive(Default)]
 struct Told {
     tree: Option<(Arc<ClusterTree>, Timestamp)>,
-    /// Since when the server has not answered, and why.
+    /// The start time and the reason of the current outage of the server.
     away: Option<(Timestamp, String)>,
 }
 
@@ -55,12 +56,12 @@ enum Step {
 }
 
 impl Watching<'_> {
-    /// Tells the cluster and its changes until Ctrl-C.
+    /// Shows the cluster and its changes until Ctrl-C.
     pub(super) fn run(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<Ended, Failure> {
-        // What is printed is never cut in the middle.
+        // Ctrl-C must not interrupt a write.
         session.hold_interrupts();
         let mut news = workload::watch_cluster(cluster, self.request.clone());
-        // Among lines about requests nothing can stay in its place.
+        // Log lines about requests would move a drawn tree.
         let is_drawn = self.format == OutputFormat::Text
             && session.printer().is_terminal()
             && !session.messages().logs(REQUESTS);
@@ -78,7 +79,7 @@ impl Watching<'_> {
                     return Ok(Ended::With(Arc::clone(tree)));
                 }
                 (Ok(Step::Key(Interruption::Quit)), None) => return Err(Failure::interrupted()),
-                // What stands above now is not ours.
+                // The lines above were written by other programs.
                 (Ok(Step::Key(Interruption::Resumed)), _) => screen = screen.map(|_| Screen::default()),
                 (Ok(Step::TimeOver), None) => return Err(self.late()),
                 (Ok(Step::News(None)), _) => return Ok(Ended::Gone),
@@ -103,7 +104,7 @@ impl Watching<'_> {
         !session.printer().has_reader() || (self.until_healthy && tree.health() == ClusterHealth::Healthy)
     }
 
-    /// Takes note of news, and prints them where they are not drawn.
+    /// Records the news and prints them unless the tree is drawn.
     fn tell(
         &self,
         news: ClusterNews,
@@ -186,7 +187,7 @@ fn away(since: Timestamp, why: &str) -> String {
     format!("no answer since {}: {why}", since.strftime("%H:%M:%S UTC"))
 }
 
-/// What happens next; news that come later are not lost.
+/// Waits for the next event. Later news are not lost.
 async fn next(
     news: &mut BoxStream<'static, Result<ClusterNews, DescribeError>>,
     redraws: bool,
@@ -217,14 +218,14 @@ struct Screen {
 }
 
 impl Screen {
-    /// What has to be written so that these lines stand in place of those before; nothing when they do already. Nothing of
-    /// it needs the whole screen: what was typed before stays above.
+    /// Returns the text that replaces the previous lines with the given ones. Empty if they are equal.
+    /// Only overwrites drawn lines, so earlier output on the screen stays.
     fn draw(&mut self, lines: Vec<String>, size: Size) -> String {
         let mut text = String::new();
         if self.drawn == lines {
             return text;
         }
-        // A window that became narrower has broken lines in two.
+        // A narrower window has wrapped lines.
         let rows: usize = self.drawn.iter().map(|line| seen(line).div_ceil(size.width.max(1)).max(1)).sum();
         // Writing to a String cannot fail.
         if rows > 0 {
@@ -239,7 +240,7 @@ impl Screen {
     }
 }
 
-/// As much of a header and a body as a terminal shows at once, cut at its edge. The last row stays free for the cursor.
+/// Returns the part of a header and a body that fits the terminal. The last row stays free for the cursor.
 fn frame(header: &[String], body: &str, size: Size) -> Vec<String> {
     let body: Vec<&str> = body.lines().collect();
     let room = size.height.saturating_sub(header.len() + 1).max(1);
@@ -250,12 +251,12 @@ fn frame(header: &[String], body: &str, size: Size) -> Vec<String> {
     lines.map(|line| cut(line.trim_end(), size.width)).collect()
 }
 
-/// How many characters of a line are seen: all but those of colours.
+/// Returns the number of visible characters in a line, without colour codes.
 fn seen(line: &str) -> usize {
     anstream::adapter::strip_str(line).map(|piece| piece.chars().count()).sum()
 }
 
-/// A line without what is behind the edge; colours that were begun are ended all the same.
+/// Cuts a line at the edge and keeps the codes that end colours.
 fn cut(line: &str, width: usize) -> String {
     let mut text = String::with_capacity(line.len());
     let (mut left, mut is_escape) = (width, false);
@@ -309,7 +310,7 @@ mod tests {
             "\u{1b}[1m123456\u{1b}[0m\u{1b}[K\n\u{1b}[J"
         );
         assert_eq!(screen.draw(line("\u{1b}[1m123456\u{1b}[0m"), SIZE), "");
-        // In a narrower window the line before takes two rows.
+        // In a narrower window, the previous line takes two rows.
         assert_eq!(screen.draw(line("b"), Size { width: 4, ..SIZE }), "\u{1b}[2A\rb\u{1b}[K\n\u{1b}[J");
     }
 }

@@ -115,7 +115,7 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
     let source = args.source()?;
     let context = args.kube.context(session.environment());
     let context = match context {
-        // Which classes a cluster has matters to templates of a release alone, so only they need what was named.
+        // Only templates of a release need the classes of the cluster, so only they require the named cluster.
         Err(error) if args.kube.is_given() && matches!(source, Source::Repository) => {
             return Err(error.into());
         }
@@ -159,7 +159,7 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
     print::objects(rendered.objects, format, provenance, args.write_to.as_deref(), session)
 }
 
-/// What to type where there are several to choose from; that one of them is named is enough then.
+/// Returns a hint with the flags to choose from. Naming one of the choices is enough.
 fn which(error: &NoDefault) -> Option<String> {
     let choices: Vec<String> = match error {
         NoDefault::SeveralProviders(names) => names.iter().cloned().collect(),
@@ -194,14 +194,14 @@ impl GenerateCluster {
         })
     }
 
-    /// Infrastructure provider and version: as named, else as installed.
+    /// Returns the infrastructure provider and version: the named ones, or else the installed ones.
     fn provider(&self, session: &Session) -> Result<(ProviderId, String), Failure> {
         let named = self.infrastructure.as_deref().filter(|text| !text.is_empty());
         let named = named.map(|named| provider_flags::resolve(ProviderType::Infrastructure, named));
         let named = match named.transpose()? {
             Some((id, Some(version))) => return Ok((id, version)),
             Some((id, None)) => {
-                // A name that no configuration knows is wrong whatever is installed.
+                // A name without a configuration is wrong whatever is installed.
                 session.config()?.provider(&id)??;
                 Some(id)
             }
@@ -233,7 +233,7 @@ impl GenerateCluster {
         session.block_on(told)
     }
 
-    /// The management cluster, for what only it knows.
+    /// Connects to the management cluster for data that only the cluster has.
     fn cluster(&self, needed_for: &str, session: &Session) -> Result<ManagementCluster, Failure> {
         settings::management_cluster(&self.kube, &PaceFlags::default(), session)
             .within(|| format!("{needed_for} needs a management cluster"))
@@ -294,8 +294,8 @@ fn read_flavor<'r>(
     Ok((template, release))
 }
 
-/// Renders, and asks the management cluster, where one is at hand, which of the classes it has already.
-/// Source: clusterctl v1.14 client/config.go: a cluster that does not answer has none.
+/// Renders the template and marks the classes that exist on the management cluster, if the cluster is reachable.
+/// Source: clusterctl v1.14 client/config.go: an unreachable cluster has no classes.
 fn render(
     args: &GenerateCluster,
     input: &ClusterTemplateInput<'_>,
@@ -351,9 +351,9 @@ fn list_variables(
     })
 }
 
-/// The peer's two lists. Variables with a meaning of their own show the value they will have.
-/// Source: clusterctl v1.14 cmd/generate_cluster.go (printVariablesOutput); values of the configuration file do not
-/// show there either.
+/// Returns the two lists of clusterctl. Variables with a special meaning show their effective value.
+/// Source: clusterctl v1.14 cmd/generate_cluster.go (printVariablesOutput), which does not show values of the
+/// configuration file either.
 fn required_and_optional(args: &GenerateCluster, listed: &[Variable], config: &Config) -> String {
     let shown = |variable: &Variable| shown_default(args, variable, config);
     let optional: Vec<(&str, String)> =

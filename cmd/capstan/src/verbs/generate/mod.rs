@@ -1,4 +1,4 @@
-//! `generate`: from provider repositories and templates to objects, without a management cluster.
+//! `generate`: renders provider repositories and templates to objects, without a management cluster.
 
 mod cluster;
 pub(super) mod print;

@@ -12,7 +12,7 @@ use crate::{
     verbs::provenance::{self, Provenance},
 };
 
-/// Readable by its owner alone: rendered objects hold credentials.
+/// The mode of rendered files. Only the owner can read them, because objects may contain credentials.
 const OBJECTS_MODE: u32 = 0o600;
 
 /// Writes rendered objects to a file. A file with a Secret becomes private, any other existing file keeps its mode.
@@ -25,7 +25,7 @@ pub(crate) fn write_objects(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// True if a line of the YAML or JSON says that an object is a Secret.
+/// True if a line of the YAML or JSON is the kind of a Secret.
 fn holds_secret(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim_start().trim_start_matches("- ");
@@ -35,8 +35,9 @@ fn holds_secret(text: &str) -> bool {
     })
 }
 
-/// Prints objects to stdout, or to a file once all of them are there.
-/// Shape: yaml documents joined by `---`, or one `v1` List as json; a final newline. What is traced tells what set its fields.
+/// Prints objects to stdout, or to a file once all objects are rendered.
+/// Shape: YAML documents joined by `---`, or one `v1` List as JSON, with a final newline. Traced objects contain the
+/// origin of their fields.
 pub(crate) fn objects(
     mut objects: Vec<Object>,
     format: OutputFormat,
@@ -59,7 +60,7 @@ pub(crate) fn objects(
     }
 }
 
-/// Prints variables; `text` makes the list for people, which verbs have in two forms.
+/// Prints variables. `text` builds the list for people, which has two forms.
 pub(super) fn variables(
     variables: Vec<Variable>,
     format: OutputFormat,
@@ -69,7 +70,7 @@ pub(super) fn variables(
     session.print(format, &VariableList { variables }, |list, _| text(&list.variables))
 }
 
-/// The peer's list of names; one empty line when there are none.
+/// Returns the variable names in the format of clusterctl. An empty line if there are none.
 pub(super) fn variable_names(variables: &[Variable]) -> String {
     if variables.is_empty() {
         return "\n".to_owned();
@@ -81,7 +82,7 @@ pub(super) fn variable_names(variables: &[Variable]) -> String {
     text
 }
 
-/// Quotes a text as Go's `%q` does.
+/// Quotes a text like `%q` in Go.
 pub(super) fn go_quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -112,13 +113,14 @@ pub(super) fn go_quoted(text: &str) -> String {
     quoted
 }
 
-/// Tells what Go escapes: controls, blanks other than the space, what shows nothing, and what stands for no character.
+/// True for characters that Go escapes: controls, blanks other than the space, invisible characters, and unassigned
+/// code points.
 /// Source: Go strconv.IsPrint.
 fn is_unprintable(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
     }
-    // A mark that belongs to the character before it can be printed, which shows after such a character alone.
+    // A combining mark is printable, but only detected as such after another character.
     c.is_whitespace() || String::from_iter(['a', c]).escape_debug().to_string().contains("\\u{")
 }
 

@@ -127,7 +127,7 @@ fn list_variables(release: &Release<'_>, format: OutputFormat, session: &mut Ses
     print::variables(listed, format, session, print::variable_names)
 }
 
-/// Source: clusterctl v1.14 cmd/generate_provider.go; names of variables and images as they are in the file.
+/// Source: clusterctl v1.14 cmd/generate_provider.go; the names of variables and images are those in the file.
 fn description(
     releases: &ProviderReleases,
     release: &Release<'_>,

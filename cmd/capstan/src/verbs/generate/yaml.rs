@@ -53,7 +53,7 @@ pub(super) fn run(args: &GenerateYaml, session: &mut Session) -> Result<(), Fail
 
 const STDIN: &str = "-";
 
-/// Reads a template from `-`, a path, a `file://` or `https://` url.
+/// Reads a template from `-`, a path, or a `file://` or `https://` URL.
 /// Source: clusterctl v1.14 client/cluster/template.go (GetFromURL).
 pub(super) fn read_template(from: &str, session: &mut Session) -> Result<TemplateText, Failure> {
     if from == STDIN {

@@ -44,7 +44,7 @@ const WIDE: &str = "wide";
 
 const UNKNOWN: &str = "-";
 
-/// Ways to fit a terminal: name and health are the last to go.
+/// Ways to fit a terminal. Name and health are dropped last.
 const NARROW: [Narrow; 8] = [
     Narrow::Drop("PHASE"),
     Narrow::Drop("CLASS"),
@@ -177,7 +177,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The health in words, as kubectl words that of nodes: `Available`, `NotAvailable,Paused`.
+/// Returns the health in the style of kubectl for nodes: `Available`, `NotAvailable,Paused`.
 fn status(cluster: &ListedCluster) -> String {
     let mut status = match &cluster.health {
         Some(health) if health.status == "True" => health.condition_type.clone(),

@@ -57,7 +57,7 @@ pub(crate) struct Kubeconfig {
     server: ServerFlags,
 }
 
-/// Machines of some clouds take ten minutes to come.
+/// Some clouds need ten minutes to create machines.
 const DEFAULT_WAIT: Duration = Duration::from_mins(15);
 
 pub(crate) fn run(args: &Kubeconfig, session: &mut Session) -> Result<(), Failure> {

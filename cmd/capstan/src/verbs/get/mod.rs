@@ -1,4 +1,4 @@
-//! `get`: the list.
+//! `get`: the subcommands.
 
 mod clusters;
 mod kubeconfig;

@@ -51,7 +51,7 @@ type Images = BTreeMap<String, Uses>;
 #[derive(Default)]
 struct Uses {
     places: BTreeSet<ListedImagePlace>,
-    /// Whether the peer lists it: it runs in a Deployment or a DaemonSet.
+    /// True if clusterctl lists the image: a Deployment or a DaemonSet runs the image.
     is_listed: bool,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn run(
     session.print(format, &list, |list, _| text(list, &images, args))
 }
 
-/// Asks registries for what is not known. An image without a digest is told of, and listed without one.
+/// Requests missing digests from registries. An image without a digest causes a warning and stays in the list.
 fn add_digests(list: &mut ImageList, context: &Context, session: &Session) -> Result<(), Failure> {
     let unknown = list.images.iter().filter(|it| it.digest.is_none()).map(|it| it.image.as_str());
     let unknown: BTreeSet<&str> = unknown.collect();
@@ -105,7 +105,7 @@ fn add_digests(list: &mut ImageList, context: &Context, session: &Session) -> Re
     Ok(())
 }
 
-/// One image a line, as the peer has it; with its digest behind it where that is wanted.
+/// Returns one image per line, as clusterctl does, with its digest if requested.
 /// Source: clusterctl v1.14 cmd/init_list_images.go.
 fn text(list: &ImageList, images: &Images, args: &ListImages) -> String {
     let mut text = String::new();
@@ -121,7 +121,7 @@ fn text(list: &ImageList, images: &Images, args: &ListImages) -> String {
     text
 }
 
-/// The text is that of the peer, so what it does not know is told beside it.
+/// Warns about images that the text, which matches clusterctl, does not list.
 fn warn_of_unlisted(images: &Images, format: OutputFormat, session: &Session) {
     if format != OutputFormat::Text {
         return;

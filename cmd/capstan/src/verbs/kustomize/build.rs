@@ -103,7 +103,7 @@ fn failure(place: &str, report: &Report, names: &FileNames) -> Failure {
     causes.fold(Failure::user(message), Failure::cause)
 }
 
-/// Writes what was built: to stdout, to a file, or into a folder that is there, a file for each object.
+/// Writes the build result to stdout, to a file, or to an existing folder with a file per object.
 pub(super) fn write(output: &Output, to: &str, session: &mut Session) -> Result<(), Failure> {
     let path = session.environment().resolve(to);
     if !is_stdout(to) && path.is_dir() {
@@ -123,7 +123,7 @@ fn is_stdout(to: &str) -> bool {
     to.is_empty() || to == "-"
 }
 
-/// No file is written where a name cannot be that of a file in the folder, or is that of two.
+/// Writes no file if a name is duplicate or cannot be a file name in the folder.
 fn write_files(output: &Output, folder: &Path) -> Result<(), Failure> {
     let mut files = BTreeMap::new();
     for (name, text) in output.files() {

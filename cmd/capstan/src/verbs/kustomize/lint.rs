@@ -93,20 +93,20 @@ fn finding(problem: &Problem, severity: FindingSeverity, names: &FileNames) -> K
     }
 }
 
-/// The line of a field, where the file is on this machine.
+/// Returns the line of a field if the file is local.
 fn line(problem: &Problem, field: &str) -> Option<usize> {
     let path = PathBuf::from(problem.place.files.last()?.to_string());
     yaml::line_of(&fs::read_to_string(path).ok()?, field)
 }
 
-/// The findings, without those of a base that another kustomization over it has told.
+/// Returns the findings, with those of a shared base only once.
 fn distinct_findings(report: &KustomizationLint) -> Vec<&KustomizationFinding> {
     let mut told = BTreeSet::new();
     let all = report.kustomizations.iter().flat_map(|it| &it.findings);
     all.filter(|it| told.insert((&it.file, &it.field, &it.message))).collect()
 }
 
-/// A line for each finding, as compilers write it; nothing where nothing was found.
+/// Returns a line per finding in the format of compilers. Empty without findings.
 fn text(report: &KustomizationLint) -> String {
     let mut text = String::new();
     for it in distinct_findings(report) {
@@ -146,8 +146,8 @@ fn counted(count: usize, what: &str) -> String {
     }
 }
 
-/// Returns the folders with a kustomization in a folder and below, as they are named from there and sorted. Components are
-/// left out, as they can only be built as part of another; so are hidden folders.
+/// Returns the sorted kustomization folders in a folder and below, relative to the given name.
+/// Skips hidden folders, and components, which can only be built as part of another kustomization.
 pub(super) fn kustomizations_below(place: &str, session: &Session) -> Result<Vec<String>, Failure> {
     let top = session.environment().resolve(place);
     let (mut found, mut open) = (Vec::new(), vec![(top, PathBuf::from(place))]);
@@ -176,7 +176,7 @@ fn is_buildable(folder: &Path) -> bool {
     else {
         return false;
     };
-    // A file that cannot be read is told of by its build.
+    // The build reports a file that cannot be read.
     let text = fs::read_to_string(path).unwrap_or_default();
     let value = yaml::read_settings(&text, &Limits::default()).unwrap_or_default();
     value.get("kind").is_none_or(|kind| kind != "Component")

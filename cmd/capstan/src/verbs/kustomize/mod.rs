@@ -1,4 +1,4 @@
-//! `kustomize`: what kustomize builds, and what is wrong with it.
+//! `kustomize`: builds and checks kustomizations.
 
 mod build;
 mod lint;

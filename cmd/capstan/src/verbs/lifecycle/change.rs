@@ -24,7 +24,7 @@ use crate::{
 
 /// A change of a management cluster that is planned first.
 pub(crate) trait Change {
-    /// Finds out what is to be done. Writes nothing.
+    /// Plans the change. Writes nothing.
     fn plan(&self, cluster: &ManagementCluster) -> impl Future<Output = Result<LifecyclePlan, Failure>>;
 
     fn carry_out(
@@ -36,7 +36,7 @@ pub(crate) trait Change {
     /// The command, such as `upgrade apply`.
     fn command(&self) -> &'static str;
 
-    /// Refuses the change at once while another run holds the lease. By default it waits.
+    /// Rejects the change before it waits for the lease of another run. By default, accepts the change.
     async fn check_before_waiting(&self, _cluster: &ManagementCluster) -> Result<(), Failure> {
         Ok(())
     }
@@ -50,23 +50,23 @@ pub(crate) trait Change {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Words {
-    /// Such as `upgraded`, before the providers.
+    /// The verb before the providers, such as `upgraded`.
     pub(crate) done: &'static str,
-    /// Such as `nothing to upgrade`.
+    /// The text without changes, such as `nothing to upgrade`.
     pub(crate) nothing: &'static str,
 }
 
 #[derive(Default)]
 pub(crate) struct Done {
-    /// What was not ready in time, where that is no failure.
+    /// The objects that are not ready in time, if that is no failure.
     pub(crate) not_ready: Option<NotReady>,
-    /// The infrastructure providers that came with Cluster API when it was installed for the first time.
+    /// The infrastructure providers of a first installation.
     pub(crate) first: Option<Vec<ProviderId>>,
-    /// The result in words, for the last line; none for a plan that is only shown.
+    /// The result for the last line. `None` if the plan was only shown.
     pub(crate) result: Option<String>,
 }
 
-/// The result of a change in words: providers, cert-manager, and the number of objects that changed.
+/// Returns the result of a change: providers, cert-manager, and the number of changed objects.
 pub(crate) fn in_words(words: Words, report: &LifecycleReport, writes: &Writes) -> String {
     let is_change = |provider: &&ProviderReport| {
         provider.from != provider.to || provider.steps.iter().any(|step| step.action.is_change())
@@ -87,7 +87,7 @@ pub(crate) fn in_words(words: Words, report: &LifecycleReport, writes: &Writes) 
     format!("{} {}{objects}", words.done, parts.join(" and "))
 }
 
-/// Plans a change; shows, saves or carries it out, as the flags say.
+/// Plans a change, then shows, saves or executes the plan, depending on the flags.
 pub(crate) fn run(
     change: &impl Change,
     saved: Option<&SavedPlan>,
@@ -103,7 +103,7 @@ pub(crate) fn run(
         return run.show(&cluster, session).map(|()| Done::default());
     }
     let refuse = |session: &Session| session.block_on(change.check_before_waiting(&cluster));
-    // Also the plan: what another run has just changed is part of it.
+    // Planning happens under the lease, so that the plan includes changes by the previous run.
     lease.hold_unless(change.command(), &[&cluster], refuse, session, |clusters, session| {
         run.carry_out(&clusters[0], session)
     })
@@ -118,7 +118,7 @@ struct Run<'a, C> {
 }
 
 impl<C: Change> Run<'_, C> {
-    /// Plans, checks that a saved plan still holds, and tells of warnings.
+    /// Plans, checks that a saved plan is still valid, and shows warnings.
     fn plan(&self, cluster: &ManagementCluster, session: &Session) -> Result<LifecyclePlan, Failure> {
         let plan = session.block_on(self.change.plan(cluster))?;
         if let Some(saved) = self.saved {
@@ -155,7 +155,7 @@ impl<C: Change> Run<'_, C> {
     }
 }
 
-/// Prints the report of a plan that was carried out, and warns of objects that are not ready.
+/// Prints the report of an executed plan, and warns about objects that are not ready.
 pub(crate) fn carried_out(
     report: &mut LifecycleReport,
     not_ready: Option<&NotReady>,
@@ -167,7 +167,7 @@ pub(crate) fn carried_out(
         report.not_ready = apply::waiting_for(&not_ready.blockers);
     }
     report.carried_out = true;
-    // The peer prints nothing here.
+    // clusterctl prints nothing here.
     session.print(format, report, |_, _| String::new())
 }
 
@@ -181,9 +181,9 @@ fn save(
     Ok(plan.save(change.request(plan), origin)?)
 }
 
-/// A plan that was reviewed is carried out as it was, or not at all.
+/// Fails if a reviewed plan is no longer valid. Such a plan is executed unchanged or not at all.
 fn still_holds(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
-    /// So many differences are told; the rest is counted.
+    /// The limit of differences that are shown. The others are counted.
     const SHOWN: usize = 20;
     let differences = management::differences(saved, now);
     if differences.is_empty() {
@@ -205,13 +205,13 @@ fn still_holds(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
     })
 }
 
-/// Not being ready in time is a warning unless `--wait-providers` makes it a failure.
+/// Warns about objects that are not ready in time. `--wait-providers` makes them a failure instead.
 fn warn(not_ready: &NotReady, events: &ClusterEvents) {
     let Explained { lines, hints, .. } = explained(not_ready);
     events.warning([lines, hints].concat().join("\n"));
 }
 
-/// Configuration, overrides and repositories of a run, held for the libraries to borrow.
+/// The configuration, overrides and repositories of a run, owned here so that libraries can borrow them.
 pub(crate) struct OwnedSources {
     config: Rc<Config>,
     overrides: Overrides,
@@ -224,7 +224,7 @@ impl OwnedSources {
         Self::with(&KustomizationFlags::default(), Around::default(), session)
     }
 
-    /// The same with kustomizations of a command line, and of the plan it carries out.
+    /// Returns sources with the kustomizations of a command line and of its saved plan.
     pub(crate) fn with(
         flags: &KustomizationFlags,
         around: Around<'_>,

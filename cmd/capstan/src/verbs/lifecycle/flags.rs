@@ -17,8 +17,8 @@ use crate::{
     ui::write_private_file,
 };
 
-/// How long is waited when nothing is said.
-/// Source: clusterctl v1.14 cmd/init.go, where 0 means the same.
+/// The default wait.
+/// Source: clusterctl v1.14 cmd/init.go, where 0 means the default too.
 const DEFAULT_WAIT: Duration = Duration::from_mins(5);
 
 /// Flags that say what to wait for in the end.
@@ -59,7 +59,7 @@ impl WaitFlags {
     }
 }
 
-/// Reads the value of `--timeout`.
+/// Parses the value of `--timeout`.
 pub(crate) fn span(text: &str) -> Result<Duration, Failure> {
     let nanoseconds = manifest::duration::nanoseconds(text).and_then(|number| u64::try_from(number).ok());
     nanoseconds.map(Duration::from_nanos).ok_or_else(|| {
@@ -68,7 +68,7 @@ pub(crate) fn span(text: &str) -> Result<Duration, Failure> {
     })
 }
 
-/// How long is waited by a verb that must see the end of it.
+/// Returns the wait of a verb for which a timeout is a failure.
 pub(crate) fn wait_until_done(timeout: Option<&str>, no_wait: bool) -> Result<WaitFor, Failure> {
     let timeout = timeout.map(span).transpose()?.unwrap_or(DEFAULT_WAIT);
     Ok(WaitFor { timeout: (!no_wait).then_some(timeout), must_be_ready: true })
@@ -108,7 +108,7 @@ pub(crate) struct ShowFlags {
 }
 
 impl ShowFlags {
-    /// The same without the write: what `plan` makes of the flags of another verb.
+    /// Disables writes, for `plan` with the flags of another verb.
     fn without_writing(self) -> Self {
         Self { dry_run: true, ..self }
     }
@@ -117,12 +117,12 @@ impl ShowFlags {
         self.output.format()
     }
 
-    /// True if nothing is to be written to the cluster.
+    /// True if the run writes nothing to the cluster.
     pub(crate) fn only_shows(&self) -> bool {
         self.dry_run || self.diff.is_some()
     }
 
-    /// The detail of the report; scripts get whole diffs.
+    /// Returns the detail of the report. Scripts get full diffs.
     pub(crate) fn diffs(&self, format: OutputFormat) -> Diffs {
         match self.diff {
             None => Diffs::Hidden,
@@ -153,12 +153,12 @@ pub(crate) struct PlanFlags {
 }
 
 impl PlanFlags {
-    /// The same without the write: what `plan` makes of the flags of another verb.
+    /// Disables writes, for `plan` with the flags of another verb.
     pub(crate) fn without_writing(self) -> Self {
         Self { show: self.show.without_writing(), ..self }
     }
 
-    /// True if nothing is to be written to the cluster.
+    /// True if the run writes nothing to the cluster.
     pub(crate) fn only_plans(&self) -> bool {
         self.show.only_shows() || self.out.is_some()
     }
@@ -174,7 +174,7 @@ impl PlanFlags {
     pub(crate) fn saved(&self, command: &str, session: &Session) -> Result<Option<SavedPlan>, Failure> {
         let Some(path) = &self.plan else { return Ok(None) };
         let cannot = || format!("cannot carry out the plan `{}`", path.display());
-        // The configuration has no say in how a local file is read.
+        // The configuration does not affect local files.
         let context = repository::Context::default();
         let file = repository::read_file(&context, &session.environment().resolve(path)).within(cannot)?;
         let plan = SavedPlan::parse(&file.bytes).within(cannot)?;
@@ -222,7 +222,7 @@ pub(crate) fn references<'a>(
     providers.into_iter().map(one).collect()
 }
 
-/// The providers a plan brings, in the versions it settled on.
+/// Returns the providers that a plan installs or upgrades, in the planned versions.
 pub(crate) fn settled(plan: &LifecyclePlan) -> Vec<SavedReference> {
     let comes =
         plan.providers.iter().filter(|provider| provider.to.is_some() && provider.from != provider.to);

@@ -1,9 +1,9 @@
-//! What `init`, `upgrade apply` and `delete` have in common: plan, then show, save, or carry out.
+//! The common steps of `init`, `upgrade apply` and `delete`: plan, then show, save or execute.
 //!
 //! ```text
 //! flags ─┐
 //!        ├─► Change ─► plan ─┬─► --dry-run, --diff, --out: shown, saved
-//! --plan ┘                   └─► carried out, unless the saved plan no longer holds
+//! --plan ┘                   └─► executed, unless the saved plan is no longer valid
 //! ```
 
 mod change;

@@ -1,4 +1,4 @@
-//! The changes of a plan in the order in which people read them: workloads, permissions, definitions, everything else.
+//! The changes of a plan by importance: workloads, permissions, definitions, everything else.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -9,12 +9,12 @@ use crate::ui::first_chars;
 
 pub(super) const LEGEND: &str = "`!` marks stricter validation; `--diff=full` shows every line\n";
 
-/// An object shows so many changes; the rest is counted.
+/// The limit of changes shown per object. The others are counted.
 const SHOWN: usize = 16;
 const SHOWN_OF_NEW: usize = 6;
 const WIDTH: usize = 60;
 
-/// Adds every object that changes with its changes, and the labels and annotations that change at the end.
+/// Adds every changed object with its changes. Changed labels and annotations follow at the end.
 pub(super) fn add(steps: &[&StepReport], text: &mut String) {
     let (aside, mut shown): (Vec<&StepReport>, Vec<&StepReport>) =
         steps.iter().partition(|step| changes_aside_alone(step));
@@ -34,13 +34,13 @@ pub(super) fn add(steps: &[&StepReport], text: &mut String) {
     }
 }
 
-/// True if no change of an object has a line of its own.
+/// True if no change of an object has its own line.
 fn changes_aside_alone(step: &StepReport) -> bool {
     let is_aside = step.changes.iter().all(|change| is_aside(change.part));
     step.action == StepAction::Update && step.diff.is_none() && step.why.is_none() && is_aside
 }
 
-/// Workloads first, then permissions, then definitions.
+/// Returns the sort position: workloads first, then permissions, then definitions.
 fn rank(step: &StepReport) -> usize {
     let of_part = |change: &ObjectChange| match change.part {
         ChangedPart::Image | ChangedPart::Argument | ChangedPart::Environment => 0,
@@ -77,7 +77,7 @@ fn add_object(step: &StepReport, text: &mut String) {
     }
 }
 
-/// A line for each change but those of texts and metadata; a change that versions have in common is one line.
+/// Returns a line per change, except for texts and metadata. A change common to several versions is one line.
 fn lines(changes: &[ObjectChange]) -> Vec<String> {
     let mut versions: BTreeMap<(ChangedPart, ChangeEffect, String), Vec<&str>> = BTreeMap::new();
     for change in changes.iter().filter(|change| !is_aside(change.part)) {
@@ -129,7 +129,7 @@ fn words(change: &ObjectChange) -> String {
     }
 }
 
-/// An image; what both have in common is left out.
+/// Returns the change of an image, without the common part of both names.
 fn image(change: &ObjectChange) -> String {
     if let (Some(before), Some(after)) = (&change.before, &change.after)
         && let (Some((from, old)), Some((to, new))) = (before.rsplit_once(':'), after.rsplit_once(':'))
@@ -153,7 +153,7 @@ fn short(value: &str) -> String {
     first_chars(&value.replace('\n', " "), WIDTH)
 }
 
-/// Labels and annotations that change, with the number of objects.
+/// Returns changed labels and annotations with the number of objects.
 fn metadata(steps: &[&StepReport]) -> Vec<String> {
     let mut counts: BTreeMap<(ChangeEffect, String), usize> = BTreeMap::new();
     for change in steps.iter().flat_map(|step| &step.changes) {

@@ -1,4 +1,4 @@
-//! Plans for people.
+//! Plans as text for people.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -10,7 +10,7 @@ use management::Diffs;
 use super::summary;
 use crate::ui::{Narrow, table};
 
-/// A block for cert-manager and each provider that lists what changes, and a line that counts.
+/// Returns a block with the changes for cert-manager and each provider, and a line with counts.
 pub(crate) fn plan(report: &LifecycleReport, diffs: Diffs, width: Option<usize>) -> String {
     let mut text = String::new();
     if let Some(line) = cert_manager(&report.cert_manager.plan) {
@@ -76,7 +76,7 @@ fn add_steps(steps: &[StepReport], diffs: Diffs, width: Option<usize>, text: &mu
     text.push('\n');
 }
 
-/// A table of the changes, the diff of each below its line.
+/// Adds a table of the changes, with the diff of each change after its line.
 fn add_changes(changes: &[&StepReport], width: Option<usize>, text: &mut String) {
     let row = |step: &&StepReport| {
         let why = step.why.clone().unwrap_or_default();
@@ -85,7 +85,7 @@ fn add_changes(changes: &[&StepReport], width: Option<usize>, text: &mut String)
     let rows: Vec<[String; 4]> = changes.iter().map(row).collect();
     let diffs = changes.iter().map(|step| step.diff.as_deref().unwrap_or_default());
     let heading_has_none = std::iter::once("");
-    // Each line is set in by two.
+    // Each line is indented by two.
     let width = width.map(|width| width.saturating_sub(2));
     for (line, diff) in lines(&rows, width).lines().zip(heading_has_none.chain(diffs)) {
         let _ = writeln!(text, "  {}", line.trim_end());
@@ -95,7 +95,7 @@ fn add_changes(changes: &[&StepReport], width: Option<usize>, text: &mut String)
     }
 }
 
-/// A column that says nothing is left out.
+/// Returns the table of changes. Drops the column `WHY` if it is empty.
 fn lines(rows: &[[String; 4]], width: Option<usize>) -> String {
     let ways = [Narrow::Shorten("OBJECT", 24), Narrow::Shorten("KIND", 16), Narrow::Shorten("OBJECT", 12)];
     if rows.iter().all(|[.., why]| why.is_empty()) {

@@ -1,4 +1,4 @@
-//! What was begun and is not finished, for people and for scripts.
+//! Unfinished runs as text and in reports for scripts.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use provider::InstalledProvider;
 
 use crate::events;
 
-/// A first installation that was begun, for scripts.
+/// Converts an unfinished first installation for reports.
 pub(crate) fn unfinished_init(begun: &[InstalledProvider]) -> Vec<UnfinishedInstallation> {
     let one = |installed: &InstalledProvider| UnfinishedInstallation {
         provider: installed.id.label(),
@@ -39,7 +39,7 @@ pub(crate) fn lease(lease: &LeaseState) -> LeaseReport {
     LeaseReport { holder: events::lease_holder(&lease.holder), expired: lease.is_expired }
 }
 
-/// An unfinished move, and the command that completes it.
+/// Returns the text of an unfinished move, with the command that completes it.
 pub(crate) fn move_text(unfinished: &UnfinishedMove) -> String {
     let UnfinishedMove { begun, phase, source, target, command } = unfinished;
     format!(
@@ -66,11 +66,11 @@ pub(crate) fn init_text(begun: &[UnfinishedInstallation]) -> String {
     text
 }
 
-/// The versions of each provider of an upgrade, and whether they are reached.
+/// Returns the versions of each provider in an upgrade, with a mark for finished ones.
 pub(crate) fn upgrade_versions(upgrade: &UnfinishedUpgrade) -> String {
     let line = |UnfinishedProvider { provider, from, to, done }: &UnfinishedProvider| {
         let (from, to) = if upgrade.rolling_back { (to, from) } else { (from, to) };
-        // Going back takes providers from done to not done.
+        // A rollback changes providers from done to not done.
         let done = if *done == upgrade.rolling_back { "" } else { ", done" };
         format!("  {provider}: {from} to {to}{done}\n")
     };

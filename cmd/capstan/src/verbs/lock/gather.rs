@@ -31,7 +31,7 @@ pub(super) struct Found {
 
 pub(super) struct Gathered {
     pub(super) found: Vec<Found>,
-    /// A line for each image whose digest was asked for in vain.
+    /// A line per image without a digest from its registry.
     pub(super) unknown: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ struct Gathering<'a> {
     also: &'a [String],
 }
 
-/// Reads all of them as if there were no lock, and asks for the digests of their images where that is wanted.
+/// Reads all releases as if there were no lock, and requests the digests of their images if the flags say so.
 pub(super) fn gather_all(
     targets: Vec<Target>,
     lock: &Locked,
@@ -77,7 +77,7 @@ pub(super) fn gather_all(
     Ok(Gathered { found, unknown })
 }
 
-/// Puts what registries say in the place of what was known before. Gives a line for each image of which they say nothing.
+/// Replaces known digests with those of registries. Returns a line per image without a digest.
 fn add_digests(found: &mut [Found], context: &Context, session: &Session) -> Result<Vec<String>, Failure> {
     let references = found.iter().flat_map(|it| it.entry.images.keys().map(String::as_str)).collect();
     let asked = session.block_on(async { Ok::<_, Failure>(ImageDigests::ask(context, references).await) })?;
@@ -105,7 +105,7 @@ impl Gathering<'_> {
         let url = provider.url.clone();
         let releases = ProviderReleases::open(provider, self.overrides.clone(), &self.context)?;
         let release = releases.choose(target.version.as_deref()).await?;
-        // Files that were named once are read again, unless another version is locked.
+        // Files in the lock are read again, unless another version is locked.
         let before = self.lock.providers.get(&target.label).filter(|it| it.version == release.version());
         let mut also: Vec<String> = before.into_iter().flat_map(|it| it.files.keys().cloned()).collect();
         if id.provider_type == ProviderType::Infrastructure {
@@ -135,8 +135,8 @@ impl Gathering<'_> {
         Ok((supply, cert_manager.url))
     }
 
-    /// A url without credentials; a path below the configuration as it is seen from there, for the two may be carried
-    /// about together.
+    /// Returns a URL without credentials. A path below the configuration becomes relative, because both may be moved
+    /// together.
     fn shown(&self, url: &str) -> String {
         let folder = self.config.origin().and_then(|origin| Path::new(origin).parent());
         let below = folder.and_then(|folder| Path::new(url).strip_prefix(folder).ok());
@@ -149,14 +149,14 @@ impl Gathering<'_> {
 
 pub(super) struct Target {
     pub(super) label: String,
-    /// None for cert-manager.
+    /// The provider. `None` for cert-manager.
     pub(super) id: Option<ProviderId>,
     pub(super) version: Option<String>,
-    /// Whether it may take the place of what is locked.
+    /// True if the release may replace the locked one.
     pub(super) is_anew: bool,
 }
 
-/// Versions by label, with whether they are locked anew.
+/// Versions by label, with true if they may replace the locked ones.
 type Wanted = BTreeMap<String, (Option<String>, bool)>;
 
 const ALL: &str = "all";
@@ -186,7 +186,8 @@ pub(super) fn targets(args: &Lock, lock: &Locked, config: &Config) -> Result<Vec
     wanted.into_iter().map(|(label, wanted)| target(label, wanted, lock, config)).collect()
 }
 
-/// Providers and cert-manager of a first installation; where none are named, with those of the configuration.
+/// Returns the providers and cert-manager of a first installation. Without named providers, adds those of the
+/// configuration.
 fn of_installation(args: &Lock, config: &Config) -> Result<Wanted, Failure> {
     let mut wanted = Wanted::new();
     if !args.providers.is_given() {

@@ -1,4 +1,4 @@
-//! Planning a move, and showing the plan or carrying it out.
+//! Plans a move, and shows or executes the plan.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,7 +36,7 @@ pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failur
     })
 }
 
-/// The clusters in the order they were given to the lease.
+/// Returns the clusters in the order in which the lease received them.
 fn route(clusters: &[ManagementCluster]) -> Route<'_> {
     Route { source: &clusters[0], target: &clusters[1] }
 }
@@ -84,7 +84,7 @@ fn carry_out(
     Ok(())
 }
 
-/// Prints what became of every object, in the formats for scripts alone: the peer prints nothing.
+/// Prints the result of every object, only in formats for scripts. clusterctl prints nothing.
 pub(super) fn print(
     outcome: Option<&MoveOutcome>,
     format: OutputFormat,
@@ -101,7 +101,7 @@ pub(in crate::verbs) fn warn(plan: &MovePlan, events: &ClusterEvents) {
     }
 }
 
-/// Warns of objects that the target keeps in another way, and gives the result in words.
+/// Warns about objects that the target stores differently, and returns the result in words.
 pub(super) fn tell(outcome: &MoveOutcome, events: &ClusterEvents) -> String {
     for (object, what) in &outcome.differences {
         events.warning(format!("the target keeps {object} in another way than it was sent: {what}"));
@@ -109,7 +109,7 @@ pub(super) fn tell(outcome: &MoveOutcome, events: &ClusterEvents) -> String {
     format!("moved {}", count_of(outcome.journal.objects, "object"))
 }
 
-/// How far a move has come in this run: what the journal said last. Clones are one.
+/// The last journalled phase of a move in this run. Clones share their state.
 #[derive(Clone, Default)]
 struct Begun(Arc<Mutex<Option<MovePhase>>>);
 
@@ -123,7 +123,7 @@ impl Begun {
         JournalKeeper { store, ..keeper }
     }
 
-    /// Adds to an error what is left behind. A move that somebody else works on is not ours to go on with.
+    /// Adds the hint to resume to an error, unless another run owns the move.
     fn explain(&self, error: MoveError) -> Failure {
         use JournalError::{Another, TakenOver};
         let is_theirs = matches!(&error, MoveError::Journal(Another { .. } | TakenOver));

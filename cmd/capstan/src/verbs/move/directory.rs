@@ -1,4 +1,4 @@
-//! Moves to and from a folder of files, in the layout of the peer.
+//! Moves to and from a folder of files, in the layout of clusterctl.
 
 use std::{
     collections::BTreeSet,
@@ -21,7 +21,7 @@ use crate::{Failure, session::Session, suggested_commands::quoted, ui::count_of}
 
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
 
-/// Writes what a move would take along into files, and leaves it where it is.
+/// Writes the objects of a move to files, and leaves them on the source.
 pub(super) fn save(path: &Path, flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     let (format, request) = (flags.how.format()?, flags.request(session)?);
     flags.scope.check_saving()?;
@@ -44,7 +44,7 @@ pub(super) fn save(path: &Path, flags: &MoveFlags, session: &mut Session) -> Res
     })
 }
 
-/// Resumes what a save that was interrupted has paused.
+/// Resumes the Clusters that an interrupted save paused.
 fn resume(
     saving: &Saving<'_>,
     staging: &Staging,
@@ -58,7 +58,7 @@ fn resume(
     Ok(())
 }
 
-/// The plan, and the names of the files it leads to.
+/// Returns the plan and the names of its files.
 fn plan(
     saving: &Saving<'_>,
     staging: &Staging,
@@ -120,7 +120,7 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
     }
 }
 
-/// The files of a folder. What is hidden or has another ending is left out, with a word.
+/// Reads the files of a folder. Skips hidden files and other extensions with a warning.
 fn read(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
     let entries = fs::read_dir(path).map_err(|error| Failure::io("read", path, &error))?;
     let mut paths: Vec<PathBuf> = Vec::new();
@@ -161,8 +161,8 @@ impl MoveFlags {
         connect(&self.server.kube, &self.server, self.how.hidden()?, session)
     }
 
-    /// A folder is the source: the flag that names another one may be meant for the target.
-    /// Source: clusterctl v1.14 cmd/move.go, which refuses the two together.
+    /// Fails if `--kubeconfig` is given: the source is a folder, so the flag may be meant for the target.
+    /// Source: clusterctl v1.14 cmd/move.go, which rejects the combination.
     fn check_restoring(&self) -> Result<(), Failure> {
         match &self.server.kube.kubeconfig {
             None => Ok(()),
@@ -173,7 +173,7 @@ impl MoveFlags {
         }
     }
 
-    /// The target of files: the one that is named as such, else the one of the usual flags, as with the peer.
+    /// Returns the target of a restore: the named target, or else the cluster of the usual flags, as in clusterctl.
     fn restore_target(&self, session: &Session) -> Result<ManagementCluster, Failure> {
         let kube = self.target.kube()?.unwrap_or_else(|| self.server.kube.clone());
         connect(&kube, &self.server, self.how.hidden()?, session)

@@ -16,7 +16,7 @@ use crate::{
     verbs::lifecycle::span,
 };
 
-/// For how long a move waits for what may pass when nothing is said.
+/// The default time limit of a move for temporary failures.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// The flags that choose where objects go.
@@ -126,7 +126,7 @@ pub(super) struct Ends {
 }
 
 impl TargetFlags {
-    /// The flags as those of any management cluster; none when no target is named.
+    /// Converts the flags to those of a management cluster. `None` without a named target.
     pub(super) fn kube(&self) -> Result<Option<KubeFlags>, Failure> {
         let kube = KubeFlags {
             kubeconfig: self.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty()),
@@ -173,7 +173,8 @@ impl Ends {
     }
 }
 
-/// Source: clusterctl v1.14 client/move.go asks for the same.
+/// Returns the failure for a missing target.
+/// Source: clusterctl v1.14 client/move.go requires a target too.
 fn nowhere() -> Failure {
     Failure::user("nothing says where to move to")
         .hint("name the target with `--to-kubeconfig FILE`, or look first with `--dry-run`")
@@ -193,7 +194,7 @@ impl HowFlags {
 }
 
 impl ScopeFlags {
-    /// What is saved is as it is on the source.
+    /// Fails for flags that change objects, because a save writes them unchanged.
     pub(super) fn check_saving(&self) -> Result<(), Failure> {
         let flag = match (self.map_namespace.is_empty(), self.include_status.is_empty()) {
             (true, true) => return Ok(()),
@@ -213,13 +214,13 @@ impl ScopeFlags {
     }
 }
 
-/// Those that were given, else that of the context.
+/// Returns the given namespaces, or else the namespace of the context.
 fn namespaces(given: &[String], kube: &KubeFlags, session: &Session) -> BTreeSet<String> {
     let given = filled(given);
     if !given.is_empty() {
         return given;
     }
-    // Inside a pod there is no context, and the peer takes the same.
+    // A pod has no context. clusterctl uses the same default.
     let of_context = kube.context(session.environment()).ok().and_then(|context| context.namespace);
     BTreeSet::from([of_context.unwrap_or_else(|| "default".to_owned())])
 }
@@ -273,7 +274,7 @@ pub(super) struct MoveFlags {
 }
 
 impl MoveFlags {
-    /// Both ends, connected; of a dry run the target may be missing.
+    /// Connects to both clusters. A dry run does not require a target.
     pub(super) fn ends(&self, session: &Session) -> Result<Ends, Failure> {
         if !self.how.dry_run && self.target.kube()?.is_none() {
             return Err(nowhere());
@@ -310,7 +311,7 @@ impl MoveFlags {
         })
     }
 
-    /// The same of files: all namespaces count when none is given.
+    /// Returns the request for saved files. Without named namespaces, all namespaces count.
     pub(super) fn request_of_saved(&self, session: &Session) -> Result<MoveRequest, Failure> {
         Ok(MoveRequest { namespaces: filled(&self.scope.namespace), ..self.request(session)? })
     }

@@ -1,4 +1,4 @@
-//! The files that keep the journals and reports of moves on the disk.
+//! Journals and reports of moves on the disk.
 
 use std::{
     fs, io,
@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use crate::{Environment, process, settings, ui::write_file_atomically};
 
-/// Only its user may read what is moved where.
+/// Only the user may read the journals of moves.
 const MODE: u32 = 0o600;
-/// Ids of runs come from clusters, and name files.
+/// The length limit of run ids in file names, because the ids come from clusters.
 const MOST_CHARS: usize = 64;
 
-/// This process as the holder of a journal, and a folder for journals: `moves` in the state folder. Without any such folder
-/// the clusters alone keep them.
+/// Returns the journal access of this process, with the folder `moves` in the state folder.
+/// Without a state folder, journals are stored only on the clusters.
 pub(super) fn keeper(environment: &Environment) -> JournalKeeper {
     let folder = Arc::new(folder(environment));
     let for_reports = Arc::clone(&folder);
@@ -31,13 +31,13 @@ pub(super) fn keeper(environment: &Environment) -> JournalKeeper {
     }
 }
 
-/// The same for a run that holds the lease of the cluster: no other run is at work there.
+/// Returns the journal access of a run under the lease of the cluster, where no other run is active.
 pub(super) fn keeper_under_lease(environment: &Environment) -> JournalKeeper {
     JournalKeeper { is_gone: Arc::new(|_| true), ..keeper(environment) }
 }
 
-/// The journal and the report of the move that was finished last on this machine, and the file of the report. Only moves
-/// whose journal is wanted count.
+/// Returns the report of the last finished move on this machine, its journal, and the file of the report.
+/// Skips moves with an unwanted journal.
 pub(super) fn last_report(
     environment: &Environment,
     is_wanted: impl Fn(Option<&MoveJournal>) -> bool,
@@ -57,7 +57,8 @@ pub(super) fn last_report(
     reports.into_iter().rev().find_map(read)
 }
 
-/// Forgets the moves that were made between two clusters, in either direction: both are about to be gone for good.
+/// Deletes the journals and reports of moves between two clusters, in either direction, before both clusters are
+/// deleted.
 pub(crate) fn forget_moves_between(addresses: [&str; 2], environment: &Environment) -> io::Result<()> {
     let Some(folder) = folder(environment).filter(|folder| folder.is_dir()) else { return Ok(()) };
     for entry in fs::read_dir(&folder)? {

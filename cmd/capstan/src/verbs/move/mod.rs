@@ -1,4 +1,4 @@
-//! `move`: Clusters from one management cluster to another, and what became of a move.
+//! `move`: moves Clusters between management clusters, and reports moves.
 
 pub(super) mod carry_out;
 mod directory;

@@ -1,4 +1,4 @@
-//! Creating what was saved: from a folder, or from an archive.
+//! Creates saved objects from a folder or from an archive.
 
 use api::output::{MoveAction, MoveReport, MovedObject};
 use apply::{ObjectKey, object_name};
@@ -31,7 +31,7 @@ pub(in crate::verbs) struct Done {
     pub(in crate::verbs) warnings: Vec<String>,
 }
 
-/// Plans a restore, and shows the plan or carries it out; a plan that was shown gives nothing.
+/// Plans a restore, and shows or executes the plan. `None` for a plan that was only shown.
 pub(in crate::verbs) fn run(
     source: &Source<'_>,
     target: &ManagementCluster,
@@ -51,7 +51,7 @@ pub(in crate::verbs) fn run(
     Ok(Some(done))
 }
 
-/// `restored 8 objects from `a.tar.gz`; 2 objects existed`
+/// Returns a text such as ``restored 8 objects from `a.tar.gz`; 2 objects existed``.
 fn result(restored: &Restored, from: &str) -> String {
     let existed = match restored.kept.len() {
         0 => String::new(),
@@ -112,7 +112,7 @@ fn show(
     session.print(how.format, &report, text::plan)
 }
 
-/// The outcome of every object, in the form of a move.
+/// Returns the result of every object, in the form of a move.
 pub(super) fn report(restored: &Restored) -> MoveReport {
     let those = |keys: &[ObjectKey], outcome: &'static str| -> Vec<MovedObject> {
         let one = |key: &ObjectKey| MovedObject { object: object_name(key), outcome: outcome.to_owned() };

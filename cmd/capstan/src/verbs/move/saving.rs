@@ -1,4 +1,4 @@
-//! Reading what a move would take along: into a folder, or into an archive.
+//! Reads the objects of a move into a folder or into an archive.
 
 use std::{collections::BTreeSet, io};
 
@@ -44,7 +44,7 @@ impl Saving<'_> {
             (moving.action, moving.kept) = (MoveAction::Save, None);
         }
         if self.into == SaveInto::Archive {
-            // Of all the namespaces, only what belongs to the Clusters matters.
+            // Among all namespaces, only objects of the Clusters are relevant.
             let left_out: BTreeSet<_> =
                 plan.left_out().iter().map(|left| object_name(&left.object)).collect();
             report.staying.retain(|staying| left_out.contains(&staying.object));
@@ -55,8 +55,8 @@ impl Saving<'_> {
         session.print(self.format, &report, text::plan)
     }
 
-    /// Reads everything. If it is interrupted, paused Clusters are resumed all the same; `again` says how to resume them if that
-    /// is interrupted as well.
+    /// Reads all objects. An interruption still resumes paused Clusters.
+    /// `again` is the hint to resume the Clusters after a second interruption.
     pub(in crate::verbs) fn carry_out(
         &self,
         plan: MovePlan,
@@ -88,7 +88,7 @@ impl Saving<'_> {
         Ok(Done { objects, left_out: saved.left_out, lost })
     }
 
-    /// Prints what became of every object, for scripts; the peer prints nothing here.
+    /// Prints the result of every object for scripts. clusterctl prints nothing here.
     pub(in crate::verbs) fn report(&self, done: &Done, session: &mut Session) -> Result<(), Failure> {
         done.warn_lost(session);
         let moved =
@@ -100,7 +100,7 @@ impl Saving<'_> {
 }
 
 impl Done {
-    /// Names the objects that were lost while the others were read.
+    /// Warns about objects that disappeared during the save.
     pub(in crate::verbs) fn warn_lost(&self, session: &Session) {
         for LeftOut { object, why } in &self.lost {
             session.messages().warning(format!("{object} is left out: {why}"));
@@ -108,7 +108,7 @@ impl Done {
     }
 }
 
-/// `resumed 2 Clusters and ClusterClasses`
+/// Returns a text such as `resumed 2 Clusters and ClusterClasses`.
 pub(in crate::verbs) fn resumed_in_words(count: usize) -> String {
     let what = if count == 1 { "Cluster or ClusterClass" } else { "Clusters and ClusterClasses" };
     format!("resumed {count} {what}")

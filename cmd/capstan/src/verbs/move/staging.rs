@@ -1,4 +1,4 @@
-//! A folder that gets all of its files at once, or none.
+//! Writes all files of a folder at once, or none.
 
 use std::{
     collections::BTreeSet,
@@ -8,9 +8,10 @@ use std::{
 
 use crate::{Failure, ui::write_file_atomically};
 
-/// Inside the folder, so that a folder that is not whole is told by its looks: no reader takes a folder for a file.
+/// The staging folder inside the folder. Its presence marks an incomplete save, and no reader mistakes a folder for a
+/// file.
 pub(super) const STAGING: &str = ".capstan-save";
-/// Only its user may read Secrets.
+/// The mode of files. Only the user may read Secrets.
 const MODE: u32 = 0o600;
 const NAMED: usize = 5;
 
@@ -29,7 +30,7 @@ impl Staging {
         }
     }
 
-    /// Whether nothing else is in the folder than what is about to be written anew.
+    /// Fails if the folder contains files that the save does not overwrite.
     pub(super) fn check(&self, names: &BTreeSet<String>) -> Result<(), Failure> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -57,7 +58,7 @@ impl Staging {
             .hint("they would be restored along with it; empty the folder, or name another"))
     }
 
-    /// Makes room; what a run that was cut off has left there goes.
+    /// Creates the staging folder. Deletes leftovers of an interrupted run.
     pub(super) fn begin(&self) -> Result<(), Failure> {
         self.discard()?;
         self.make().map_err(|error| self.failed(&error))
@@ -67,8 +68,8 @@ impl Staging {
         write_file_atomically(&self.staged().join(name), content, MODE).map_err(|error| error.source)
     }
 
-    /// Puts every file in its place. What was planned, is there from an earlier save and was not written goes: it would be
-    /// restored along with what was.
+    /// Moves every file to its final place. Deletes planned files of an earlier save that were not written now,
+    /// because a restore would include them.
     pub(super) fn publish(&self, planned: &BTreeSet<String>) -> Result<(), Failure> {
         let is_stale = |name: &&String| !self.staged().join(name).exists() && self.folder.join(name).exists();
         let stale: Vec<&String> = planned.iter().filter(is_stale).collect();

@@ -1,4 +1,4 @@
-//! How far a move is.
+//! The progress of a move.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 

@@ -1,4 +1,4 @@
-//! Plans and reports of moves for people, and `move report`.
+//! Plans and reports of moves as text, and `move report`.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -19,10 +19,10 @@ use crate::{
     ui::{Narrow, clean, table},
 };
 
-/// So many objects that stay for one reason are named; the rest is counted.
+/// The limit of named objects per reason that stay. The others are counted.
 const NAMED: usize = 5;
 
-/// A table of what moves, what stays by reason, and a line that counts.
+/// Returns a table of moving objects, the staying objects by reason, and a line with counts.
 pub(super) fn plan(plan: &MovePlan, width: Option<usize>) -> String {
     let mut text = String::new();
     if let Some(state) = &plan.unfinished {
@@ -142,7 +142,7 @@ pub(super) fn run(args: &Report, session: &mut Session) -> Result<(), Failure> {
     session.print(format, &report, report_text)
 }
 
-/// Reads the last report on disk, of a move between the clusters where these are known.
+/// Reads the last report on disk. If clusters are given, only reports of moves between them count.
 fn of_disk(failure: Failure, ends: Option<&Ends>, session: &Session) -> Result<MoveReport, Failure> {
     let kept =
         last_report(session.environment(), |journal| ends.is_none_or(|ends| is_between(journal, ends)))
@@ -152,8 +152,8 @@ fn of_disk(failure: Failure, ends: Option<&Ends>, session: &Session) -> Result<M
     Ok(report.report(journal.as_ref()))
 }
 
-/// The clusters may not answer, so they are told by their addresses. Without a target the one that is named may be either
-/// end.
+/// True if a move was between the clusters. Compares addresses, because the clusters may not answer.
+/// Without a target, the named cluster may be either end.
 fn is_between(journal: Option<&MoveJournal>, ends: &Ends) -> bool {
     let Some(MoveJournal { source, target, .. }) = journal else { return false };
     let here = ends.source.server().address();

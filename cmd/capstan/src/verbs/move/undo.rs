@@ -1,4 +1,4 @@
-//! Undoing a move, and ending one on one cluster because the other no longer exists.
+//! Undoes a move, or ends a move on one cluster because the other cluster no longer exists.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use crate::{
     ui::{clean, count_of},
 };
 
-/// Undoes the unfinished move between two clusters, whatever else the request would move.
+/// Undoes the unfinished move between two clusters. Ignores the other parts of the request.
 pub(super) fn abort(
     route: Route<'_>,
     request: &MoveRequest,

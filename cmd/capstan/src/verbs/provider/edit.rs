@@ -74,7 +74,7 @@ pub(crate) fn add(args: &Add, session: &mut Session) -> Result<(), Failure> {
         Edit::Added(edited) => (edited, "added"),
         Edit::Replaced(edited) => (edited, "replaced"),
     };
-    // A file that was wrong before is left as it is.
+    // A file with errors stays unchanged.
     file.providers(edited.clone(), session).within(|| "cannot add a provider to this file".to_owned())?;
     file.write(&edited)?;
     session.messages().status(format!("{done} `{label}` in `{shown}`:\n{}", entry.lines("  ").trim_end()));
@@ -102,7 +102,7 @@ fn url(args: &Add) -> Result<String, Failure> {
     }
 }
 
-/// The rules every entry is held to, on this one alone, so that the message is about it.
+/// Checks one entry alone, so that the message is about this entry.
 fn validate(entry: &Entry, file: &EditedFile, session: &Session) -> Result<(), Failure> {
     let text = format!("providers:\n{}", entry.lines(""));
     match file.providers(text, session) {
@@ -115,7 +115,7 @@ fn validate(entry: &Entry, file: &EditedFile, session: &Session) -> Result<(), F
     }
 }
 
-/// Other commands find out when they read from it; here it is known before it is written.
+/// Fails for an unusable URL before the file is written. Other commands would only fail when they read from the URL.
 fn check_url(entry: &Entry, providers: &[ProviderConfig]) -> Result<(), Failure> {
     let id = ProviderId::new(entry.provider_type, &entry.name);
     let Some(written) = providers.iter().find(|provider| provider.id == id) else { return Ok(()) };
@@ -218,17 +218,17 @@ fn type_of(name: &str, asked: Option<ProviderType>, listed: &[ListedEntry]) -> R
     }
 }
 
-/// A file that may hold tokens is its owner's alone.
+/// The mode of the file. Only the owner may read the file, which may contain tokens.
 const MODE: u32 = 0o600;
 
-/// A clusterctl.yaml and its text; empty if there is no such file yet.
+/// A clusterctl.yaml and its text. The text is empty if the file does not exist.
 pub(super) struct EditedFile {
     pub(super) path: PathBuf,
     pub(super) text: String,
 }
 
 impl EditedFile {
-    /// Reads the file that other commands read, or names the one they will find once it is there.
+    /// Reads the effective configuration file, or selects the path of a new one.
     pub(super) fn read(session: &Session) -> Result<Self, Failure> {
         let path = config_path(session)?;
         let text = match fs::read_to_string(&path) {
@@ -284,7 +284,7 @@ fn config_path(session: &Session) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Reads the value of `--type`.
+/// Parses the value of `--type`.
 pub(super) fn parse_type(text: &str) -> Result<ProviderType, Failure> {
     let types = || ProviderType::ALL.map(ProviderType::flag);
     let known = |candidate: &ProviderType| candidate.flag() == text || candidate.as_str() == text;

@@ -1,4 +1,4 @@
-//! Taking an entry out of the text of a configuration file.
+//! Adds and removes entries in the text of a configuration file.
 
 use api::ProviderType;
 use manifest::{
@@ -35,7 +35,7 @@ pub(super) enum Refusal {
 }
 
 impl Entry {
-    /// The lines to write, each behind `indent`.
+    /// Returns the lines of the entry, indented by `indent`.
     pub(super) fn lines(&self, indent: &str) -> String {
         let scalar = |text: &str| yaml::write(&Value::from(text)).trim_end().to_owned();
         let (name, provider_type, url) = (scalar(&self.name), self.provider_type, scalar(&self.url));
@@ -56,13 +56,13 @@ impl Entry {
     }
 }
 
-/// Puts an entry into the text of a configuration file, touching nothing else.
-/// Shape: the list is looked for at the top level under `providers` in any case; it is made when there is none. What
-/// comes out is read again and must hold exactly one thing more, or one url changed.
+/// Adds an entry to the text of a configuration file, and leaves the rest unchanged.
+/// Shape: the list is the top-level field `providers` in any letter case. The list is created if missing. The result
+/// is parsed again and must contain exactly one more entry, or one changed URL.
 pub(super) fn put(text: &str, entry: &Entry, replace: bool) -> Result<Edit, Refusal> {
     let before = read(text)?;
     let (key, list) = provider_list(&before)?;
-    // Of two equal entries the later one counts, so that one is meant.
+    // Of two equal entries, the later one counts.
     let place = list.iter().rposition(|value| entry.is(value));
     let kind = |at: usize| field(&list[at], "kind").filter(|kind| !kind.is_empty());
     if let Some(at) = place.filter(|at| kind(*at) != entry.kind.map(|kind| kind.to_string()).as_deref()) {
@@ -106,7 +106,7 @@ fn read(text: &str) -> Result<Map<String, Value>, Refusal> {
     }
 }
 
-/// The key of the list as it is written, if there is one, and the list.
+/// Returns the written key of the list, if any, and the list.
 fn provider_list(fields: &Map<String, Value>) -> Result<(Option<String>, &[Value]), Refusal> {
     let key = fields.keys().find(|key| key.eq_ignore_ascii_case("providers")).cloned();
     match key.as_ref().and_then(|key| fields.get(key)) {
@@ -124,7 +124,7 @@ fn field<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
 struct Block<'a> {
     lines: Vec<&'a str>,
     key: usize,
-    /// Where each entry begins; the last number is behind the last line of the last one.
+    /// The first line of each entry. The last number is the line after the last entry.
     starts: Vec<usize>,
     indent: &'a str,
 }
@@ -205,7 +205,7 @@ fn with_one_more(text: &str, has_key: bool, entry: &Entry) -> Result<String, Ref
     Ok(edited)
 }
 
-/// Writes another url into one entry; the comment behind the old one stays.
+/// Replaces the URL of one entry. The comment after the old URL stays.
 fn with_other_url(text: &str, at: usize, url: &str) -> Result<String, Refusal> {
     let block = Block::find(text).ok_or(Refusal::Layout { found: LAYOUT })?;
     let [start, end] = block
@@ -230,7 +230,7 @@ fn with_other_url(text: &str, at: usize, url: &str) -> Result<String, Refusal> {
     Ok(edited)
 }
 
-/// An entry of the list, by name and type as they are written.
+/// An entry of the list, with its written name and type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ListedEntry {
     pub(super) name: String,
@@ -246,7 +246,8 @@ pub(super) fn listed(text: &str) -> Result<Vec<ListedEntry>, Refusal> {
     Ok(list.iter().map(entry).collect())
 }
 
-/// Takes all entries of a provider out of the text, and touches nothing else: comments around an entry stay.
+/// Removes all entries of a provider from the text, and leaves the rest unchanged, including comments around an
+/// entry.
 pub(super) fn without(text: &str, name: &str, of: ProviderType) -> Result<String, Refusal> {
     let before = read(text)?;
     let (key, list) = provider_list(&before)?;
@@ -258,7 +259,7 @@ pub(super) fn without(text: &str, name: &str, of: ProviderType) -> Result<String
     }
     let mut is_removed = vec![false; block.lines.len()];
     for (at, _) in list.iter().enumerate().filter(|(_, value)| is_meant(value)) {
-        // Comments and empty lines behind the last line of an entry are about the next one.
+        // Comments and empty lines after the last line of an entry belong to the next entry.
         let lines = &block.lines[block.starts[at]..block.starts[at + 1]];
         let is_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
         let end = lines.iter().rposition(is_content).map_or(0, |last| last + 1);

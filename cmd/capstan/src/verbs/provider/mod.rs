@@ -1,4 +1,4 @@
-//! `provider`: the list.
+//! `provider`: the subcommands.
 
 mod edit;
 mod entry;

@@ -52,7 +52,7 @@ pub(crate) fn show(args: &Show, session: &mut Session) -> Result<(), Failure> {
     session.print(format, &shown, |result, _| text(result))
 }
 
-/// The provider that a flag or the name alone says.
+/// Returns the provider that a flag or the name selects.
 fn chosen(args: &Show, session: &Session) -> Result<(ProviderId, Option<String>), Failure> {
     let Some(name) = args.name.as_deref().filter(|name| !name.is_empty()) else {
         return args.provider.chosen();
@@ -86,7 +86,7 @@ fn chosen(args: &Show, session: &Session) -> Result<(ProviderId, Option<String>)
     Err(failure)
 }
 
-/// The release, and whether its host lists files and versions at all.
+/// Describes the release. Returns true if its host lists files and versions.
 async fn describe(
     releases: &ProviderReleases,
     version: Option<&str>,

@@ -1,4 +1,4 @@
-//! The commands of kubectl that the tour runs by itself: a newcomer may not have kubectl.
+//! The kubectl commands of the tour, implemented here because a new user may not have kubectl.
 
 use std::{
     fs,
@@ -15,10 +15,10 @@ use crate::{
     settings::{self, KubeFlags, PaceFlags},
 };
 
-/// The time that a workload cluster may take until it is available.
+/// The time limit for a workload cluster to become available.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The words that wait for a Cluster.
+/// Returns the arguments that wait for a Cluster.
 pub(super) fn wait_until_available(cluster: &str) -> String {
     format!("wait --for=condition=Available cluster/{cluster} --timeout={}s", PATIENCE.as_secs())
 }
@@ -26,7 +26,7 @@ pub(super) fn wait_until_available(cluster: &str) -> String {
 pub(super) fn run(kubeconfig: &str, task: &[String], session: &Session) -> Result<(), Failure> {
     let kube = KubeFlags { kubeconfig: Some(kubeconfig.into()), ..KubeFlags::default() };
     let cluster = settings::management_cluster(&kube, &PaceFlags::default(), session)?;
-    // As kubectl, which knows of no lease.
+    // Like kubectl, without a lease.
     let server = cluster.server().unguarded();
     match task {
         [verb, _, file] if verb == "apply" => apply_file(file, &server, session),

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! $XDG_STATE_HOME/capstan/
-//!   quickstart/             carried providers, demo.yaml, and a lock that is held as long as a tour goes on
-//!   sandboxes/tour-a, …     marked, so that no sandbox of the user is taken for one of the tour
+//!   quickstart/             bundled providers, demo.yaml, and a lock held during a tour
+//!   sandboxes/tour-a, …     marked, so that sandboxes of the user are never treated as part of the tour
 //! ```
 
 use std::{
@@ -17,23 +17,24 @@ use crate::{
     sandboxes::{Folder, Home},
 };
 
-/// The sandbox that a cluster moves from, and the one that it moves to.
+/// The source sandbox of the move. The target sandbox follows.
 pub(super) const SOURCE: &str = "tour-a";
 pub(super) const TARGET: &str = "tour-b";
 
-/// Among the carried files: the configuration, the infrastructure provider, and its flavor with a managed topology.
+/// The configuration among the bundled files. The infrastructure provider and its flavor with a managed topology
+/// follow.
 pub(super) const CONFIG: &str = "clusterctl.yaml";
 pub(super) const INFRASTRUCTURE: &str = "sandbox";
 pub(super) const FLAVOR: &str = "development";
 
-/// Names files below the folder they are kept in, each with its text.
+/// Lists files by their path below the fixture folder, each with its text.
 macro_rules! carried {
     ($($path:literal),+ $(,)?) => {
         [$(($path, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../e2e/fixtures/", $path)))),+]
     };
 }
 
-/// The providers that the program carries: the newer of the two releases that ship with the project.
+/// The bundled providers: the newer of the two releases that the project contains.
 const CARRIED: [(&str, &str); 13] = carried![
     "clusterctl.yaml",
     "repository/cert-manager/v1.0.0/cert-manager.yaml",
@@ -56,7 +57,7 @@ pub(super) struct Stage {
     home: Home,
 }
 
-/// Held while a tour works on the stage.
+/// The lock of a running tour.
 #[derive(Debug)]
 pub(super) struct StageLock {
     _file: File,
@@ -68,7 +69,7 @@ impl Stage {
         Ok(Self { folder: home.beside("quickstart"), home })
     }
 
-    /// A file in the folder, as a word of a command.
+    /// Returns the path of a file in the folder, as a word of a command.
     pub(super) fn path_of(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
     }
@@ -77,7 +78,7 @@ impl Stage {
         Ok(self.home.folder(sandbox)?.kubeconfig().display().to_string())
     }
 
-    /// Makes the folder, and writes the carried providers if they are needed.
+    /// Creates the folder, and writes the bundled providers if they are needed.
     pub(super) fn write(&self, is_carried: bool) -> Result<(), Failure> {
         let write = || {
             fs::create_dir_all(&self.folder)?;
@@ -91,7 +92,7 @@ impl Stage {
         write().map_err(|error: std::io::Error| Failure::io("write to", &self.folder, &error))
     }
 
-    /// Takes the stage for a tour; one tour goes on at a time.
+    /// Takes the lock of the stage, because only one tour can run at a time.
     pub(super) fn lock(&self) -> Result<StageLock, Failure> {
         let path = self.folder.join("lock");
         let opened = fs::create_dir_all(&self.folder)
@@ -110,7 +111,7 @@ impl Stage {
         Ok(!self.folder.exists() && self.sandboxes()?.is_empty())
     }
 
-    /// The sandboxes that a tour has made.
+    /// Returns the sandboxes that a tour created.
     pub(super) fn sandboxes(&self) -> Result<Vec<&'static str>, Failure> {
         let mut made = Vec::new();
         for name in [SOURCE, TARGET] {
@@ -121,7 +122,7 @@ impl Stage {
         Ok(made)
     }
 
-    /// Refuses to go on beside a sandbox of such a name that no tour has made.
+    /// Fails if a sandbox with the name of a tour sandbox exists that no tour created.
     pub(super) fn check_names(&self) -> Result<(), Failure> {
         for name in [SOURCE, TARGET] {
             let folder = self.home.folder(name)?;
@@ -132,7 +133,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Makes the sandboxes; the first command that needs one starts it.
+    /// Creates the sandboxes. The first command that needs a sandbox starts it.
     pub(super) fn make_sandboxes(&self) -> Result<(), Failure> {
         for name in [SOURCE, TARGET] {
             let folder = self.home.folder(name)?;
@@ -144,7 +145,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The addresses of the sandboxes, if both were started.
+    /// Returns the addresses of the sandboxes if both were started.
     pub(super) fn servers(&self) -> Result<Option<[String; 2]>, Failure> {
         let server = |name: &str| self.home.folder(name)?.last_server();
         Ok(match (server(SOURCE)?, server(TARGET)?) {

@@ -1,4 +1,4 @@
-//! A sandbox in a process of its own, and what that process wrote to its stderr, as [`Messages`](crate::ui::Messages) writes it.
+//! Runs a sandbox in a background process, and parses its stderr, in the format of [`Messages`](crate::ui::Messages).
 
 use std::{
     ffi::OsString,
@@ -17,8 +17,8 @@ use crate::{
     session::Session,
 };
 
-/// Starts this binary again, detached, and waits until it says that it serves. What it warns of is shown.
-/// Nothing is returned when another process has started the sandbox meanwhile.
+/// Starts this binary as a background process, waits until the sandbox serves, and shows its warnings.
+/// `None` if another process started the sandbox at the same time.
 pub(super) fn start(args: &Start, folder: &Folder, session: &Session) -> Result<Option<Process>, Failure> {
     let cannot_start =
         || Failure::new(Kind::Environment, format!("cannot start sandbox `{}`", folder.name()));
@@ -34,7 +34,7 @@ pub(super) fn start(args: &Start, folder: &Folder, session: &Session) -> Result<
         warnings(&said()).for_each(|text| session.messages().warning(text));
         return Ok(Some(process));
     }
-    // Interrupted, what was begun must not go on unseen; else it has ended by itself.
+    // After an interruption, the process must not continue unnoticed. Otherwise the process has already ended.
     let ended = child.kill().and_then(|()| child.wait());
     waited?;
     if folder.is_running()? {
@@ -59,18 +59,18 @@ fn spawn(args: &Start, folder: &Folder, log: File, session: &Session) -> io::Res
     command
         .args(["sandbox", "start", "--foreground", "--color=never"])
         .args(args.passed_on(session))
-        // Nobody is to be kept from removing the folder this was typed in.
+        // The process must not block the removal of the current folder.
         .current_dir(folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log);
-    // A Ctrl-C meant for the shell's next command is none of its business.
+    // A later Ctrl-C in the shell must not reach the process.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn()
 }
 
-/// Whether a first line came before the end.
+/// Receives true if the process printed a first line before it ended.
 fn wait_for_line(child: &mut Child) -> oneshot::Receiver<bool> {
     let (tell, told) = oneshot::channel();
     let stdout = child.stdout.take();
@@ -82,7 +82,7 @@ fn wait_for_line(child: &mut Child) -> oneshot::Receiver<bool> {
     told
 }
 
-/// What was written to the log since it was this long.
+/// Returns the log text after the given length.
 fn read_from(folder: &Folder, length: u64) -> io::Result<String> {
     let mut log = File::open(folder.log())?;
     log.seek(SeekFrom::Start(length))?;
@@ -92,7 +92,7 @@ fn read_from(folder: &Folder, length: u64) -> io::Result<String> {
 }
 
 impl Start {
-    /// The flags the new process needs; merging and telling stay here.
+    /// Returns the flags for the new process. Merging and messages stay in this process.
     fn passed_on(&self, session: &Session) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec![self.name.clone().into()];
         if let Some(dir) = &self.data_dir {
@@ -119,7 +119,7 @@ pub(super) fn warnings(stderr: &str) -> impl Iterator<Item = String> {
     messages(stderr).into_iter().filter(|(label, _)| *label == "warning").map(|(_, text)| text)
 }
 
-/// Adds the failure it ended with: its message and its causes as causes, its hints as hints.
+/// Adds the failure of the process: its message and causes as causes, and its hints as hints.
 pub(super) fn add_failure(mut failure: Failure, stderr: &str) -> Failure {
     for (label, text) in messages(stderr) {
         failure = match label {
@@ -131,8 +131,8 @@ pub(super) fn add_failure(mut failure: Failure, stderr: &str) -> Failure {
     failure
 }
 
-/// Each labelled message with its label, in order. Lines that go on with a message are indented; status lines have no
-/// label and are left out.
+/// Returns each labelled message with its label, in order. Skips status lines without a label. Continuation lines are
+/// indented.
 fn messages(stderr: &str) -> Vec<(&'static str, String)> {
     const LABELS: [(&str, &str); 4] =
         [("error", "error: "), ("cause", "  cause: "), ("hint", "hint: "), ("warning", "warning: ")];

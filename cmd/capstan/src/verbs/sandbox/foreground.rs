@@ -11,10 +11,10 @@ use crate::{
     ui::Messages,
 };
 
-/// Threads that answer requests; what they wait for takes none.
+/// The number of threads that answer requests. Waiting requests block no thread.
 const WORKERS: usize = 2;
 
-/// Serves in this process until it is told to stop: Ctrl-C, a termination signal, `sandbox stop`.
+/// Serves in this process until Ctrl-C, a termination signal, or `sandbox stop`.
 pub(super) fn serve(args: &Start, folder: &Folder, plan: Plan, session: &mut Session) -> Result<(), Failure> {
     let Some(lock) = folder.lock()? else {
         return Err(Failure::new(
@@ -22,7 +22,7 @@ pub(super) fn serve(args: &Start, folder: &Folder, plan: Plan, session: &mut Ses
             format!("sandbox `{}` was started by another process just now", folder.name()),
         ));
     };
-    // Of a process that was killed: with the lock held it would be believed.
+    // A leftover record of a killed process would look valid while the lock is held.
     folder.forget_process(&lock);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
@@ -74,7 +74,7 @@ impl Server {
         }
         let control = Control::new(sandbox.clone());
         let bound = match Listener::bind(control.clone(), &identity, port.unwrap_or(0)).await {
-            // Somebody else has the port of the last time; only one that was asked for is worth failing for.
+            // Another program uses the previous port. Only an explicitly requested port must not change.
             Err(ListenError::Bind { source, .. })
                 if source.kind() == io::ErrorKind::AddrInUse && !plan.port_is_asked_for =>
             {
@@ -106,7 +106,7 @@ impl Server {
                 return Err(Failure::new(Kind::Environment, "the sandbox was killed, as a fault asked for"));
             }
         }
-        // Watches first: the listener would wait for them.
+        // Watches stop first, because the listener would wait for them.
         self.sandbox.stop().await;
         self.listener.stop().await;
         Ok(())
@@ -121,7 +121,7 @@ fn not_started(error: &StartError) -> Failure {
         StartError::Bootstrap(_) | StartError::Open(OpenError::Io { .. }) => {
             Some("name another folder with `--data-dir`, or keep nothing with `--in-memory`")
         }
-        // These say themselves what to do.
+        // These errors already contain a hint.
         StartError::Open(
             OpenError::Foreign { .. } | OpenError::UnknownFormat { .. } | OpenError::Damaged { .. },
         )
@@ -143,14 +143,14 @@ fn not_bound(error: &ListenError) -> Failure {
     hint.into_iter().fold(Failure::foreign(error), Failure::hint)
 }
 
-/// The signals that end a process, which are caught from the moment it listens. A terminal that is closed ends no sandbox.
+/// The signals that end the process, caught from the start of listening. Closing a terminal does not end a sandbox.
 struct Termination {
     #[cfg(unix)]
     signals: io::Result<[tokio::signal::unix::Signal; 3]>,
 }
 
 impl Termination {
-    /// Takes a runtime.
+    /// Requires a runtime.
     #[cfg(unix)]
     fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};

@@ -48,7 +48,7 @@ fn log(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), Failur
         Err(error) => return Err(Failure::io("read", &path, &error)),
     };
     loop {
-        // Asked before the read: what is written between the two is read in the next round.
+        // The check comes before the read, so that the next round reads text written in between.
         let is_running = folder.is_running()?;
         let mut text = Vec::new();
         log.read_to_end(&mut text).map_err(|error| Failure::io("read", &path, &error))?;
@@ -94,7 +94,7 @@ fn line(request: &Request) -> String {
     format!("{number}\t{code}\t{verb}\t{path}\t{client}\n")
 }
 
-/// Waits a moment; `false` at Ctrl-C, the way to end what is followed.
+/// Waits briefly. False after Ctrl-C, which ends `--follow`.
 fn pause(session: &Session) -> Result<bool, Failure> {
     let waited = session.block_on(async {
         tokio::time::sleep(LOOK_EVERY).await;

@@ -1,4 +1,4 @@
-//! The verbs for sandboxes that are there: list, stop, delete, kubeconfig.
+//! Verbs for existing sandboxes: list, stop, delete, kubeconfig.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -30,7 +30,7 @@ pub(crate) fn list(args: &List, session: &mut Session) -> Result<(), Failure> {
     let mut list = SandboxList { sandboxes: Vec::new() };
     let mut unreadable = Ok(());
     for name in home.names()? {
-        // One with a damaged file hides no other.
+        // A sandbox with a damaged file does not hide the others.
         match home.folder(&name).and_then(|folder| entry(&folder)) {
             Ok(entry) => list.sandboxes.push(entry),
             Err(failure) => unreadable = unreadable.and(Err(failure)),
@@ -110,7 +110,7 @@ pub(crate) fn stop_one(args: &Stop, session: &mut Session) -> Result<(), Failure
     Ok(())
 }
 
-/// Tells a sandbox to stop and waits until it has; `false` when it did not run.
+/// Stops a sandbox and waits for its end. False if the sandbox was not running.
 pub(super) fn stop(folder: &Folder, session: &Session) -> Result<bool, Failure> {
     if !folder.is_running()? {
         return Ok(false);
@@ -129,7 +129,7 @@ pub(super) fn stop(folder: &Folder, session: &Session) -> Result<bool, Failure> 
     session.block_on(async {
         let mut unheard = None;
         let stopped = async {
-            // One that stops already answers nobody.
+            // A sandbox that is already stopping does not answer.
             unheard = control::stop(&process.server, &identity).await.err();
             while folder.is_running()? {
                 tokio::time::sleep(LOOK_EVERY).await;
@@ -173,14 +173,15 @@ pub(crate) fn delete(args: &Delete, session: &mut Session) -> Result<(), Failure
 
 fn delete_one(folder: &Folder, session: &mut Session) -> Result<(), Failure> {
     stop(folder, session)?;
-    // A damaged file, which tells where the data is, keeps nothing from going.
+    // A damaged settings file, which contains the data folder, does not prevent the deletion.
     let elsewhere = folder.settings().ok().flatten().and_then(|settings| settings.data_dir);
     let elsewhere = elsewhere.filter(|dir| !dir.starts_with(folder.path()));
     let Some(lock) = folder.lock()? else {
         let message = format!("sandbox `{}` was started again while it was to be deleted", folder.name());
         return Err(Failure::new(Kind::Conflict, message));
     };
-    // It reads a file that is about to go. A kubeconfig that cannot be changed keeps nothing else from going.
+    // Unmerging reads a file of the sandbox, so it comes first. An unchangeable kubeconfig does not prevent the
+    // deletion.
     let unmerged = unmerge_kubeconfig(&folder.kubeconfig(), session.environment());
     folder.remove(&lock)?;
     if let Some(dir) = elsewhere {

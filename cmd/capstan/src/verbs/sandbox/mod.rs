@@ -1,4 +1,4 @@
-//! `sandbox`: the list.
+//! `sandbox`: the subcommands.
 
 mod background;
 mod foreground;

@@ -14,7 +14,7 @@ use crate::{
     settings::merge_kubeconfig,
 };
 
-/// How long another process may take that starts the same sandbox, and how often that is looked at.
+/// The time limit for another process that starts the same sandbox.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -76,7 +76,7 @@ pub(super) struct Plan {
     pub(super) switches: Switches,
     pub(super) service_webhooks: ServiceWebhooks,
     pub(super) settings: Settings,
-    /// The port was asked for by name: another one will not do.
+    /// True if the user requested this port, so no other port may replace it.
     pub(super) port_is_asked_for: bool,
 }
 
@@ -108,7 +108,7 @@ fn in_background(args: &Start, folder: &Folder, session: &mut Session) -> Result
     Ok(())
 }
 
-/// Starts a sandbox in the background as `sandbox start NAME` does, unless it runs.
+/// Starts a sandbox in the background like `sandbox start NAME`, unless the sandbox runs.
 pub(crate) fn start_unless_running(name: &str, session: &Session) -> Result<(), Failure> {
     let folder = Home::of(session.environment())?.folder(name)?;
     if !folder.is_running()? {
@@ -134,7 +134,7 @@ fn say_it_serves(folder: &Folder, process: &Process, session: &Session) {
     ));
 }
 
-/// Merges the kubeconfig when asked, else says where it is.
+/// Merges the kubeconfig if requested, or else prints the command that returns its path.
 pub(super) fn after_start(args: &Start, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
     if args.merge {
         let path = merge_kubeconfig(&folder.kubeconfig(), session.environment())?;
@@ -150,7 +150,7 @@ pub(super) fn after_start(args: &Start, folder: &Folder, session: &mut Session) 
     Ok(())
 }
 
-/// Asked for again with nothing new, it is as it was asked to be. What was asked for anew would be lost in silence.
+/// Succeeds if the command has no options that a running sandbox would ignore. Otherwise fails.
 fn already_running(args: &Start, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
     let process = session.block_on(ready(folder))?;
     let message =
@@ -206,7 +206,7 @@ impl Start {
             && self.service_webhooks == IGNORE
     }
 
-    /// Reads every flag, and fills in what the last start had.
+    /// Parses every flag, and adds the settings of the last start.
     fn plan(&self, folder: &Folder, session: &Session) -> Result<Plan, Failure> {
         let faults = self.fault.iter().map(|text| {
             Fault::parse(text)

@@ -227,7 +227,8 @@ impl Change for Upgrade {
         "upgrade apply"
     }
 
-    /// Versions settled by a contract are pinned as versions; where none is left to go to, the contract says so again.
+    /// Returns the request with pinned versions. If a contract leads to no new versions, the request keeps the
+    /// contract.
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest {
         let providers = lifecycle::settled(plan);
         let contract = match &self.request.target {

@@ -1,4 +1,4 @@
-//! `upgrade`: which versions there are to go to, going there, and back.
+//! `upgrade`: lists available versions, upgrades, resumes and rolls back.
 
 mod apply;
 mod plan;

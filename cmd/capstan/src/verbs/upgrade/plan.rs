@@ -50,7 +50,7 @@ pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), 
         let place = sources.config().kustomization(&provider.id)?;
         provider.kustomization = place.map(|place| shown_place(&place));
     }
-    // Under the name of the peer the text is that of the peer.
+    // Under the name clusterctl, the text matches that of clusterctl.
     let commands = match session.program() {
         Program::Clusterctl => SuggestedCommands::of_program(Program::Clusterctl),
         _ => session.messages().commands(),
@@ -77,7 +77,7 @@ fn printed(outlook: &UpgradeOutlook) -> UpgradePlan {
     }
 }
 
-/// Source: clusterctl v1.14 cmd/upgrade_plan.go sorts by the word of the type, not by its rank.
+/// Source: clusterctl v1.14 cmd/upgrade_plan.go sorts by the text of the type, not by its rank.
 fn sort_key(provider: &ProviderUpgrade) -> (&str, &str, &str) {
     (provider.id.provider_type.as_str(), &provider.provider, &provider.namespace)
 }
@@ -99,8 +99,8 @@ fn printed_provider(installed: &InstalledProvider, next: &NextVersion) -> Provid
     }
 }
 
-/// Source: clusterctl v1.14 cmd/upgrade_plan.go; differs: a provider that cannot be upgraded says why, and kustomizations
-/// are named in a line below it all.
+/// Source: clusterctl v1.14 cmd/upgrade_plan.go; differs: a provider without an upgrade has a reason, and
+/// kustomizations are on a separate line at the end.
 fn text(plan: &UpgradePlan, width: Option<usize>, program: Program, commands: &SuggestedCommands) -> String {
     let version = |version: &Option<String>| version.clone().unwrap_or_default();
     let mut text = match plan.cert_manager.plan.action {

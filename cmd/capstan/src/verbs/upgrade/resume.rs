@@ -154,7 +154,7 @@ struct End<'a> {
 }
 
 impl End<'_> {
-    /// The report of a plan, under the name of this verb.
+    /// Returns the report of a plan with the name of this verb.
     fn report(&self, plan: &LifecyclePlan) -> LifecycleReport {
         let command = self.command.to_owned();
         LifecycleReport { command, ..plan.report(self.args.show.diffs(self.format)) }

@@ -7,7 +7,7 @@ use crate::tests::objects;
 
 const WANTED: &str = "v1.21.1";
 
-/// Two objects of a release, and what runs in it.
+/// A release with two objects and one image.
 fn manifest(version: &str) -> CertManagerManifest {
     let mut objects = objects(
         "apiVersion: v1
@@ -31,7 +31,7 @@ spec: {template: {spec: {containers: [{name: a, image: 'example.org/webhook:1'}]
     }
 }
 
-/// A cert-manager that is there in all its parts and answers.
+/// A complete cert-manager that answers.
 fn found(version: &str) -> Found {
     Found { is_served: true, live: manifest(version).objects, ..Found::default() }
 }
@@ -48,7 +48,7 @@ fn extra() -> Object {
     extra
 }
 
-/// In a word or two, for tables.
+/// Returns a short description of a plan, for tables.
 fn words(plan: Result<CertManagerPlan, CertManagerError>) -> String {
     let CertManagerPlan { action, from, to, why } = match plan {
         Ok(plan) => plan,
@@ -115,7 +115,7 @@ fn what_is_half_deleted_is_made_whole() {
     assert_eq!(init(&unrecorded), "keep v1.20.3", "nobody knows what belongs to another version");
 }
 
-/// Source: clusterctl v1.14 client/cluster/cert_manager_test.go (Test_shouldUpgrade), its cases.
+/// Source: the cases of clusterctl v1.14 client/cluster/cert_manager_test.go (Test_shouldUpgrade).
 #[test]
 fn the_version_decides_about_an_upgrade() {
     for (there, wanted, expected) in [

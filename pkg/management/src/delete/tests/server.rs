@@ -1,4 +1,4 @@
-//! Deleting on a server what was installed on it.
+//! Tests of deletions on a server with installed providers.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -25,7 +25,7 @@ const SERVICE: Kind = Kind::new("", "v1", "Service", "services");
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 const CLUSTER: Kind = Kind::new("cluster.x-k8s.io", "v1beta2", "Cluster", "clusters");
 
-/// Nothing but what must be: no one waits for Deployments here.
+/// Starts a fixture with only the required controllers, because no test waits for Deployments.
 async fn lab() -> Fixture {
     Fixture::builder().controllers(Switches { garbage: true, ..Switches::none() }).start().await
 }
@@ -54,7 +54,7 @@ fn only(id: &ProviderId) -> DeleteRequest {
     }
 }
 
-/// cert-manager is somebody else's, so that there is one from the start and nobody installs it.
+/// Installs providers beside an external cert-manager, so that the test does not install one.
 async fn install(fixture: &Fixture) -> ManagementCluster {
     fixture.apply(&crate::tests::cert_manager("v1.21.1")).await;
     let cluster = cluster(fixture).await;
@@ -85,7 +85,7 @@ async fn init_with(
     init(cluster, &releases.sources(), &request, &mut plan).await.unwrap();
 }
 
-/// Components whose objects can be in one namespace with those of others.
+/// Returns components whose objects can share a namespace with those of other providers.
 fn unlike_others(id: &ProviderId) -> String {
     let name = |text: String, word: &&str| {
         text.replace(&format!("name: {word}"), &format!("name: {}-{word}", id.label()))
@@ -101,7 +101,7 @@ async fn run(
     delete_providers(cluster, request, &mut plan).await
 }
 
-/// Everything there is, as `Kind ns/name`.
+/// Returns all objects as `Kind ns/name`.
 async fn objects_on(cluster: &ManagementCluster) -> BTreeSet<String> {
     cluster.server.forget_kinds();
     let kinds = cluster.server.kinds().await.unwrap();
@@ -113,7 +113,7 @@ async fn objects_on(cluster: &ManagementCluster) -> BTreeSet<String> {
     found
 }
 
-/// What clusterctl leaves behind: everything it labels, and no record.
+/// Deletes all records. clusterctl leaves the same state: labelled objects without records.
 async fn forget_records(fixture: &Fixture) {
     for record in fixture.list(CONFIG_MAP).await {
         let (namespace, name) =

@@ -1,4 +1,4 @@
-//! `init` of what is installed already.
+//! Tests of `init` with providers that are already installed.
 
 use super::*;
 

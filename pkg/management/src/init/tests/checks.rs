@@ -1,4 +1,4 @@
-//! What stops an `init` before its first write.
+//! Tests of the checks that stop `init` before its first write.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Runs that were cut off, and what the next one makes of it.
+//! Tests of interrupted runs and of the runs that resume them.
 
 use super::*;
 
-/// Everything that was installed, by kind and name, without what differs from run to run.
+/// Returns all installed objects by kind and name, without fields that differ between runs.
 async fn state(fixture: &Fixture) -> Vec<Value> {
     let kinds = [
         NAMESPACE,
@@ -26,7 +26,8 @@ async fn state(fixture: &Fixture) -> Vec<Value> {
     state
 }
 
-/// Runs until the server has answered so many requests more, and drops the run there. Gives whether it got to its end.
+/// Runs until the server has answered the given number of requests, then drops the run. Returns true if the
+/// run finished.
 async fn cut_after(requests: u64, fixture: &Fixture, releases: &Releases, request: &InitRequest) -> bool {
     let cluster = cluster(fixture).await;
     let audit = fixture.sandbox().audit();
@@ -56,12 +57,12 @@ async fn an_init_cut_off_anywhere_is_completed_by_the_same_command() {
     whole.settled().await;
     let expected = state(&whole).await;
     assert!(expected.len() > 20, "{expected:#?}");
-    // A prime, so that the cuts hit all parts of a run.
+    // The step is a prime number, so that the interruptions hit all parts of a run.
     for requests in (5..).step_by(7) {
         let fixture = with_controllers().await;
         let is_done = cut_after(requests, &fixture, &releases, &request).await;
         let cluster = cluster(&fixture).await;
-        // Versions were noted: they need not be named again.
+        // The versions are recorded, so the second command need not name them.
         let is_noted = cluster.inventory().await.unwrap().unfinished.is_some();
         let again = if is_noted { small_request("") } else { request.clone() };
         run(&cluster, &releases, &again).await.unwrap();

@@ -23,7 +23,7 @@ fn secret(value: &str) -> Object {
     }))
 }
 
-/// As a server has it.
+/// Returns the object as a server stores it.
 fn live(of: &Object, uid: &str, resource_version: &str) -> Object {
     let mut live = of.clone();
     let metadata = live.get_mut(&["metadata"]).unwrap().as_object_mut().unwrap();

@@ -1,4 +1,4 @@
-//! A run that ends after any of its requests, and the same one again.
+//! Tests of runs that are killed after any request, and then repeated.
 
 use support::kind::Kind;
 
@@ -6,8 +6,8 @@ use super::*;
 
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 
-/// Kills a run after each of its requests in turn; each time the same command from a fresh client must come to the same as a
-/// run that nobody disturbed.
+/// Kills a run after each of its requests in turn.
+/// The same command from a new client must then reach the state of an undisturbed run.
 async fn killed_anywhere(work: Work) {
     let start = Start::of(work).await;
     let expected = start.undisturbed(work).await;
@@ -20,7 +20,7 @@ async fn killed_anywhere(work: Work) {
             assert!(requests > 20, "{work:?} has only {requests} requests");
             return;
         }
-        // What wrote nothing has left nothing to go on from.
+        // A run that wrote nothing leaves nothing to resume.
         if fixture.sandbox().revision() == revision {
             continue;
         }
@@ -34,13 +34,13 @@ async fn killed_anywhere(work: Work) {
 
 async fn again(start: &Start, work: Work, fixture: &Fixture, when: &str) {
     match start.run(work, &Wire::new(fixture, |_| Fate::Answered)).await {
-        // It came to its end before.
+        // The killed run had already finished.
         Err(told) if work == Work::RollBack && told.starts_with("there is no upgrade to roll back") => {}
         result => result.unwrap_or_else(|told| panic!("{when}: {told}")),
     }
 }
 
-/// What must hold at any moment: every Deployment runs, and a provider of the inventory has one of its versions.
+/// Asserts that at any time every Deployment runs and each provider in the inventory has one of its versions.
 async fn check(fixture: &Fixture, when: &str) {
     for deployment in fixture.list(DEPLOYMENT).await {
         assert_eq!(deployment["spec"]["replicas"], 1, "{when}: {}", deployment["metadata"]["name"]);

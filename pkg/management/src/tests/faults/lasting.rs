@@ -1,12 +1,12 @@
-//! What is on a cluster, without what differs from run to run.
+//! The state of a cluster, without fields that differ between runs.
 
 use serde_json::Value;
 use support::{everything::Everything, fixture::Fixture};
 
-/// Objects by kind and place, sorted.
+/// Objects by kind, namespace and name, sorted.
 pub(super) type State = Vec<(String, Value)>;
 
-/// What only servers and controllers write.
+/// Fields that only servers and controllers write.
 const BY_OTHERS: [&str; 7] =
     ["name", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "ownerReferences"];
 
@@ -18,7 +18,8 @@ pub(super) async fn state(fixture: &Fixture) -> State {
     state
 }
 
-/// The same objects with the same content. The first difference says enough, and a Secret says nothing.
+/// Asserts that both states have the same objects with the same content. Shows only the first difference,
+/// without values of Secrets.
 pub(super) fn assert_same(found: &State, expected: &State, when: &str) {
     let names = |all: &State| all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     let (names, wanted) = (names(found), names(expected));
@@ -31,7 +32,7 @@ pub(super) fn assert_same(found: &State, expected: &State, when: &str) {
     }
 }
 
-/// Parts of a journal are named after the time.
+/// Removes digits from the names of journal parts, which contain the time.
 fn lasting_name(name: &str) -> String {
     let is_part = name.contains("/capstan-upgrade-");
     name.chars().filter(|letter| !is_part || !letter.is_ascii_digit()).collect()
@@ -41,7 +42,7 @@ fn lasting(name: &str, object: &Value) -> Value {
     let mut object = object.clone();
     let content = object.as_object_mut().unwrap();
     content.remove("status");
-    // Records tell times, and keys are made by chance.
+    // Records contain times, and keys are random.
     if name.starts_with("Secret ") || name.contains("/capstan.") {
         content.remove("data");
     }

@@ -1,4 +1,4 @@
-//! Trouble that does not pass: told at once, and the same command goes on when somebody has done something about it.
+//! Tests of permanent faults: the error is reported at once, and the same command completes the run after a fix.
 
 use support::kind::{CUSTOM_RESOURCE_DEFINITION, Kind};
 use tokio::time::Instant;
@@ -7,7 +7,7 @@ use super::*;
 
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 
-/// Fails on one way, tells it, and is completed on another. Gives what was told.
+/// Runs into a permanent fault, then completes the run without the fault. Returns the error.
 async fn told(
     work: Work,
     fate: impl Fn(&support::wire::Asked<'_>) -> Fate + Send + Sync + 'static,
@@ -88,7 +88,7 @@ async fn all_missing_rights_are_told_before_anything_is_written() {
 async fn a_definition_that_is_never_established_is_told_at_the_deadline() {
     let fixture = Fixture::builder().controllers(Switches::default()).start().await;
     let releases = releases();
-    // It has taken the name of the kind that docker brings.
+    // The other definition uses the kind name that docker brings.
     let taken =
         components(&docker(), OLD).replace("dockermachines", "others").replace("dockermachine", "other");
     let definition =

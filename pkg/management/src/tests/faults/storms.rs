@@ -1,4 +1,4 @@
-//! Trouble that passes, and what must come to the same in spite of it.
+//! Tests of temporary faults, which must not change the result of a run.
 
 use std::{
     collections::BTreeSet,
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::*;
 
-/// Faults of the server that nobody has to do anything about.
+/// Temporary faults of the server that need no action by the user.
 const PASSING: [&[&str]; 6] = [
     &["429,times=12"],
     &["429:3,verb=write,skip=3,times=6"],
@@ -63,11 +63,11 @@ async fn a_deletion_weathers_what_passes() {
     weathered(Work::Delete).await;
 }
 
-/// Refuses the first write of everything, with some exceptions.
+/// Rejects the first write of each existing object, with some exceptions.
 fn refusing_each_once(fixture: &Fixture, code: u16, reason: &'static str) -> Wire {
     let seen: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     Wire::new(fixture, move |asked| {
-        // What is made has no version; and a journal that somebody else writes is somebody else's upgrade.
+        // A new object has no version to conflict with. A journal written by another run belongs to another upgrade.
         let counts = asked.writes() && asked.method != "POST" && !asked.path.contains("capstan-upgrade");
         if counts && seen.lock().unwrap().insert(format!("{} {}", asked.method, asked.path)) {
             Fate::Refused(code, reason, "the object has been modified")

@@ -1,4 +1,4 @@
-//! A run that is stopped at one of its writes while another run takes over and ends; then it continues.
+//! Tests of a run that stops at a write while another run takes over and ends. The first run then continues.
 
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
@@ -8,10 +8,10 @@ use support::{everything::Everything, wire::Arrival};
 
 use super::*;
 
-/// Every write is stopped at with 1.
+/// The step between two tested writes. With 1, the run stops at every write.
 const STEP: u64 = 1;
 
-/// A run of this process as one of its own.
+/// Returns the lease request of a run that counts as a separate process.
 pub(crate) fn lease_request(process: &str) -> LeaseRequest {
     LeaseRequest {
         name: ManagementCluster::lease_name(),
@@ -27,7 +27,7 @@ pub(crate) fn lease_request(process: &str) -> LeaseRequest {
     }
 }
 
-/// Runs a work under a lease of its own.
+/// Executes a run under its own lease.
 async fn run_alone(start: &Start, work: Work, wire: &Wire, process: &str) -> Result<(), String> {
     let cluster = cluster_behind(wire).await;
     let lease = Lease::acquire(cluster.server(), &lease_request(process)).await;
@@ -37,14 +37,14 @@ async fn run_alone(start: &Start, work: Work, wire: &Wire, process: &str) -> Res
     result
 }
 
-/// All objects but leases, as they are to the letter.
+/// Returns all objects except leases, unchanged.
 pub(crate) async fn objects(fixture: &Fixture) -> BTreeMap<String, Value> {
     let all = Everything::of(&fixture.client()).await;
     let others = all.iter().filter(|(name, _)| !name.starts_with("Lease "));
     others.map(|(name, object)| (name.to_owned(), object.clone())).collect()
 }
 
-/// A run that was superseded touches nothing but what its successor has left as it was when the first was stopped.
+/// Asserts that a superseded run writes only to objects that its successor left unchanged since the stop.
 fn assert_untouched(
     at_stop: &BTreeMap<String, Value>,
     before: &BTreeMap<String, Value>,
@@ -59,7 +59,7 @@ fn assert_untouched(
     }
 }
 
-/// Stops a run at every write in turn, lets another one end in between, and continues the first.
+/// Stops a run at every write in turn, lets another run end in between, and continues the first run.
 async fn stopped_anywhere(first: Work, second: Work, arrival: Arrival) {
     let start = Start::of(first).await;
     for number in (1..).step_by(usize::try_from(STEP).unwrap()) {
@@ -92,7 +92,7 @@ async fn stopped_anywhere(first: Work, second: Work, arrival: Arrival) {
         let after = objects(&fixture).await;
         match arrival {
             Arrival::AtOnce => assert_untouched(&BTreeMap::new(), &before, &after, &when),
-            // A run that was refused has written nothing that could be lost.
+            // A rejected run has written nothing that could be lost.
             Arrival::Late if result.is_err() => {}
             Arrival::Late => assert_untouched(&at_stop, &before, &after, &when),
         }
@@ -100,7 +100,7 @@ async fn stopped_anywhere(first: Work, second: Work, arrival: Arrival) {
     }
 }
 
-/// The second run ends well, or says that the first has left nothing for it to do.
+/// Asserts that the second run succeeds, or reports that the first run left no work.
 fn check_second(second: Work, result: Result<(), String>, when: &str) {
     match result {
         Ok(()) => {}

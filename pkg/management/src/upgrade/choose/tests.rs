@@ -3,8 +3,9 @@ use api::{ProviderId, ReleaseSeries};
 use super::*;
 use crate::{WaitFor, tests::upgrade_to_contract};
 
-/// `core v1.0.0: v1.0.0 v1.1.0-rc.0 | 1.0=v1beta1 1.1=v1beta2`: name, installed version, releases, series.
-/// With `!reason` behind the first colon its releases cannot be told.
+/// Parses `core v1.0.0: v1.0.0 v1.1.0-rc.0 | 1.0=v1beta1 1.1=v1beta2`: name, installed version,
+/// releases, series.
+/// `!reason` after the first colon stands for unknown releases.
 fn candidate(line: &str) -> Candidate {
     let (installed, rest) = line.split_once(':').unwrap();
     let (name, version) = installed.split_once(' ').unwrap();
@@ -48,7 +49,7 @@ fn candidates(lines: &[&str]) -> Vec<Candidate> {
     lines.iter().copied().map(candidate).collect()
 }
 
-/// `v1beta2: cluster-api v1.1.0, aws -`; `-` for up to date, `(why)` for none.
+/// Returns `v1beta2: cluster-api v1.1.0, aws -`, with `-` for up to date and `(why)` for no version.
 fn outlook_text(lines: &[&str]) -> Vec<String> {
     let row = |(installed, next): &(InstalledProvider, NextVersion)| match next {
         NextVersion::To(version) => format!("{} {version}", installed.id.name),
@@ -132,7 +133,7 @@ fn request(target: &str) -> UpgradeRequest {
     UpgradeRequest { target, ..upgrade_to_contract(WaitFor { timeout: None, must_be_ready: false }) }
 }
 
-/// `cluster-api v1.1.0, aws v2.1.0`, or `! ` and the problems.
+/// Returns `cluster-api v1.1.0, aws v2.1.0`, or `! ` and the problems.
 fn choice_text(candidates: &[Candidate], request: &UpgradeRequest) -> String {
     match choose(candidates, request) {
         Ok(choice) => {

@@ -1,4 +1,4 @@
-//! What a journal says: what was asked for, versions, and how far it is.
+//! The content of a journal: request, versions and progress.
 
 use api::{ProviderId, output::CertManagerPlan};
 use apply::ApiError;
@@ -8,59 +8,53 @@ use serde::{Deserialize, Serialize};
 
 use crate::{OnUnfinished, UpgradeRequest, UpgradeTarget, WaitFor, upgrade::choose::Choice};
 
-/// The layout this binary writes and reads.
+/// The format that this binary writes and reads.
 const FORMAT: u32 = 1;
 
-/// What a journal on the cluster says of an upgrade.
+/// The state of an upgrade according to its journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalState {
-    /// When it was begun, in RFC 3339 and UTC.
+    /// The start time in RFC 3339 and UTC.
     pub begun: String,
-    /// Whether all providers are done.
+    /// True if all providers are done.
     pub finished: bool,
-    /// Whether it is being gone back from.
+    /// True if the upgrade is being rolled back.
     pub rolling_back: bool,
-    /// Providers with the version before, the version after, and whether they are done.
+    /// Providers with the previous version, the new version, and true if they are done.
     pub providers: Vec<(ProviderId, String, String, bool)>,
 }
 
-/// What only an upgrade runs into: the journal of the last one, and the way back.
+/// An error of the upgrade journal or of a rollback.
+#[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum UpgradeError {
-    /// An upgrade that was begun stands in the way.
     #[error("an upgrade begun at {} is not finished", _0.begun)]
     Unfinished(JournalState),
-    /// What was laid over providers when it was begun is missing now.
+    /// Kustomizations of providers at the start of the upgrade are missing now.
     #[error("the upgrade begun at {begun} cannot go on without {}", kustomizations(lost))]
     WithoutKustomizations {
-        /// When it was begun.
         begun: String,
-        /// Providers, each with the folder or url of its kustomization.
+        /// Providers, each with the folder or URL of its kustomization.
         lost: Vec<(ProviderId, String)>,
     },
-    /// There is no upgrade to go on with, or to go back from.
     #[error("there is no upgrade to {verb}")]
     NoJournal {
-        /// `resume`, `abort` or `roll back`.
+        /// The verb: `resume`, `abort` or `roll back`.
         verb: &'static str,
     },
-    /// What is on the cluster says of itself that it is a journal, and cannot be used.
+    /// The object on the cluster is marked as a journal but cannot be used.
     #[error("the journal of the last upgrade cannot be used: {problem}")]
-    Journal {
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The journal cannot be written, so nothing else was.
+    Journal { problem: String },
+    /// The journal cannot be written, so nothing was changed.
     #[error("cannot keep a journal on the cluster; nothing was changed")]
     NoJournalKept {
-        /// Why.
         #[source]
         source: Box<ApiError>,
     },
-    /// Going back would lose objects, or what is installed is not what the journal is about.
+    /// A rollback would lose objects, or the installed providers differ from the journal.
     #[error("cannot go back{}", only(reasons))]
     NoWayBack {
-        /// Each definition and each provider that stands in the way.
+        /// One reason per definition or provider.
         reasons: Vec<String>,
     },
 }
@@ -71,30 +65,30 @@ fn kustomizations(lost: &[(ProviderId, String)]) -> String {
     lost.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The one reason; several are told one by one beside the message.
+/// Returns the only reason. Several reasons are shown one by one next to the message.
 fn only(reasons: &[String]) -> String {
     if let [only] = reasons { format!(": {only}") } else { format!(", for {} reasons", reasons.len()) }
 }
 
-/// What the first Secret holds, as JSON.
+/// The JSON content of the first Secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Index {
-    /// [`FORMAT`].
+    /// The format, equal to [`FORMAT`].
     pub(crate) format: u32,
-    /// When it was begun, in RFC 3339 and UTC.
+    /// The start time in RFC 3339 and UTC.
     pub(crate) begun: String,
     pub(crate) phase: Phase,
     pub(crate) target: UpgradeTarget,
     pub(crate) keep_replicas: bool,
     pub(crate) keep_placement: bool,
     pub(crate) skip_cert_manager: bool,
-    /// In the order they are worked on.
+    /// The providers in execution order.
     pub(crate) providers: Vec<Entry>,
     pub(crate) cert_manager: CertManagerStep,
 }
 
-/// Where an upgrade stands.
+/// The progress of an upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Phase {
@@ -103,7 +97,7 @@ pub(crate) enum Phase {
     RollingBack,
 }
 
-/// One provider.
+/// The progress of one provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Entry {
@@ -111,18 +105,18 @@ pub(crate) struct Entry {
     pub(crate) namespace: String,
     pub(crate) from: String,
     pub(crate) to: String,
-    /// The folder or url of the kustomization over the new version.
+    /// The folder or URL of the kustomization over the new version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) kustomization: Option<String>,
-    /// Whether all its objects are those of the new version, and the inventory says so.
+    /// True if the inventory and all objects have the new version.
     pub(crate) done: bool,
-    /// The Secrets that hold its manifests of before, in their order.
+    /// The Secrets with the previous manifests, in part order.
     pub(crate) secrets: Vec<String>,
-    /// Of what they hold together.
+    /// The digest of all parts.
     pub(crate) digest: String,
 }
 
-/// What becomes of cert-manager; for the user, as it is not gone back with.
+/// The upgrade of cert-manager, shown to the user because a rollback does not revert cert-manager.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CertManagerStep {
@@ -146,7 +140,7 @@ impl From<&CertManagerPlan> for CertManagerStep {
 }
 
 impl Index {
-    /// What an upgrade is to do; when it begins, and the providers with their manifests, come as it is written.
+    /// Returns the index of a new upgrade. The start time and the providers are set when the index is written.
     pub(crate) fn begin(request: &UpgradeRequest, cert_manager: &CertManagerPlan) -> Self {
         Self {
             format: FORMAT,
@@ -172,7 +166,7 @@ impl Index {
     }
 
     pub(super) fn read(text: &[u8]) -> Result<Self, UpgradeError> {
-        /// What every layout begins with.
+        /// The fields that every format begins with.
         #[derive(Deserialize)]
         struct Head {
             format: u32,
@@ -185,7 +179,7 @@ impl Index {
         serde_json::from_slice(text).map_err(broken)
     }
 
-    /// What is left to do for a request towards the same target, and what the user should know.
+    /// Returns the remaining work for a request with the same target, and warnings for the user.
     pub(crate) fn choice(
         &self,
         inventory: &ProviderInventory,
@@ -204,7 +198,7 @@ impl Index {
         })
     }
 
-    /// Checks that a request is for this very upgrade.
+    /// Checks that a request has the target of this upgrade.
     pub(crate) fn check_target(&self, request: &UpgradeRequest) -> Result<(), UpgradeError> {
         if self.phase == Phase::Upgrading && self.target.is_same_as(&request.target) {
             Ok(())
@@ -213,7 +207,7 @@ impl Index {
         }
     }
 
-    /// Checks that nothing of what was laid over the providers would go again. Another place is somebody's decision.
+    /// Checks that no kustomization of a provider would be dropped. A different location is a decision of the user.
     fn check_kustomizations(&self, layers: &Layers) -> Result<(), UpgradeError> {
         let lost = |entry: &Entry| {
             let place = entry.kustomization.clone().filter(|_| layers.place(&entry.provider).is_none())?;
@@ -225,7 +219,7 @@ impl Index {
         }
     }
 
-    /// The request it was begun with. What was allowed then need not be asked again.
+    /// Returns the request at the start of the upgrade. Options that were allowed then are allowed again.
     pub(crate) fn request(&self, wait: WaitFor) -> UpgradeRequest {
         UpgradeRequest {
             target: self.target.clone(),

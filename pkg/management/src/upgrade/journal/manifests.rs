@@ -1,4 +1,4 @@
-//! Manifests as a journal keeps them. Pure.
+//! The format of manifests in a journal. Pure functions.
 
 use std::{
     fmt::Write as _,
@@ -11,13 +11,14 @@ use sha2::{Digest as _, Sha256};
 
 use crate::sources::ca_bundle::leave_ca_bundles_alone;
 
-/// Bytes of one part. A Secret may hold 1 MiB; in base64 this is 0.93 of the 1.0 million a request may safely have.
+/// The size of one part in bytes. A Secret may hold 1 MiB; in base64 this is 0.93 of the 1.0 million a
+/// request may safely have.
 const PART_BYTES: usize = 700_000;
 
-/// No journal is larger once it is unpacked.
+/// The limit of the unpacked size of a journal, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// What servers write into the metadata of objects, or what is between an object and others that may be gone by then.
+/// Metadata fields that servers write, and fields that refer to other objects that may be gone at restore time.
 const OF_THE_SERVER: [&str; 9] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
@@ -30,7 +31,8 @@ const OF_THE_SERVER: [&str; 9] = [
     "uid",
 ];
 
-/// A live object as it can be applied again: without what the server and controllers write into it.
+/// Returns a live object without the fields that the server and controllers write, so that the object can be
+/// applied again.
 pub(crate) fn to_restore(live: &Object) -> Object {
     let mut object = live.clone();
     leave_ca_bundles_alone(&mut object);
@@ -48,7 +50,7 @@ pub(crate) fn to_restore(live: &Object) -> Object {
         ("", "Namespace") => drop(fields.remove("spec")),
         ("", "ServiceAccount") => drop(fields.remove("secrets")),
         ("", "Service") => drop_addresses(&mut object),
-        // A controller fills them in.
+        // A controller aggregates the rules.
         ("rbac.authorization.k8s.io", "ClusterRole") if object.get(&["aggregationRule"]).is_some() => {
             drop(object.as_map_mut().remove("rules"));
         }
@@ -57,7 +59,7 @@ pub(crate) fn to_restore(live: &Object) -> Object {
     object
 }
 
-/// A Service that is created anew gets new addresses; `None` is no address but a choice.
+/// Removes the addresses of a Service, because a recreated Service gets new ones. Keeps `None`, which the user chose.
 fn drop_addresses(service: &mut Object) {
     let Some(Value::Object(spec)) = service.get_mut(&["spec"]) else { return };
     if spec.get("clusterIP").and_then(Value::as_str) != Some("None") {
@@ -66,7 +68,7 @@ fn drop_addresses(service: &mut Object) {
     }
 }
 
-/// Objects as one compressed JSON list, cut into parts.
+/// Compresses objects as one JSON list, split into parts.
 pub(crate) fn pack(objects: &[&Object]) -> io::Result<Vec<Vec<u8>>> {
     let list: Vec<_> = objects.iter().map(|object| object.as_map()).collect();
     let mut writer = GzEncoder::new(Vec::new(), Compression::default());
@@ -76,7 +78,7 @@ pub(crate) fn pack(objects: &[&Object]) -> io::Result<Vec<Vec<u8>>> {
     Ok(packed.chunks(PART_BYTES).map(<[u8]>::to_vec).collect())
 }
 
-/// The objects that were packed.
+/// Returns the packed objects.
 pub(crate) fn unpack(parts: &[Vec<u8>]) -> io::Result<Vec<Object>> {
     let packed = parts.concat();
     let mut text = Vec::new();
@@ -85,7 +87,7 @@ pub(crate) fn unpack(parts: &[Vec<u8>]) -> io::Result<Vec<Object>> {
     Ok(list.into_iter().map(Object::from_map).collect())
 }
 
-/// Hex SHA-256 over all parts.
+/// Returns the hex SHA-256 over all parts.
 pub(crate) fn digest(parts: &[Vec<u8>]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -168,7 +170,7 @@ mod tests {
         assert_ne!(digest(cut), digest(&parts));
     }
 
-    /// Numbers that do not compress, the same in every run.
+    /// Returns incompressible numbers, the same in every run.
     fn fast_random(seed: u64) -> impl FnMut() -> u64 {
         let mut state = seed;
         move || {

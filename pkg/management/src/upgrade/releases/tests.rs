@@ -14,13 +14,13 @@ async fn candidate(repository: &Repository, target: Option<&UpgradeTarget>) -> R
     look_up(&repository.sources(), &installed, target).await.remove(0).releases
 }
 
-/// The contract of a version, or `-`.
+/// Returns the contract of a version, or `-`.
 fn contract(releases: &Releases, version: &str) -> String {
     let version = Version::parse(version).unwrap();
     releases.contract_of(&version).map_or("-", Contract::as_str).to_owned()
 }
 
-/// Metadata with the series of both versions.
+/// Returns metadata with the series of both versions.
 fn of_both(contracts: (&str, &str)) -> String {
     let (one, two) = (metadata(OLD, contracts.0), metadata(NEW, contracts.1));
     let series = two.lines().last().unwrap();

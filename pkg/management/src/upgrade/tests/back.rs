@@ -29,7 +29,7 @@ async fn an_upgrade_cut_off_anywhere_can_be_gone_back_from() {
         assert!(!lab.upgrade_until(at, &to_contract()).await);
         let back = lab.roll_back().await;
         match back {
-            // Nothing but parts of a journal was written.
+            // Only parts of a journal were written.
             Err(LifecycleError::Upgrade(UpgradeError::NoJournal { .. })) if at == 2 => {}
             back => assert_eq!(back.unwrap_or_else(|error| panic!("cut off at {at}: {error:?}")), None),
         }
@@ -73,7 +73,7 @@ async fn going_back_cut_off_anywhere_is_completed_by_the_same_command() {
     }
 }
 
-/// Docker's new version stores its machines in v1beta3, and still serves v1beta2.
+/// Returns releases whose new docker stores its machines in v1beta3 and still serves v1beta2.
 fn with_new_storage() -> Releases {
     let moved = components(&docker(), NEW).replace(
         "  - name: v1beta2\n    served: true\n    storage: true",
@@ -174,7 +174,7 @@ async fn a_journal_that_was_tampered_with_changes_nothing() {
     lab.fixture.delete(SECRET, &place).await;
     let gone = lab.roll_back().await.unwrap_err().to_string();
     assert!(gone.ends_with("is gone"), "{gone}");
-    // {"format":2}
+    // The text is `{"format":2}`.
     lab.fixture.merge(SECRET, &index, &json!({"data": {"journal": "eyJmb3JtYXQiOjJ9"}})).await;
     let newer = lab.roll_back().await.unwrap_err().to_string();
     assert!(newer.ends_with("it has format 2, and this binary knows 1"), "{newer}");
@@ -212,7 +212,7 @@ async fn kept_manifests_that_were_changed_are_refused() {
     assert_eq!(lab.revision(), revision);
 }
 
-/// Does something that cannot change the Deployment of a provider, and fails for that.
+/// Executes a run that cannot change the Deployment of a provider, and asserts that the run fails.
 async fn stopped_at(
     lab: &Lab,
     id: &ProviderId,
@@ -224,7 +224,7 @@ async fn stopped_at(
     lab.fixture.sandbox().faults().clear();
 }
 
-/// An upgrade that has completed the core provider alone.
+/// Returns a cluster whose upgrade completed only the core provider.
 async fn half_upgraded() -> Lab {
     let lab = Lab::start().await;
     let (sources, request) = (lab.releases.sources(), to_contract());

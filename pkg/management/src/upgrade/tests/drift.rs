@@ -1,10 +1,10 @@
-//! Objects that somebody changed since they were applied.
+//! Tests of objects that changed since they were applied.
 
 use super::*;
 
 const ROLE: &str = "infrastructure-docker-manager";
 
-/// Whether the rules of docker's role, which no version changes, are those it was applied with.
+/// True if the role of docker, which no version changes, still has its applied rules.
 async fn has_rules(lab: &Lab) -> bool {
     lab.fixture.get(CLUSTER_ROLE, ROLE).await.unwrap()["rules"][0]["verbs"][0] == "*"
 }

@@ -34,7 +34,7 @@ async fn a_deployment_that_was_left_without_replicas_gets_them_back() {
     assert_eq!(replicas(&lab).await, 1);
 }
 
-/// Docker's new version without its definition.
+/// Returns releases whose new docker lacks its definition.
 fn without_definition() -> Releases {
     let all = components(&docker(), NEW);
     let documents =
