@@ -10,7 +10,7 @@ use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use manifest::{Object, Value};
 use serde_json::json;
-use workload::{Fate, KeptBecause, MARK, NodeId, PAUSED};
+use workload::{MARK, NodeId, PAUSED};
 
 use crate::{
     MoveError, MoveJournal, MoveSide, PausedObject,
@@ -96,7 +96,7 @@ impl Work<'_> {
         let awake = work.plan.selection.moving().filter_map(|node| work.awake(node));
         let at_most = work.source.server.max_in_flight();
         let (paused, failures) = side_by_side(at_most, awake, |(node, resting)| async move {
-            let facts = &work.plan.discovered.graph.node(node).facts;
+            let facts = work.plan.facts(node);
             patch(&work.source, &facts.of.kind, &facts.key, &resting.pause(&work.held.journal.run)).await
         })
         .await;
@@ -110,9 +110,8 @@ impl Work<'_> {
     /// Returns the type of pause for an object that still needs one. None for paused objects, and for a ClusterClass
     /// that remaining Clusters use.
     fn awake(&self, node: NodeId) -> Option<(NodeId, Resting)> {
-        let facts = &self.plan.discovered.graph.node(node).facts;
-        let is_used =
-            matches!(self.plan.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::StillUsed), .. });
+        let facts = self.plan.facts(node);
+        let is_used = self.plan.is_still_used(node);
         let resting = Resting::of(&facts.key).filter(|_| !is_used && !facts.is_paused)?;
         Some((node, resting))
     }
@@ -122,12 +121,12 @@ impl Work<'_> {
         let listed: BTreeSet<&ObjectKey> =
             self.held.journal.paused.iter().map(|paused| &paused.object).collect();
         let rests = |node| {
-            let facts = &self.plan.discovered.graph.node(node).facts;
+            let facts = self.plan.facts(node);
             let is_new = Resting::of(&facts.key).is_some() && !listed.contains(&facts.key);
             is_new.then(|| PausedObject {
                 object: facts.key.clone(),
                 was_paused: facts.is_paused && facts.paused_by.is_none(),
-                is_kept: !matches!(self.plan.selection.fate(node), Fate::Moves { kept: None, .. }),
+                is_kept: !self.plan.leaves(node),
             })
         };
         self.plan.selection.moving().filter_map(rests).collect()

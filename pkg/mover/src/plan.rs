@@ -218,8 +218,18 @@ impl MovePlan {
     }
 
     /// True if an existing target object stays unchanged.
-    fn is_global(&self, node: NodeId) -> bool {
+    pub(crate) fn is_global(&self, node: NodeId) -> bool {
         matches!(self.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::Global), .. })
+    }
+
+    /// True if Clusters that stay use an object that moves.
+    pub(crate) fn is_still_used(&self, node: NodeId) -> bool {
+        matches!(self.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::StillUsed), .. })
+    }
+
+    /// True if an object moves and is deleted on the source.
+    pub(crate) fn leaves(&self, node: NodeId) -> bool {
+        matches!(self.selection.fate(node), Fate::Moves { kept: None, .. })
     }
 
     /// Names the moving objects that are not ready, in words: a Cluster without infrastructure, a Machine without a

@@ -7,7 +7,7 @@ use apply::{ApiError, ObjectKey, PatchOf, Revision};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use manifest::Value;
 use serde_json::json;
-use workload::{DELETE_FOR_MOVE, Facts, Fate, NodeId};
+use workload::{DELETE_FOR_MOVE, Facts, NodeId};
 
 use crate::{
     MoveError, MoveSide, OnDifference,
@@ -32,9 +32,7 @@ impl<'a> Moving<'a, Verified> {
         let mut done = 0;
         let writer = Writer::new(work, &self.existing).await.map_err(at(MoveSide::Target))?;
         for group in work.plan.groups.iter().rev() {
-            let leaves =
-                |node: &NodeId| matches!(work.plan.selection.fate(*node), Fate::Moves { kept: None, .. });
-            let leaving: Vec<NodeId> = group.iter().copied().filter(leaves).collect();
+            let leaving: Vec<NodeId> = group.iter().copied().filter(|node| work.plan.leaves(*node)).collect();
             for batch in leaving.chunks(BATCH) {
                 // Confirms the lease of the target too, because the target may have been lost since the verification.
                 let confirmed = work.source.server.confirm_leases("delete objects", Duration::ZERO).await;
@@ -59,7 +57,7 @@ impl<'a> Moving<'a, Verified> {
 
     /// Deletes an object in the revision that was copied. A newer revision is copied first.
     async fn remove_one(&self, writer: &Writer<'_>, node: NodeId) -> Result<(), ApiError> {
-        let facts = &self.work.plan.discovered.graph.node(node).facts;
+        let facts = self.work.plan.facts(node);
         let copied = self.copies.get(&facts.uid);
         let mut version =
             copied.map_or_else(|| facts.resource_version.clone(), |copied| copied.version.clone());

@@ -11,7 +11,7 @@ use std::{
 use api::output::{MovePhase, ProgressEvent};
 use apply::ObjectKey;
 use inventory::ManagementCluster;
-use workload::{DiscoverError, Discovered, Fate, NodeId, Scope, discover_again, discover_at_rest};
+use workload::{DiscoverError, Discovered, NodeId, Scope, discover_again, discover_at_rest};
 
 use crate::{
     JournalKeeper, MoveError, MoveJournal, MovePlan, MoveReport, MoveRequest, MoveSide, Route,
@@ -158,8 +158,7 @@ impl Moving<'_, Removed> {
 impl Work<'_> {
     /// Returns the moving objects that leave the source.
     pub(super) fn leaving(&self) -> impl Iterator<Item = NodeId> {
-        let moving = self.plan.selection.moving();
-        moving.filter(|node| matches!(self.plan.selection.fate(*node), Fate::Moves { kept: None, .. }))
+        self.plan.selection.moving().filter(|node| self.plan.leaves(*node))
     }
 
     pub(super) fn unsettled(&self) -> MoveError {
@@ -169,7 +168,7 @@ impl Work<'_> {
 
     /// Returns the key of an object on the source.
     pub(super) fn key(&self, node: NodeId) -> &ObjectKey {
-        &self.plan.discovered.graph.node(node).facts.key
+        &self.plan.facts(node).key
     }
 
     pub(super) fn phase(&self) -> MovePhase {

@@ -25,7 +25,7 @@ use api::output::{MovePhase, ProgressEvent};
 use apply::ObjectKey;
 use inventory::ManagementCluster;
 use manifest::Object;
-use workload::{Fate, KeptBecause, NodeId, Scope, discover_again};
+use workload::{NodeId, Scope, discover_again};
 
 use self::{form::Form, left_out::Lost};
 use crate::{
@@ -229,10 +229,10 @@ impl Save<'_> {
     fn saved(&self, node: NodeId, object: Object) -> SavedObject {
         let facts = self.plan.facts(node);
         let was_paused = facts.is_paused && facts.paused_by.is_none();
-        let is_used =
-            matches!(self.plan.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::StillUsed), .. });
         // A ClusterClass that other Clusters use is not paused; its copy is.
-        let pausing = (is_used && self.how == SaveRest::Paused).then(|| Resting::of(&facts.key)).flatten();
+        let pausing = (self.plan.is_still_used(node) && self.how == SaveRest::Paused)
+            .then(|| Resting::of(&facts.key))
+            .flatten();
         SavedObject {
             file: form::file_name(&facts.key),
             content: Form { api_version: &facts.of.kind.api_version(), kind: &facts.key.kind, pausing }

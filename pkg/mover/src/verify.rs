@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use api::output::MovePhase;
 use apply::ObjectKey;
-use workload::{Fate, KeptBecause, Node, NodeId};
+use workload::{Node, NodeId};
 
 use crate::{
     MoveError, MoveSide, OnDifference,
@@ -30,11 +30,7 @@ impl<'a> Moving<'a, Created> {
         let wrong = keys.iter().filter_map(|(node, key)| {
             let object = work.plan.discovered.graph.node(*node);
             let owners = object.owners.iter().map(|(owner, _)| copies.get(&owner.uid));
-            let is_global = matches!(
-                work.plan.selection.fate(*node),
-                Fate::Moves { kept: Some(KeptBecause::Global), .. }
-            );
-            let is_left_alone = is_global && work.held.journal.existed.contains(key);
+            let is_left_alone = work.plan.is_global(*node) && work.held.journal.existed.contains(key);
             let owners = owners.filter(|_| !is_left_alone);
             let what = what_is_wrong(object, copies.get(&object.facts.uid), view.there.get(key), owners)?;
             Some((key.clone(), what))

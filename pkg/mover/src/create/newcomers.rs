@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use apply::ObjectKey;
-use workload::{Fate, KeptBecause, NodeId};
+use workload::NodeId;
 
 use super::{Existing, refused};
 use crate::{MoveError, MoveSide, error::at, run::Work, target::TargetView};
@@ -27,10 +27,8 @@ impl Existing {
             return Ok(());
         }
         let there: Vec<ObjectKey> = view.there.into_keys().collect();
-        let is_left_alone = |node: &NodeId| {
-            matches!(work.plan.selection.fate(*node), Fate::Moves { kept: Some(KeptBecause::Global), .. })
-        };
-        let overwritten = new.iter().filter(|(node, key)| there.contains(key) && !is_left_alone(node));
+        let overwritten =
+            new.iter().filter(|(node, key)| there.contains(key) && !work.plan.is_global(**node));
         let why = "it came to the source after everything was checked, and is on the target already";
         let failures: Vec<_> =
             overwritten.map(|(_, key)| (key.clone(), refused("create", key, why))).collect();

@@ -6,7 +6,7 @@ use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf, Revision, Server, 
 use inventory::FIELD_MANAGER;
 use manifest::{Object, Value};
 use serde_json::json;
-use workload::{BLOCK_MOVE, DELETE_FOR_MOVE, Facts, Fate, KeptBecause, MARK, NodeId};
+use workload::{BLOCK_MOVE, DELETE_FOR_MOVE, Facts, MARK, NodeId};
 
 use super::{
     compare::{difference, essence, without_rest},
@@ -74,7 +74,7 @@ impl<'w> Writer<'w> {
     pub(crate) async fn new(work: &'w Work<'w>, existing: &'w Existing) -> Result<Self, ApiError> {
         let mut kinds = BTreeMap::new();
         for node in work.plan.selection.moving() {
-            let kind = &work.plan.discovered.graph.node(node).facts.of.kind;
+            let kind = &work.plan.facts(node).of.kind;
             let place = (kind.group_kind(), kind.version.clone());
             if let Entry::Vacant(vacant) = kinds.entry(place) {
                 let (kind, version) = vacant.key();
@@ -113,7 +113,7 @@ impl<'w> Writer<'w> {
     }
 
     fn facts(&self, node: NodeId) -> &Facts {
-        &self.work.plan.discovered.graph.node(node).facts
+        self.work.plan.facts(node)
     }
 
     fn pair<'o>(
@@ -136,11 +136,9 @@ impl<'w> Writer<'w> {
         };
         let mut copy = copy_of(source, &how, |uid| copies.get(uid).map(|copied| copied.uid.clone()))?;
         self.references.follow(&mut copy);
-        let fate = work.plan.selection.fate(node);
-        let is_global = matches!(fate, Fate::Moves { kept: Some(KeptBecause::Global), .. });
         // An object that an earlier run of this move created is completed.
         let is_ours = || self.existing.get(&key).is_some() && !work.held.journal.existed.contains(&key);
-        let is_left_alone = is_global && !is_ours();
+        let is_left_alone = work.plan.is_global(node) && !is_ours();
         Ok(Pair { facts, kind, key, source, copy, is_left_alone })
     }
 

@@ -6,7 +6,7 @@ use api::output::{MovePhase, ProgressEvent};
 use apply::{ApiError, GroupKind, ObjectKey, PatchOf};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use manifest::Value;
-use workload::{Fate, KeptBecause, MARK, NodeId};
+use workload::{MARK, NodeId};
 
 use super::Save;
 use crate::{
@@ -37,12 +37,8 @@ impl Save<'_> {
     pub(super) fn rests(&self) -> impl Iterator<Item = NodeId> {
         self.plan.selection.moving().filter(|node| {
             let facts = self.plan.facts(*node);
-            let is_used = matches!(
-                self.plan.selection.fate(*node),
-                Fate::Moves { kept: Some(KeptBecause::StillUsed), .. }
-            );
             let is_users = facts.is_paused && facts.paused_by.is_none();
-            Resting::of(&facts.key).is_some() && !is_used && !is_users
+            Resting::of(&facts.key).is_some() && !self.plan.is_still_used(*node) && !is_users
         })
     }
 
