@@ -56,9 +56,11 @@ impl Failure {
 
     /// Converts an error of a foreign library to a failure of the environment.
     pub(crate) fn foreign(error: &(dyn Error + 'static)) -> Self {
-        let mut failure = Self::new(Kind::Environment, "").because_foreign(error);
-        failure.message = failure.causes.remove(0);
-        failure
+        let failure = Self::new(Kind::Environment, error.to_string());
+        match error.source() {
+            Some(source) => failure.because_foreign(source),
+            None => failure,
+        }
     }
 
     /// Appends one cause without an error value, such as an item of a list.
