@@ -35,7 +35,20 @@ impl Explain for Error {
             Self::Digest { .. } => {
                 "nothing of it was used; find out whether the host, or something on the way to it, changed it"
             }
-            _ => return Explanation::default(),
+            Self::UnsafeName { .. }
+            | Self::Read { .. }
+            | Self::Write { .. }
+            | Self::IsFolder { .. }
+            | Self::TooLarge { .. }
+            | Self::Client(_)
+            | Self::Proxy { .. }
+            | Self::Credential { .. }
+            | Self::FetchUrl { .. }
+            | Self::Store { .. }
+            | Self::Damaged { .. }
+            | Self::ClientCertificate { .. }
+            | Self::MediaType { .. }
+            | Self::UploadAddress { .. } => return Explanation::default(),
         })
     }
 }
