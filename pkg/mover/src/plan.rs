@@ -15,7 +15,7 @@ use api::{Contract, output::MovePhase};
 use apply::ObjectKey;
 use futures::future::try_join;
 use inventory::{ClusterIdentity, ContractCheck, ManagementCluster, Problem, Problems};
-use workload::{Choice, Discovered, Facts, Fate, Going, KeptBecause, NodeId, Scope, Selection, discover};
+use workload::{Choice, Discovered, Facts, MoveDecision, Going, KeptBecause, NodeId, Scope, Selection, discover};
 
 pub use self::restore::plan_restore;
 use self::{
@@ -219,17 +219,17 @@ impl MovePlan {
 
     /// True if an existing target object stays unchanged.
     pub(crate) fn is_global(&self, node: NodeId) -> bool {
-        matches!(self.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::Global), .. })
+        matches!(self.selection.fate(node), MoveDecision::Moves { kept: Some(KeptBecause::Global), .. })
     }
 
     /// True if Clusters that stay use an object that moves.
     pub(crate) fn is_still_used(&self, node: NodeId) -> bool {
-        matches!(self.selection.fate(node), Fate::Moves { kept: Some(KeptBecause::StillUsed), .. })
+        matches!(self.selection.fate(node), MoveDecision::Moves { kept: Some(KeptBecause::StillUsed), .. })
     }
 
     /// True if an object moves and is deleted on the source.
     pub(crate) fn leaves(&self, node: NodeId) -> bool {
-        matches!(self.selection.fate(node), Fate::Moves { kept: None, .. })
+        matches!(self.selection.fate(node), MoveDecision::Moves { kept: None, .. })
     }
 
     /// Names the moving objects that are not ready, in words: a Cluster without infrastructure, a Machine without a

@@ -32,7 +32,7 @@ pub use discover::{
 };
 pub use drawing::{Drawing, Fates, NoSuchCluster, PageOrigin, draw, draw_page, owner_graph};
 pub use graph::{
-    Choice, ClusterFacts, ConditionFacts, Content, Excluded, Facts, Fate, Going, Graph, Included,
+    Choice, ClusterFacts, ConditionFacts, Content, Excluded, Facts, MoveDecision, Going, Graph, Included,
     KeptBecause, Node, NodeId, OwnerRef, Replicas, Selection, TypeFacts,
 };
 pub use kubeconfig::{

@@ -2,7 +2,7 @@
 
 use api::output::{self, MoveAction, MovedObject, MovingObject, StayingObject};
 use apply::{ObjectKey, object_name};
-use workload::{Excluded, Fate, KeptBecause, NodeId};
+use workload::{Excluded, MoveDecision, KeptBecause, NodeId};
 
 use super::{MovePlan, OnTarget};
 use crate::{MoveJournal, MoveOutcome, MoveReport, MoveRequest};
@@ -27,7 +27,7 @@ impl MovePlan {
     }
 
     fn moving(&self, node: NodeId, group: usize, request: &MoveRequest) -> Option<MovingObject> {
-        let Fate::Moves { why, kept } = self.selection.fate(node) else { return None };
+        let MoveDecision::Moves { why, kept } = self.selection.fate(node) else { return None };
         let (here, there) = (&self.facts(node).key, self.key_on_target(node, request));
         Some(MovingObject {
             object: object_name(here),
@@ -40,7 +40,7 @@ impl MovePlan {
     }
 
     fn staying(&self, node: NodeId) -> Option<StayingObject> {
-        let Fate::Stays(why) = self.selection.fate(node) else { return None };
+        let MoveDecision::Stays(why) = self.selection.fate(node) else { return None };
         // Objects of other namespaces were read only to find their owners.
         let told = !matches!(why, Excluded::OtherNamespace);
         let graph = &self.discovered.graph;

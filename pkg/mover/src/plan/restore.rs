@@ -10,7 +10,7 @@ use futures::{StreamExt as _, stream, try_join};
 use inventory::{ManagementCluster, Problem, Problems, ProviderInventory, served};
 use manifest::Value;
 use workload::{
-    Content, Discovered, Excluded, Fate, Graph, MARK, NodeId, TypeFacts, facts_of, types_to_discover,
+    Content, Discovered, Excluded, MoveDecision, Graph, MARK, NodeId, TypeFacts, facts_of, types_to_discover,
 };
 
 use super::{
@@ -142,7 +142,7 @@ impl MovePlan {
             .discovered
             .graph
             .iter()
-            .filter(|(node, _)| matches!(self.selection.fate(*node), Fate::Stays(Excluded::NotLinked)));
+            .filter(|(node, _)| matches!(self.selection.fate(*node), MoveDecision::Stays(Excluded::NotLinked)));
         let keys: Vec<&ObjectKey> = unlinked.map(|(_, node)| &node.facts.key).collect();
         let of = saved.len();
         (!keys.is_empty()).then(|| {

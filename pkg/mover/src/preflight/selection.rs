@@ -2,7 +2,7 @@
 
 use apply::ObjectKey;
 use inventory::Problem;
-use workload::{Excluded, Fate, Graph, NodeId, Selection};
+use workload::{Excluded, MoveDecision, Graph, NodeId, Selection};
 
 use super::{Findings, listed, problem, remark};
 
@@ -27,15 +27,15 @@ fn left_behind(graph: &Graph, selection: &Selection) -> Vec<Problem> {
     for (id, node) in graph.iter() {
         let key = &node.facts.key;
         match selection.fate(id) {
-            Fate::Stays(Excluded::Going) => going.push(key),
-            Fate::Stays(Excluded::OwnerStays(owner)) if goes_with(selection, *owner) => {}
-            Fate::Stays(Excluded::OwnerStays(owner)) => {
+            MoveDecision::Stays(Excluded::Going) => going.push(key),
+            MoveDecision::Stays(Excluded::OwnerStays(owner)) if goes_with(selection, *owner) => {}
+            MoveDecision::Stays(Excluded::OwnerStays(owner)) => {
                 owner_stays.push(format!("{key} (owner {})", graph.node(*owner).facts.key));
             }
-            Fate::Stays(Excluded::OwnerMissing(owner)) => {
+            MoveDecision::Stays(Excluded::OwnerMissing(owner)) => {
                 owner_missing.push(format!("{key} (owner {owner})"));
             }
-            Fate::Stays(Excluded::Cycle) => other.push(key),
+            MoveDecision::Stays(Excluded::Cycle) => other.push(key),
             _ => {}
         }
     }
@@ -67,10 +67,10 @@ fn left_behind(graph: &Graph, selection: &Selection) -> Vec<Problem> {
 
 /// True if an object stays because it or one of its owners is being deleted.
 fn goes_with(selection: &Selection, mut node: NodeId) -> bool {
-    while let Fate::Stays(Excluded::OwnerStays(owner)) = selection.fate(node) {
+    while let MoveDecision::Stays(Excluded::OwnerStays(owner)) = selection.fate(node) {
         node = *owner;
     }
-    matches!(selection.fate(node), Fate::Stays(Excluded::Going))
+    matches!(selection.fate(node), MoveDecision::Stays(Excluded::Going))
 }
 
 fn first_few(texts: &[String]) -> String {

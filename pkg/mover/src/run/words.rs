@@ -1,6 +1,6 @@
 //! The outcome of each object in words.
 
-use workload::{Excluded, Fate, Graph, KeptBecause};
+use workload::{Excluded, MoveDecision, Graph, KeptBecause};
 
 use super::Work;
 
@@ -14,27 +14,27 @@ impl Work<'_> {
     }
 }
 
-fn words(graph: &Graph, fate: &Fate) -> String {
+fn words(graph: &Graph, fate: &MoveDecision) -> String {
     let name = |node| &graph.node(node).facts.key;
     match fate {
-        Fate::Moves { kept: None, .. } => "moved".to_owned(),
-        Fate::Moves { kept: Some(KeptBecause::Global), .. } => {
+        MoveDecision::Moves { kept: None, .. } => "moved".to_owned(),
+        MoveDecision::Moves { kept: Some(KeptBecause::Global), .. } => {
             "copied if it was not there, and kept: it is of the whole cluster, or belongs to what is"
                 .to_owned()
         }
-        Fate::Moves { kept: Some(KeptBecause::StillUsed), .. } => {
+        MoveDecision::Moves { kept: Some(KeptBecause::StillUsed), .. } => {
             "copied, and kept: Clusters that stay use it".to_owned()
         }
-        Fate::Stays(Excluded::NotLinked) => "stayed: nothing links it to what moves".to_owned(),
-        Fate::Stays(Excluded::OtherNamespace) => "stayed: it is of another namespace".to_owned(),
-        Fate::Stays(Excluded::NotChosen(cluster)) => {
+        MoveDecision::Stays(Excluded::NotLinked) => "stayed: nothing links it to what moves".to_owned(),
+        MoveDecision::Stays(Excluded::OtherNamespace) => "stayed: it is of another namespace".to_owned(),
+        MoveDecision::Stays(Excluded::NotChosen(cluster)) => {
             format!("stayed: it belongs to `{}`, which was not chosen", name(*cluster))
         }
-        Fate::Stays(Excluded::OwnerStays(owner)) => format!("stayed: its owner `{}` stays", name(*owner)),
-        Fate::Stays(Excluded::OwnerMissing(owner)) => {
+        MoveDecision::Stays(Excluded::OwnerStays(owner)) => format!("stayed: its owner `{}` stays", name(*owner)),
+        MoveDecision::Stays(Excluded::OwnerMissing(owner)) => {
             format!("stayed: its owner `{owner}` is not there or of a kind that is not moved")
         }
-        Fate::Stays(Excluded::Going) => "stayed: it was being deleted".to_owned(),
-        Fate::Stays(Excluded::Cycle) => "stayed: it or an owner of it owns itself".to_owned(),
+        MoveDecision::Stays(Excluded::Going) => "stayed: it was being deleted".to_owned(),
+        MoveDecision::Stays(Excluded::Cycle) => "stayed: it or an owner of it owns itself".to_owned(),
     }
 }

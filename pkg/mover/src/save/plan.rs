@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apply::Permission;
 use inventory::{ManagementCluster, Problem, Problems};
-use workload::{Excluded, Facts, Fate};
+use workload::{Excluded, Facts, MoveDecision};
 
 use super::{LeftOut, SaveInto, SaveRest, form::file_name, rest};
 use crate::{
@@ -72,9 +72,9 @@ impl MovePlan {
     pub fn left_out(&self) -> Vec<LeftOut> {
         let graph = &self.discovered.graph;
         let left = |(node, _)| match self.selection.fate(node) {
-            Fate::Moves { .. }
-            | Fate::Stays(Excluded::NotLinked | Excluded::OtherNamespace | Excluded::NotChosen(_)) => None,
-            Fate::Stays(why) => Some((node, why)),
+            MoveDecision::Moves { .. }
+            | MoveDecision::Stays(Excluded::NotLinked | Excluded::OtherNamespace | Excluded::NotChosen(_)) => None,
+            MoveDecision::Stays(why) => Some((node, why)),
         };
         let told =
             |(node, why)| LeftOut { object: self.facts(node).key.clone(), why: graph.why_excluded(why) };

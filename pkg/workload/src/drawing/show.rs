@@ -8,7 +8,7 @@ use api::{
 };
 use apply::object_name;
 
-use crate::{Choice, Content, Fate, Graph, KeptBecause, Node, NodeId, Scope, Selection};
+use crate::{Choice, Content, MoveDecision, Graph, KeptBecause, Node, NodeId, Scope, Selection};
 
 /// The maximum number of suggested names in an error.
 const MOST_NAMED: usize = 10;
@@ -171,11 +171,11 @@ impl Shown<'_> {
 
     fn fate(&self, id: NodeId) -> GraphFate {
         match self.selection.fate(id) {
-            Fate::Moves { why, kept } => {
+            MoveDecision::Moves { why, kept } => {
                 let why = self.graph.why_included(why);
                 GraphFate { moves: true, why, kept: kept.map(KeptBecause::in_words) }
             }
-            Fate::Stays(why) => GraphFate { moves: false, why: self.graph.why_excluded(why), kept: None },
+            MoveDecision::Stays(why) => GraphFate { moves: false, why: self.graph.why_excluded(why), kept: None },
         }
     }
 

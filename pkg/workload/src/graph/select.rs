@@ -48,7 +48,7 @@ impl Choice {
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// The decisions by node.
-    fates: Vec<Fate>,
+    fates: Vec<MoveDecision>,
     /// Clusters outside the choice that share objects with chosen Clusters, if these objects can neither be copied nor
     /// stay. Each Cluster comes with a shared object; objects below that object are omitted.
     pub shared: Vec<(NodeId, NodeId)>,
@@ -58,7 +58,7 @@ pub struct Selection {
 
 /// The decision for an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum MoveDecision {
     /// The object is created on the target.
     Moves {
         /// The reason for the move.
@@ -116,13 +116,13 @@ pub enum Excluded {
 
 impl Selection {
     /// Returns the decision for an object.
-    pub fn fate(&self, node: NodeId) -> &Fate {
+    pub fn fate(&self, node: NodeId) -> &MoveDecision {
         &self.fates[node.index()]
     }
 
     /// True if the object moves.
     pub fn moves(&self, node: NodeId) -> bool {
-        matches!(self.fate(node), Fate::Moves { .. })
+        matches!(self.fate(node), MoveDecision::Moves { .. })
     }
 
     /// Returns the moved objects.
@@ -130,7 +130,7 @@ impl Selection {
         (0..)
             .map(NodeId)
             .zip(&self.fates)
-            .filter(|(_, fate)| matches!(fate, Fate::Moves { .. }))
+            .filter(|(_, fate)| matches!(fate, MoveDecision::Moves { .. }))
             .map(|(id, _)| id)
     }
 }
@@ -154,13 +154,13 @@ impl Graph {
     pub fn select(&self, choice: &Choice) -> Selection {
         let candidates = candidates::find(self, choice);
         let order = order::order(self);
-        let mut fates = vec![Fate::Stays(Excluded::Cycle); self.nodes.len()];
+        let mut fates = vec![MoveDecision::Stays(Excluded::Cycle); self.nodes.len()];
         for id in order.sorted {
             fates[id.index()] = fate(self, id, choice, &candidates, &fates);
         }
         for id in &order.circular {
             if let Err(why) = candidates.of(*id) {
-                fates[id.index()] = Fate::Stays(why);
+                fates[id.index()] = MoveDecision::Stays(why);
             }
         }
         kept::mark(self, choice, &candidates, &mut fates);
@@ -170,22 +170,22 @@ impl Graph {
 }
 
 /// Decides about an object after its owners: the object moves if it is a candidate and all its owners move.
-fn fate(graph: &Graph, id: NodeId, choice: &Choice, candidates: &Candidates, fates: &[Fate]) -> Fate {
+fn fate(graph: &Graph, id: NodeId, choice: &Choice, candidates: &Candidates, fates: &[MoveDecision]) -> MoveDecision {
     let why = match candidates.of(id) {
         Ok(why) => why,
-        Err(why) => return Fate::Stays(why),
+        Err(why) => return MoveDecision::Stays(why),
     };
     let node = graph.node(id);
     if choice.going == Going::LeftOut && node.facts.is_just_going() {
-        return Fate::Stays(Excluded::Going);
+        return MoveDecision::Stays(Excluded::Going);
     }
     if let Some((written, _)) = node.owners.iter().find(|(_, owner)| owner.is_none()) {
-        return Fate::Stays(Excluded::OwnerMissing(format!("{} {}", written.kind, written.name)));
+        return MoveDecision::Stays(Excluded::OwnerMissing(format!("{} {}", written.kind, written.name)));
     }
     let mut owners = node.all_owners();
-    match owners.find(|owner| matches!(fates[owner.index()], Fate::Stays(_))) {
-        None => Fate::Moves { why, kept: None },
-        Some(owner) if fates[owner.index()] == Fate::Stays(Excluded::Cycle) => Fate::Stays(Excluded::Cycle),
-        Some(owner) => Fate::Stays(Excluded::OwnerStays(owner)),
+    match owners.find(|owner| matches!(fates[owner.index()], MoveDecision::Stays(_))) {
+        None => MoveDecision::Moves { why, kept: None },
+        Some(owner) if fates[owner.index()] == MoveDecision::Stays(Excluded::Cycle) => MoveDecision::Stays(Excluded::Cycle),
+        Some(owner) => MoveDecision::Stays(Excluded::OwnerStays(owner)),
     }
 }

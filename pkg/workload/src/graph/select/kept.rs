@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Candidates, Choice, Fate, Included, KeptBecause};
+use super::{Candidates, Choice, MoveDecision, Included, KeptBecause};
 use crate::graph::{Graph, Node, NodeId};
 
 /// Marks the moved objects that are kept, with the reason.
-pub(super) fn mark(graph: &Graph, choice: &Choice, candidates: &Candidates, fates: &mut [Fate]) {
+pub(super) fn mark(graph: &Graph, choice: &Choice, candidates: &Candidates, fates: &mut [MoveDecision]) {
     let global: Vec<_> = moving(graph, fates).filter(|(_, node, _)| !node.facts.of.kind.namespaced).collect();
     for (id, _, why) in global {
         if why == Included::Root {
@@ -30,15 +30,15 @@ fn owned_for_good(graph: &Graph, owner: NodeId) -> Vec<NodeId> {
     owned.filter(|id| is_hard(graph.node(*id)) && !graph.node(*id).is_binding()).collect()
 }
 
-fn moving<'g>(graph: &'g Graph, fates: &[Fate]) -> impl Iterator<Item = (NodeId, &'g Node, Included)> {
+fn moving<'g>(graph: &'g Graph, fates: &[MoveDecision]) -> impl Iterator<Item = (NodeId, &'g Node, Included)> {
     graph.iter().filter_map(|(id, node)| match &fates[id.index()] {
-        Fate::Moves { why, kept: None } => Some((id, node, why.clone())),
+        MoveDecision::Moves { why, kept: None } => Some((id, node, why.clone())),
         _ => None,
     })
 }
 
 /// Keeps an object and its dependents. Dependents of an already kept object were handled before.
-fn spread(root: NodeId, fates: &mut [Fate], because: KeptBecause, below: impl Fn(NodeId) -> Vec<NodeId>) {
+fn spread(root: NodeId, fates: &mut [MoveDecision], because: KeptBecause, below: impl Fn(NodeId) -> Vec<NodeId>) {
     let mut open = vec![root];
     while let Some(id) = open.pop() {
         if keep(&mut fates[id.index()], because) {
@@ -48,9 +48,9 @@ fn spread(root: NodeId, fates: &mut [Fate], because: KeptBecause, below: impl Fn
 }
 
 /// Marks a moved object as kept. True if the object was not marked before.
-fn keep(fate: &mut Fate, because: KeptBecause) -> bool {
+fn keep(fate: &mut MoveDecision, because: KeptBecause) -> bool {
     match fate {
-        Fate::Moves { kept, .. } if kept.is_none() => {
+        MoveDecision::Moves { kept, .. } if kept.is_none() => {
             *kept = Some(because);
             true
         }
@@ -67,7 +67,7 @@ struct Users<'g> {
 }
 
 impl Users<'_> {
-    fn keep(&self, (id, node, why): &(NodeId, &Node, Included), fates: &[Fate]) -> bool {
+    fn keep(&self, (id, node, why): &(NodeId, &Node, Included), fates: &[MoveDecision]) -> bool {
         if node.is_class() || node.is_resource_set() {
             return !self.choice.has_namespace(node) || self.is_used_by_what_stays(node, fates);
         }
@@ -81,19 +81,19 @@ impl Users<'_> {
 
     /// True if a remaining Cluster uses a ClusterClass or ClusterResourceSet, or if no moved Cluster does. Without a
     /// moved user, the object only moves with another object.
-    fn is_used_by_what_stays(&self, node: &Node, fates: &[Fate]) -> bool {
+    fn is_used_by_what_stays(&self, node: &Node, fates: &[MoveDecision]) -> bool {
         let users = node.owned.iter().filter(|id| {
             let owned = self.graph.node(**id);
             owned.is_cluster() || owned.is_binding()
         });
-        let moves = |id: &&NodeId| matches!(fates[id.index()], Fate::Moves { .. });
+        let moves = |id: &&NodeId| matches!(fates[id.index()], MoveDecision::Moves { .. });
         let (all, moving) = (users.clone().count(), users.filter(moves).count());
         moving < all || (self.choice.clusters.is_some() && moving == 0)
     }
 }
 
-fn namespaces_of_staying_clusters(graph: &Graph, fates: &[Fate]) -> BTreeSet<String> {
-    let stays = |id: NodeId, node: &Node| node.is_cluster() && matches!(fates[id.index()], Fate::Stays(_));
+fn namespaces_of_staying_clusters(graph: &Graph, fates: &[MoveDecision]) -> BTreeSet<String> {
+    let stays = |id: NodeId, node: &Node| node.is_cluster() && matches!(fates[id.index()], MoveDecision::Stays(_));
     let clusters = graph.iter().filter(|(id, node)| stays(*id, node));
     clusters.map(|(_, node)| node.facts.key.namespace.clone()).collect()
 }

@@ -13,7 +13,7 @@ use std::{collections::BTreeSet, fmt::Write as _, sync::Arc};
 use apply::{ApiKind, ObjectKey};
 
 use crate::{
-    Choice, ClusterFacts, Content, Excluded, Facts, Fate, Graph, Included, KeptBecause, NodeId, OwnerRef,
+    Choice, ClusterFacts, Content, Excluded, Facts, MoveDecision, Graph, Included, KeptBecause, NodeId, OwnerRef,
     Selection, TypeFacts,
 };
 
@@ -168,9 +168,9 @@ pub(super) fn told(graph: &Graph, choice: &Choice) -> String {
     told
 }
 
-fn fate(fate: &Fate, name: &impl Fn(NodeId) -> String) -> String {
+fn fate(fate: &MoveDecision, name: &impl Fn(NodeId) -> String) -> String {
     match fate {
-        Fate::Moves { why, kept } => {
+        MoveDecision::Moves { why, kept } => {
             let why = match why {
                 Included::Root => "moves".to_owned(),
                 Included::BelongsTo(root) => format!("moves with {}", name(*root)),
@@ -184,7 +184,7 @@ fn fate(fate: &Fate, name: &impl Fn(NodeId) -> String) -> String {
             };
             why + kept
         }
-        Fate::Stays(why) => match why {
+        MoveDecision::Stays(why) => match why {
             Excluded::NotLinked => "stays".to_owned(),
             Excluded::OtherNamespace => "stays, elsewhere".to_owned(),
             Excluded::NotChosen(cluster) => format!("stays with {}", name(*cluster)),

@@ -8,7 +8,7 @@ use std::{
 use fastrand::Rng;
 
 use super::builder::{from, graph, only};
-use crate::{Choice, Excluded, Fate, Graph, NodeId, Selection};
+use crate::{Choice, Excluded, MoveDecision, Graph, NodeId, Selection};
 
 const NAMESPACES: [&str; 2] = ["a", "b"];
 
@@ -75,13 +75,13 @@ fn check(graph: &Graph, selection: &Selection, about: &str) {
     }
     for (id, node) in graph.iter() {
         let about = format!("{about}: {}", node.facts.key);
-        let moves = matches!(selection.fate(id), Fate::Moves { .. });
+        let moves = matches!(selection.fate(id), MoveDecision::Moves { .. });
         assert_eq!(places.contains_key(&id), moves, "{about}");
         if moves {
             assert!(node.owners.iter().all(|(_, owner)| owner.is_some()), "{about}");
             assert!(node.all_owners().all(|owner| places[&owner] < places[&id]), "{about}");
         }
-        if let Fate::Stays(Excluded::OwnerStays(owner)) = selection.fate(id) {
+        if let MoveDecision::Stays(Excluded::OwnerStays(owner)) = selection.fate(id) {
             assert!(!selection.moves(*owner) && node.all_owners().any(|one| one == *owner), "{about}");
         }
     }
