@@ -1,6 +1,6 @@
 use std::{error::Error, path::Path};
 
-use api::{Explain, Explained, explained, output::ErrorReport};
+use api::{ErrorChain, Explain, error_chain, output::ErrorReport};
 
 use crate::events::Writes;
 
@@ -40,7 +40,7 @@ impl Failure {
     /// Appends an error with all its sources and hints to the causes.
     #[must_use]
     pub(crate) fn because(mut self, error: &dyn Explain) -> Self {
-        let Explained { lines, hints, .. } = explained(error);
+        let ErrorChain { lines, hints, .. } = error_chain(error);
         self.causes.extend(lines);
         self.hints.extend(hints);
         self
@@ -179,7 +179,7 @@ impl Failure {
 
 impl<E: Explain> From<E> for Failure {
     fn from(error: E) -> Self {
-        let Explained { kind, lines, hints } = explained(&error);
+        let ErrorChain { kind, lines, hints } = error_chain(&error);
         let mut lines = lines.into_iter();
         Self {
             kind: kind.unwrap_or(Kind::Environment),

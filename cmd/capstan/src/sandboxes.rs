@@ -20,7 +20,7 @@ use std::{
     time::Duration,
 };
 
-use api::near_names;
+use api::similar_names;
 use sandbox::Identity;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -113,7 +113,7 @@ impl Home {
         }
         let names = self.names()?;
         let failure = Failure::user(format!("there is no sandbox `{name}`"));
-        Err(match near_names(name, names.iter().map(String::as_str)).first() {
+        Err(match similar_names(name, names.iter().map(String::as_str)).first() {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
             None if names.is_empty() => failure.hint(format!("make it with `capstan sandbox start {name}`")),
             None => failure.hint(format!("there are: {}", names.join(", "))),

@@ -3,7 +3,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use api::{TARGET, is_plain_word, shell_word};
+use api::{TARGET_PLACEHOLDER, is_plain_word, shell_word};
 use apply::Credentials;
 
 use crate::{
@@ -131,8 +131,8 @@ impl SuggestedCommands {
             let Some((before, behind)) = resolved.split_once(&flag) else { continue };
             let (cluster, rest) = behind.split_once(' ').map_or((behind, ""), |(one, rest)| (one, rest));
             let kube = match cluster {
-                TARGET if self.target.is_given() => Some(self.target.clone()),
-                TARGET => Some(self.source.clone()),
+                TARGET_PLACEHOLDER if self.target.is_given() => Some(self.target.clone()),
+                TARGET_PLACEHOLDER => Some(self.source.clone()),
                 address if address.starts_with("https://") => self.reaching(address, prefix),
                 _ => continue,
             };

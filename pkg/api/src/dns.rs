@@ -1,7 +1,7 @@
 /// A name that Kubernetes would reject, and the violated rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is not a valid DNS-1123 {form}: {rule}")]
-pub struct InvalidDnsName {
+pub struct DnsNameError {
     /// The rejected name.
     pub name: String,
     /// `label` or `subdomain`.
@@ -15,8 +15,8 @@ const SUBDOMAIN_RULE: &str =
     "lower case letters, digits, `-` and `.`, with a letter or digit at both ends of each part";
 
 /// Checks a DNS-1123 label: at most 63 characters, no dots (namespaces, provider names on the command line).
-pub fn check_dns_label(name: &str) -> Result<(), InvalidDnsName> {
-    let refuse = |rule| Err(InvalidDnsName { name: name.to_owned(), form: "label", rule });
+pub fn check_dns_label(name: &str) -> Result<(), DnsNameError> {
+    let refuse = |rule| Err(DnsNameError { name: name.to_owned(), form: "label", rule });
     if name.len() > 63 {
         return refuse("at most 63 characters");
     }
@@ -24,8 +24,8 @@ pub fn check_dns_label(name: &str) -> Result<(), InvalidDnsName> {
 }
 
 /// Checks a DNS-1123 subdomain: labels joined by dots, at most 253 characters (object names).
-pub fn check_dns_subdomain(name: &str) -> Result<(), InvalidDnsName> {
-    let refuse = |rule| Err(InvalidDnsName { name: name.to_owned(), form: "subdomain", rule });
+pub fn check_dns_subdomain(name: &str) -> Result<(), DnsNameError> {
+    let refuse = |rule| Err(DnsNameError { name: name.to_owned(), form: "subdomain", rule });
     if name.len() > 253 {
         return refuse("at most 253 characters");
     }

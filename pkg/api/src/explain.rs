@@ -8,44 +8,44 @@
 use std::{error::Error, io};
 
 use crate::{
-    InvalidDnsName, InvalidProviderRef, InvalidVersion, UnknownProviderType, output::ErrorKind,
-    plan::UnusablePlan, with_causes,
+    DnsNameError, ProviderRefError, UnknownProviderType, VersionError, output::ErrorKind,
+    plan::SavedPlanError, with_causes,
 };
 
 /// The limit of members that are shown. The others are counted.
-const SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 /// The placeholder for a kubeconfig in a suggested command, for the cluster that the run writes to.
-pub const TARGET: &str = "TARGET";
+pub const TARGET_PLACEHOLDER: &str = "TARGET";
 
 /// An error with an explanation beyond its text.
 pub trait Explain: Error {
     /// Explains this error. A transparent error returns the explanation of its inner error.
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::default()
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::default()
     }
 }
 
 /// The explanation of one error.
 #[derive(Default)]
-pub struct Explanation<'a> {
+pub struct ErrorExplanation<'a> {
     kind: Option<ErrorKind>,
     hints: Vec<String>,
     last_hint: Option<String>,
-    members: Vec<Member<'a>>,
+    members: Vec<ErrorMember<'a>>,
     cause: Option<&'a dyn Explain>,
     is_about_target: bool,
 }
 
 /// One of several errors that an error collects.
-pub enum Member<'a> {
+pub enum ErrorMember<'a> {
     /// A text of one line.
     Text(String),
     /// An error with its own explanation.
     Error(&'a dyn Explain),
 }
 
-impl<'a> Explanation<'a> {
+impl<'a> ErrorExplanation<'a> {
     /// Explains an error by a next step for the user. Commands are in backticks.
     pub fn hint(hint: impl Into<String>) -> Self {
         Self::hints([hint])
@@ -63,23 +63,23 @@ impl<'a> Explanation<'a> {
 
     /// Explains an error that collects several errors.
     pub fn errors<E: Explain + 'a>(errors: impl IntoIterator<Item = &'a E>) -> Self {
-        let members = errors.into_iter().map(|error| Member::Error(error)).collect();
+        let members = errors.into_iter().map(|error| ErrorMember::Error(error)).collect();
         Self { members, ..Self::default() }
     }
 
     /// Explains an error that collects several texts.
     pub fn texts(texts: impl IntoIterator<Item = String>) -> Self {
-        Self { members: texts.into_iter().map(Member::Text).collect(), ..Self::default() }
+        Self { members: texts.into_iter().map(ErrorMember::Text).collect(), ..Self::default() }
     }
 
     /// Explains an error by its kind.
     pub fn kind(kind: ErrorKind) -> Self {
-        Self::default().of_kind(kind)
+        Self::default().with_kind(kind)
     }
 
     /// Sets the kind. The default is the kind of the cause.
     #[must_use]
-    pub fn of_kind(self, kind: ErrorKind) -> Self {
+    pub fn with_kind(self, kind: ErrorKind) -> Self {
         Self { kind: Some(kind), ..self }
     }
 
@@ -98,7 +98,7 @@ impl<'a> Explanation<'a> {
 
     /// Adds a next step after those of the cause.
     #[must_use]
-    pub fn and_last(self, hint: impl Into<String>) -> Self {
+    pub fn with_last_hint(self, hint: impl Into<String>) -> Self {
         Self { last_hint: Some(hint.into()), ..self }
     }
 
@@ -110,7 +110,7 @@ impl<'a> Explanation<'a> {
 }
 
 impl<T: Explain> Explain for Box<T> {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         (**self).explain()
     }
 }
@@ -119,19 +119,19 @@ impl Explain for io::Error {}
 
 impl Explain for serde_json::Error {}
 
-impl Explain for InvalidDnsName {}
+impl Explain for DnsNameError {}
 
-impl Explain for InvalidProviderRef {}
+impl Explain for ProviderRefError {}
 
-impl Explain for InvalidVersion {}
+impl Explain for VersionError {}
 
 impl Explain for UnknownProviderType {}
 
-impl Explain for UnusablePlan {}
+impl Explain for SavedPlanError {}
 
 /// The explanation of an error and all its causes.
 #[derive(Debug, Default)]
-pub struct Explained {
+pub struct ErrorChain {
     /// The kind of the outermost error that has one.
     pub kind: Option<ErrorKind>,
     /// The text of each error on one line, followed by its members.
@@ -141,31 +141,31 @@ pub struct Explained {
 }
 
 /// Explains an error and its causes.
-pub fn explained(error: &dyn Explain) -> Explained {
-    let mut all = Explained::default();
-    all.add(error, false);
+pub fn error_chain(error: &dyn Explain) -> ErrorChain {
+    let mut all = ErrorChain::default();
+    all.add_error(error, false);
     all
 }
 
-impl Explained {
-    fn add(&mut self, error: &dyn Explain, is_about_target: bool) {
-        let Explanation { kind, hints, last_hint, members, cause, is_about_target: from_here } =
+impl ErrorChain {
+    fn add_error(&mut self, error: &dyn Explain, is_about_target: bool) {
+        let ErrorExplanation { kind, hints, last_hint, members, cause, is_about_target: from_here } =
             error.explain();
         let is_about_target = is_about_target || from_here;
         self.kind = self.kind.or(kind);
         self.lines.push(error.to_string());
-        self.lines.extend(members.iter().take(SHOWN).map(line));
-        if members.len() > SHOWN {
-            self.lines.push(format!("and {} more", members.len() - SHOWN));
+        self.lines.extend(members.iter().take(MAX_SHOWN).map(member_line));
+        if members.len() > MAX_SHOWN {
+            self.lines.push(format!("and {} more", members.len() - MAX_SHOWN));
         }
         let of_members = members.iter().flat_map(|member| match member {
-            Member::Text(_) => Vec::new(),
-            Member::Error(error) => explained(*error).hints,
+            ErrorMember::Text(_) => Vec::new(),
+            ErrorMember::Error(error) => error_chain(*error).hints,
         });
         let all = hints.into_iter().chain(of_members);
-        self.hints.extend(all.map(|hint| if is_about_target { on_target(&hint) } else { hint }));
+        self.hints.extend(all.map(|hint| if is_about_target { with_target_flag(&hint) } else { hint }));
         if let Some(cause) = cause {
-            self.add(cause, is_about_target);
+            self.add_error(cause, is_about_target);
         } else {
             let sources = std::iter::successors(error.source(), |source| (*source).source());
             self.lines.extend(sources.map(ToString::to_string));
@@ -174,17 +174,19 @@ impl Explained {
     }
 }
 
-fn line(member: &Member<'_>) -> String {
+fn member_line(member: &ErrorMember<'_>) -> String {
     match member {
-        Member::Text(text) => text.clone(),
-        Member::Error(error) => with_causes(*error),
+        ErrorMember::Text(text) => text.clone(),
+        ErrorMember::Error(error) => with_causes(*error),
     }
 }
 
-fn on_target(text: &str) -> String {
+fn with_target_flag(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(at, part)| match part.split_once(' ') {
-        Some(("capstan", _)) if at % 2 == 1 => format!("{part} --kubeconfig {TARGET}"),
-        Some(("kubectl", words)) if at % 2 == 1 => format!("kubectl --kubeconfig {TARGET} {words}"),
+        Some(("capstan", _)) if at % 2 == 1 => format!("{part} --kubeconfig {TARGET_PLACEHOLDER}"),
+        Some(("kubectl", words)) if at % 2 == 1 => {
+            format!("kubectl --kubeconfig {TARGET_PLACEHOLDER} {words}")
+        }
         _ => part.to_owned(),
     });
     parts.collect::<Vec<_>>().join("`")
@@ -226,13 +228,12 @@ mod tests {
     }
 
     impl Explain for Example {
-        fn explain(&self) -> Explanation<'_> {
+        fn explain(&self) -> ErrorExplanation<'_> {
             match self {
-                Self::Outer(source) => Explanation::cause(source).about_target().and_last("last"),
-                Self::Inner(_) => {
-                    Explanation::hint("see `capstan status` and `kubectl get ns`").of_kind(ErrorKind::User)
-                }
-                Self::Several(errors) => Explanation::errors(errors),
+                Self::Outer(source) => ErrorExplanation::cause(source).about_target().with_last_hint("last"),
+                Self::Inner(_) => ErrorExplanation::hint("see `capstan status` and `kubectl get ns`")
+                    .with_kind(ErrorKind::User),
+                Self::Several(errors) => ErrorExplanation::errors(errors),
             }
         }
     }
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn kind_and_hints_are_found_below_the_outermost_error() {
-        let Explained { kind, lines, hints } = explained(&outer());
+        let ErrorChain { kind, lines, hints } = error_chain(&outer());
         assert_eq!(kind, Some(ErrorKind::User));
         assert_eq!(lines, ["outer", "inner", "foreign"]);
         let on_target = "see `capstan status --kubeconfig TARGET` and `kubectl --kubeconfig TARGET get ns`";
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn each_member_is_told_in_one_line() {
-        let Explained { kind, lines, .. } = explained(&Example::Several(vec![outer()]));
+        let ErrorChain { kind, lines, .. } = error_chain(&Example::Several(vec![outer()]));
         assert_eq!(kind, None);
         assert_eq!(lines, ["several", "outer: inner: foreign"]);
     }

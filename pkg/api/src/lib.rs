@@ -14,32 +14,33 @@
 //!
 //! Out of scope: I/O, YAML, Kubernetes clients and decisions about objects.
 
-mod causes;
 mod contract;
 mod dns;
+mod error_causes;
 mod exit;
 mod explain;
 mod metadata;
-mod near;
 mod provider_id;
 mod provider_ref;
 mod provider_type;
+mod suggestions;
 mod version;
 
 pub mod labels;
 pub mod output;
 pub mod plan;
 
-pub use causes::with_causes;
 pub use contract::Contract;
-pub use dns::{InvalidDnsName, check_dns_label, check_dns_subdomain};
+pub use dns::{DnsNameError, check_dns_label, check_dns_subdomain};
+pub use error_causes::with_causes;
 pub use exit::ExitStatus;
 pub use explain::{
-    Explain, Explained, Explanation, Member, TARGET, explained, is_plain_word, one_of, shell_word,
+    ErrorChain, ErrorExplanation, ErrorMember, Explain, TARGET_PLACEHOLDER, error_chain, is_plain_word,
+    one_of, shell_word,
 };
 pub use metadata::{Metadata, ReleaseSeries};
-pub use near::near_names;
 pub use provider_id::ProviderId;
-pub use provider_ref::{InvalidProviderRef, ProviderRef};
+pub use provider_ref::{ProviderRef, ProviderRefError};
 pub use provider_type::{ProviderType, UnknownProviderType};
-pub use version::{InvalidVersion, Version, VersionOrLatest};
+pub use suggestions::similar_names;
+pub use version::{Version, VersionError, VersionOrLatest};

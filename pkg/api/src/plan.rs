@@ -146,13 +146,13 @@ pub struct SavedObject {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<String>,
     /// The observed state of the object.
-    pub observed: Observed,
+    pub observed: ObservedState,
 }
 
 /// The observed state of an object on the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
-pub enum Observed {
+pub enum ObservedState {
     /// The object exists.
     Present {
         /// The uid of the object.
@@ -168,20 +168,20 @@ pub enum Observed {
 
 /// A file that is not a plan of this version.
 #[derive(Debug, thiserror::Error)]
-pub enum UnusablePlan {
+pub enum SavedPlanError {
     /// The file is not a saved plan.
     #[error("it is no saved plan")]
     Unreadable(#[source] serde_json::Error),
     /// The plan has another format.
     #[error("it has format {found}, and this version reads format {}", SavedPlan::FORMAT)]
-    Format {
+    UnsupportedFormat {
         /// The format number in the file.
         found: u64,
     },
 }
 
 #[derive(Deserialize)]
-struct Format {
+struct FormatHeader {
     format: u64,
 }
 
@@ -192,12 +192,12 @@ impl SavedPlan {
     /// Parses a saved plan.
     /// # Errors
     /// Fails if the text is not a plan, or if the plan has another format.
-    pub fn parse(text: &[u8]) -> Result<Self, UnusablePlan> {
-        let format: Format = serde_json::from_slice(text).map_err(UnusablePlan::Unreadable)?;
+    pub fn parse(text: &[u8]) -> Result<Self, SavedPlanError> {
+        let format: FormatHeader = serde_json::from_slice(text).map_err(SavedPlanError::Unreadable)?;
         if format.format != u64::from(Self::FORMAT) {
-            return Err(UnusablePlan::Format { found: format.format });
+            return Err(SavedPlanError::UnsupportedFormat { found: format.format });
         }
-        serde_json::from_slice(text).map_err(UnusablePlan::Unreadable)
+        serde_json::from_slice(text).map_err(SavedPlanError::Unreadable)
     }
 }
 
@@ -254,10 +254,10 @@ mod tests {
     #[test]
     fn a_plan_of_another_format_is_told_apart_from_what_is_no_plan() {
         let later = br#"{"format": 3, "steps": []}"#;
-        assert!(matches!(SavedPlan::parse(later), Err(UnusablePlan::Format { found: 3 })));
-        assert!(matches!(SavedPlan::parse(b"{}"), Err(UnusablePlan::Unreadable(_))));
-        assert!(matches!(SavedPlan::parse(br#"{"format": 2}"#), Err(UnusablePlan::Unreadable(_))));
+        assert!(matches!(SavedPlan::parse(later), Err(SavedPlanError::UnsupportedFormat { found: 3 })));
+        assert!(matches!(SavedPlan::parse(b"{}"), Err(SavedPlanError::Unreadable(_))));
+        assert!(matches!(SavedPlan::parse(br#"{"format": 2}"#), Err(SavedPlanError::Unreadable(_))));
         let earlier = br#"{"format": 1, "certManager": "stays"}"#;
-        assert!(matches!(SavedPlan::parse(earlier), Err(UnusablePlan::Format { found: 1 })));
+        assert!(matches!(SavedPlan::parse(earlier), Err(SavedPlanError::UnsupportedFormat { found: 1 })));
     }
 }

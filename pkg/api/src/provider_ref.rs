@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::{InvalidDnsName, check_dns_label};
+use crate::{DnsNameError, check_dns_label};
 
 /// A provider as the user types it: `name` or `name:version`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct ProviderRef {
 
 /// A provider reference that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidProviderRef {
+pub enum ProviderRefError {
     /// The name before the colon is missing.
     #[error("`{0}` names no provider; the form is name[:version]")]
     EmptyName(String),
@@ -25,32 +25,32 @@ pub enum InvalidProviderRef {
     TooManyParts(String),
     /// Kubernetes would reject the name.
     #[error("`{text}` does not name a provider")]
-    Name {
+    InvalidName {
         /// The rejected reference.
         text: String,
         /// The violated rule.
         #[source]
-        source: InvalidDnsName,
+        source: DnsNameError,
     },
 }
 
 impl ProviderRef {
     /// Parses `name[:version]`. The name is converted to lower case and must be a DNS-1123 label.
     /// Source: clusterctl v1.14 client/common.go (parseProviderName).
-    pub fn parse(text: &str) -> Result<Self, InvalidProviderRef> {
+    pub fn parse(text: &str) -> Result<Self, ProviderRefError> {
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default().to_lowercase();
         let version = parts.next();
         if parts.next().is_some() {
-            return Err(InvalidProviderRef::TooManyParts(text.to_owned()));
+            return Err(ProviderRefError::TooManyParts(text.to_owned()));
         }
         if name.is_empty() {
-            return Err(InvalidProviderRef::EmptyName(text.to_owned()));
+            return Err(ProviderRefError::EmptyName(text.to_owned()));
         }
         check_dns_label(&name)
-            .map_err(|source| InvalidProviderRef::Name { text: text.to_owned(), source })?;
+            .map_err(|source| ProviderRefError::InvalidName { text: text.to_owned(), source })?;
         match version {
-            Some("") => Err(InvalidProviderRef::EmptyVersion(text.to_owned())),
+            Some("") => Err(ProviderRefError::EmptyVersion(text.to_owned())),
             version => Ok(Self { name, version: version.map(str::to_owned) }),
         }
     }
@@ -78,9 +78,9 @@ mod tests {
 
     #[test]
     fn what_is_no_reference_says_why() {
-        assert!(matches!(ProviderRef::parse(":v1"), Err(InvalidProviderRef::EmptyName(_))));
-        assert!(matches!(ProviderRef::parse("aws:"), Err(InvalidProviderRef::EmptyVersion(_))));
-        assert!(matches!(ProviderRef::parse("aws:v1:x"), Err(InvalidProviderRef::TooManyParts(_))));
-        assert!(matches!(ProviderRef::parse("foo.bar"), Err(InvalidProviderRef::Name { .. })));
+        assert!(matches!(ProviderRef::parse(":v1"), Err(ProviderRefError::EmptyName(_))));
+        assert!(matches!(ProviderRef::parse("aws:"), Err(ProviderRefError::EmptyVersion(_))));
+        assert!(matches!(ProviderRef::parse("aws:v1:x"), Err(ProviderRefError::TooManyParts(_))));
+        assert!(matches!(ProviderRef::parse("foo.bar"), Err(ProviderRefError::InvalidName { .. })));
     }
 }

@@ -2,7 +2,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::near_names;
+use crate::similar_names;
 
 /// The seven provider types, in the order in which clusterctl lists and installs them.
 #[derive(
@@ -39,7 +39,7 @@ pub struct UnknownProviderType {
     /// The rejected text.
     pub text: String,
     /// Provider types with a similar spelling.
-    pub near: Vec<&'static str>,
+    pub suggestions: Vec<&'static str>,
 }
 
 impl ProviderType {
@@ -120,7 +120,10 @@ impl FromStr for ProviderType {
     /// Parses a provider type. Case-sensitive, like clusterctl.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::ALL.into_iter().find(|candidate| candidate.as_str() == text).ok_or_else(|| {
-            UnknownProviderType { text: text.to_owned(), near: near_names(text, Self::ALL.map(Self::as_str)) }
+            UnknownProviderType {
+                text: text.to_owned(),
+                suggestions: similar_names(text, Self::ALL.map(Self::as_str)),
+            }
         })
     }
 }
@@ -150,6 +153,6 @@ mod tests {
     #[test]
     fn a_type_in_the_wrong_case_is_refused_with_the_right_one() {
         let error = "infrastructureProvider".parse::<ProviderType>().unwrap_err();
-        assert_eq!(error.near, ["InfrastructureProvider"]);
+        assert_eq!(error.suggestions, ["InfrastructureProvider"]);
     }
 }

@@ -10,7 +10,7 @@ pub struct Version {
 /// Text that is not a semantic version.
 #[derive(Debug, thiserror::Error)]
 #[error("`{text}` is not a semantic version")]
-pub struct InvalidVersion {
+pub struct VersionError {
     /// The rejected text.
     pub text: String,
     /// The syntax error.
@@ -22,11 +22,11 @@ impl Version {
     /// Parses three numbers without leading zeros, with an optional `v` prefix, pre-release and build
     /// metadata.
     /// Source: Kubernetes apimachinery 0.36 (ParseSemantic), which clusterctl uses for every version.
-    pub fn parse(text: &str) -> Result<Self, InvalidVersion> {
+    pub fn parse(text: &str) -> Result<Self, VersionError> {
         let digits = text.trim().strip_prefix('v').unwrap_or(text.trim());
         match semver::Version::parse(digits) {
             Ok(semver) => Ok(Self { text: text.to_owned(), semver }),
-            Err(source) => Err(InvalidVersion { text: text.to_owned(), source }),
+            Err(source) => Err(VersionError { text: text.to_owned(), source }),
         }
     }
 
@@ -66,7 +66,7 @@ impl Version {
     }
 
     /// True if the version belongs to the release series with this major and minor number.
-    pub fn same_series(&self, major: u64, minor: u64) -> bool {
+    pub fn is_same_series(&self, major: u64, minor: u64) -> bool {
         self.semver.major == major && self.semver.minor == minor
     }
 }
@@ -114,7 +114,7 @@ pub enum VersionOrLatest {
 
 impl VersionOrLatest {
     /// Parses `latest` or a semantic version.
-    pub fn parse(text: &str) -> Result<Self, InvalidVersion> {
+    pub fn parse(text: &str) -> Result<Self, VersionError> {
         if text == "latest" { Ok(Self::Latest) } else { Version::parse(text).map(Self::Pinned) }
     }
 }

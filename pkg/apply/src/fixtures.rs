@@ -175,7 +175,7 @@ impl World {
     pub(crate) fn carry_out(&mut self, plan: &Plan, desired: &DesiredSet) {
         self.set.schedule(desired, plan);
         for step in &plan.steps {
-            if step.action.writes() {
+            if step.action.is_write() {
                 self.write(&step.key, desired);
             }
             if step.purge_wave.is_some() && step.action != StepAction::Completed {
@@ -185,7 +185,7 @@ impl World {
             if step.action == StepAction::Delete {
                 self.server.remove(&step.key);
             }
-            if step.action.removes() {
+            if step.action.is_removal() {
                 self.set.forget(&step.key);
             }
         }

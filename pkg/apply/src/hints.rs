@@ -1,6 +1,6 @@
 //! Next steps after the refusal or silence of an API server.
 
-use api::{Explain, Explanation, output::ErrorKind};
+use api::{ErrorExplanation, Explain, output::ErrorKind};
 
 use crate::{
     ApiError, BadObject, ConnectError, EngineError, Impossible, InUse, LeaseError, MigrationError, NoAnswer,
@@ -8,60 +8,60 @@ use crate::{
 };
 
 impl Explain for ConnectError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Plugin { install_hint: Some(hint), .. } => Explanation::hint(hint.trim()),
-            Self::Plugin { command, .. } => Explanation::hint(format!(
+            Self::Plugin { install_hint: Some(hint), .. } => ErrorExplanation::hint(hint.trim()),
+            Self::Plugin { command, .. } => ErrorExplanation::hint(format!(
                 "run `{command}` yourself to see what it says; it must be on the PATH"
             )),
             Self::Context { .. } => {
-                Explanation::hint("`kubectl config view --minify` shows what the context holds")
+                ErrorExplanation::hint("`kubectl config view --minify` shows what the context holds")
             }
-            Self::InCluster(_) | Self::Impersonation { .. } => Explanation::default(),
+            Self::InCluster(_) | Self::Impersonation { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for ApiError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Status { code: 401, .. } => {
-                Explanation::hint("log in again, or renew the credentials of the kubeconfig's context")
+                ErrorExplanation::hint("log in again, or renew the credentials of the kubeconfig's context")
             }
-            Self::Status { code: 403, message, .. } => Explanation::hint(may_not(message)),
-            Self::Unreachable { source, .. } => Explanation::hint(no_answer(source)),
+            Self::Status { code: 403, message, .. } => ErrorExplanation::hint(may_not(message)),
+            Self::Unreachable { source, .. } => ErrorExplanation::hint(no_answer(source)),
             Self::Answer { server, code: 400, .. } if server.starts_with("http://") => {
-                Explanation::hint("write `https://` into `server` in the kubeconfig")
+                ErrorExplanation::hint("write `https://` into `server` in the kubeconfig")
             }
-            Self::Answer { .. } => Explanation::hint(
+            Self::Answer { .. } => ErrorExplanation::hint(
                 "the address in the kubeconfig leads to something else, such as a proxy's page",
             ),
-            Self::NoSuchKind { .. } => Explanation::hint(
+            Self::NoSuchKind { .. } => ErrorExplanation::hint(
                 "install what defines it, or check its apiVersion; `kubectl api-resources` lists kinds",
             ),
-            Self::BrokenGroup { group_version, .. } => Explanation::hint(format!(
+            Self::BrokenGroup { group_version, .. } => ErrorExplanation::hint(format!(
                 "mend or delete what serves `{group_version}`: `kubectl get apiservices` shows it"
             )),
-            Self::LeaseLost { .. } => Explanation::hint(
+            Self::LeaseLost { .. } => ErrorExplanation::hint(
                 "`capstan status` shows what is unfinished and the command that completes it",
             )
-            .of_kind(ErrorKind::Conflict),
-            Self::Credentials { source, .. } => Explanation::cause(source),
-            Self::Unconfirmed { source, .. } => Explanation::cause(source),
-            Self::OutOfTime { last, .. } => Explanation::cause(last),
-            Self::Status { .. } | Self::NoLease { .. } => Explanation::default(),
+            .with_kind(ErrorKind::Conflict),
+            Self::Credentials { source, .. } => ErrorExplanation::cause(source),
+            Self::Unconfirmed { source, .. } => ErrorExplanation::cause(source),
+            Self::OutOfTime { last, .. } => ErrorExplanation::cause(last),
+            Self::Status { .. } | Self::NoLease { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for LeaseError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Held { .. } => Explanation::hint(
+            Self::Held { .. } => ErrorExplanation::hint(
                 "run it again without `--no-wait-lock` to wait, or with `--take-over` to stop the other run",
             )
-            .of_kind(ErrorKind::Conflict),
-            Self::Forbidden { name, source } => Explanation::hint(format!(
+            .with_kind(ErrorKind::Conflict),
+            Self::Forbidden { name, source } => ErrorExplanation::hint(format!(
                 "ask for a Role in namespace `{}` with the verbs create, get, update and delete on \
                  leases.coordination.k8s.io; check it with `kubectl auth can-i create leases -n {}`",
                 name.namespace, name.namespace
@@ -73,19 +73,19 @@ impl Explain for LeaseError {
 }
 
 impl Explain for EngineError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Bad { objects } => Explanation::errors(objects),
-            Self::Impossible { objects } => Explanation::errors(objects),
-            Self::InUse { definitions } => Explanation::errors(definitions),
-            Self::Writes { failed } => Explanation::errors(failed.iter().map(|(_, error)| error)),
+            Self::Bad { objects } => ErrorExplanation::errors(objects),
+            Self::Impossible { objects } => ErrorExplanation::errors(objects),
+            Self::InUse { definitions } => ErrorExplanation::errors(definitions),
+            Self::Writes { failed } => ErrorExplanation::errors(failed.iter().map(|(_, error)| error)),
             Self::Api(inner) => inner.explain(),
         }
     }
 }
 
 impl Explain for WriteError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Api(inner) => inner.explain(),
             Self::Impossible(inner) => inner.explain(),
@@ -94,19 +94,19 @@ impl Explain for WriteError {
 }
 
 impl Explain for MigrationError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Api { source, .. } => Explanation::cause(source),
-            Self::LosesStorage { .. } => Explanation::default(),
+            Self::Api { source, .. } => ErrorExplanation::cause(source),
+            Self::LosesStorage { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for InUse {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         let name = &self.definition.name;
-        Explanation::hint(format!("delete the objects first: `kubectl get {name} -A` lists them"))
-            .of_kind(ErrorKind::Conflict)
+        ErrorExplanation::hint(format!("delete the objects first: `kubectl get {name} -A` lists them"))
+            .with_kind(ErrorKind::Conflict)
     }
 }
 
@@ -153,7 +153,7 @@ fn may_not(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use api::explained;
+    use api::error_chain;
 
     use super::*;
     use crate::ObjectKey;
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_missing_right_is_shown_as_the_question_for_it() {
-        let denied = |message| explained(&status(403, message)).hints.join("\n");
+        let denied = |message| error_chain(&status(403, message)).hints.join("\n");
         assert_eq!(
             denied(
                 "deployments.apps is forbidden: User \"me\" cannot patch resource \"deployments\" in API group \"apps\" in the namespace \"ns\""
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_nobody_can_mend_has_no_hint() {
-        assert_eq!(explained(&status(500, "internal error")).hints, Vec::<String>::new());
+        assert_eq!(error_chain(&status(500, "internal error")).hints, Vec::<String>::new());
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
         let object = ObjectKey { kind: "Namespace".to_owned(), name: "a".to_owned(), ..ObjectKey::default() };
         let theirs = Impossible::Owned { object: object.clone(), theirs: "other".to_owned() };
         let failed = (0..25).map(|_| (object.clone(), WriteError::Impossible(theirs.clone()))).collect();
-        let lines = explained(&EngineError::Writes { failed }).lines.split_off(1);
+        let lines = error_chain(&EngineError::Writes { failed }).lines.split_off(1);
         assert_eq!(lines.len(), 21);
         assert_eq!(lines[0], "Namespace a belongs to `other`");
         assert_eq!(lines[20], "and 5 more");

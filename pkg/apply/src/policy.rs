@@ -221,7 +221,7 @@ fn word<P: Copy>(text: &str, words: Words<P>) -> Result<P, String> {
     }
     let known = || words.iter().map(|(word, _)| *word);
     let mut problem = format!("`{text}` is none of {}", known().collect::<Vec<_>>().join(", "));
-    if let [first, ..] = *api::near_names(text, known()) {
+    if let [first, ..] = *api::similar_names(text, known()) {
         let _ = write!(problem, "; is `{first}` meant?");
     }
     Err(problem)

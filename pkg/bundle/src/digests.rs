@@ -1,6 +1,6 @@
 //! Image digests from registries, without copies of the images.
 
-use api::{Explain, Explanation};
+use api::{ErrorExplanation, Explain};
 use futures::{StreamExt as _, stream};
 use transport::{
     Context, Digest,
@@ -25,10 +25,10 @@ pub enum ImageError {
 }
 
 impl Explain for ImageError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Repository(inner) => inner.explain(),
-            Self::Name | Self::Missing { .. } => Explanation::default(),
+            Self::Name | Self::Missing { .. } => ErrorExplanation::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use api::{Explain, Explanation};
+use api::{ErrorExplanation, Explain};
 use repository::Error;
 use transport::Digest;
 
@@ -97,27 +97,27 @@ pub enum BundleFlaw {
 }
 
 impl Explain for BundleError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Transport(inner) => inner.explain(),
             Self::Repository(inner) => inner.explain(),
-            Self::Unsent { source, .. } => {
-                Explanation::hint("what has arrived stays there, and is not sent again when you run it again")
-                    .because(source)
-            }
-            Self::Exists { .. } => Explanation::hint(
+            Self::Unsent { source, .. } => ErrorExplanation::hint(
+                "what has arrived stays there, and is not sent again when you run it again",
+            )
+            .because(source),
+            Self::Exists { .. } => ErrorExplanation::hint(
                 "look at what is there; `--force` puts the content of the bundle in its place",
             ),
-            Self::TagTaken { .. } => Explanation::hint(
+            Self::TagTaken { .. } => ErrorExplanation::hint(
                 "publish it under a new version, or let the tag stand for it with `--force`",
             ),
             Self::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                Explanation::hint("make room and run it again")
+                ErrorExplanation::hint("make room and run it again")
             }
-            Self::NoImage { platform: Some(_), .. } => {
-                Explanation::hint("leave `--platform` out to copy images for all platforms they are made for")
-            }
-            Self::Flawed { flaw, .. } => Explanation::hint(flaw.hint()),
+            Self::NoImage { platform: Some(_), .. } => ErrorExplanation::hint(
+                "leave `--platform` out to copy images for all platforms they are made for",
+            ),
+            Self::Flawed { flaw, .. } => ErrorExplanation::hint(flaw.hint()),
             Self::Read { .. }
             | Self::Write { .. }
             | Self::NothingToPack
@@ -125,7 +125,7 @@ impl Explain for BundleError {
             | Self::PackageTarget { .. }
             | Self::NoImage { platform: None, .. }
             | Self::ImageName { .. }
-            | Self::Target { .. } => Explanation::default(),
+            | Self::Target { .. } => ErrorExplanation::default(),
         }
     }
 }

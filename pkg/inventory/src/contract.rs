@@ -1,4 +1,4 @@
-use api::{Contract, Explain, Explanation};
+use api::{Contract, ErrorExplanation, Explain};
 use apply::ApiError;
 use manifest::Object;
 
@@ -26,17 +26,17 @@ pub enum ContractError {
 }
 
 impl Explain for ContractError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Absent => Explanation::hint("`capstan init` installs it"),
+            Self::Absent => ErrorExplanation::hint("`capstan init` installs it"),
             Self::Contract { found, .. } if found.as_str() != Contract::CURRENT && found.is_compatible() => {
-                Explanation::hint(format!(
+                ErrorExplanation::hint(format!(
                     "go to the newer contract first: `capstan upgrade apply --contract {}`",
                     Contract::CURRENT
                 ))
             }
-            Self::Contract { .. } => Explanation::default(),
-            Self::Api(source) => Explanation::cause(source),
+            Self::Contract { .. } => ErrorExplanation::default(),
+            Self::Api(source) => ErrorExplanation::cause(source),
         }
     }
 }

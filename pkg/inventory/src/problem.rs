@@ -1,6 +1,6 @@
 use std::fmt;
 
-use api::{Explain, Explanation};
+use api::{ErrorExplanation, Explain};
 
 /// A problem that prevents an installation or an upgrade.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,14 +30,14 @@ impl fmt::Display for Problems {
 }
 
 impl Explain for Problems {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         // A single one is the message itself.
         let several = self.problems.iter().filter(|_| self.problems.len() > 1);
-        let members = Explanation::texts(several.map(|problem| problem.text.clone()));
+        let members = ErrorExplanation::texts(several.map(|problem| problem.text.clone()));
         self.problems
             .iter()
             .filter_map(|problem| problem.hint.as_deref())
-            .fold(members, Explanation::with_hint)
+            .fold(members, ErrorExplanation::with_hint)
     }
 }
 
@@ -55,7 +55,7 @@ impl Problem {
 
 #[cfg(test)]
 mod tests {
-    use api::explained;
+    use api::error_chain;
 
     use super::*;
 
@@ -63,7 +63,7 @@ mod tests {
     fn a_single_problem_is_not_told_twice() {
         let problem = |text: &str| Problem::ignorable(text, format!("mend {text}"));
         let explained = |texts: &[&str]| {
-            explained(&Problems { problems: texts.iter().map(|text| problem(text)).collect() })
+            error_chain(&Problems { problems: texts.iter().map(|text| problem(text)).collect() })
         };
         assert_eq!(explained(&["one"]).lines, ["one"]);
         assert_eq!(explained(&["one", "two"]).lines[1..], ["one", "two"]);

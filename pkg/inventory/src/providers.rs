@@ -3,7 +3,7 @@ mod entry;
 
 use std::time::Duration;
 
-use api::{Explain, Explanation, ProviderId, ProviderType};
+use api::{ErrorExplanation, Explain, ProviderId, ProviderType};
 use apply::{ApiError, Apply, Hints, List, ObjectKey, Onto, Revision, Waiting};
 use manifest::Object;
 use provider::InstalledProvider;
@@ -54,10 +54,10 @@ pub enum InventoryError {
 }
 
 impl Explain for InventoryError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Api(source) => Explanation::cause(source),
-            Self::Version | Self::NotEstablished { .. } | Self::Entry { .. } => Explanation::default(),
+            Self::Api(source) => ErrorExplanation::cause(source),
+            Self::Version | Self::NotEstablished { .. } | Self::Entry { .. } => ErrorExplanation::default(),
         }
     }
 }

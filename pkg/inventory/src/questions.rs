@@ -1,6 +1,6 @@
 //! Answers the questions of templates about a management cluster.
 
-use api::{Explain, explained};
+use api::{Explain, error_chain};
 use apply::{ApiError, GroupKind};
 use futures::{FutureExt as _, future::BoxFuture};
 use manifest::{Object, Value};
@@ -81,7 +81,7 @@ fn unanswered(
     question: impl Into<String>,
     error: impl Explain + Send + Sync + 'static,
 ) -> ManagementClusterError {
-    let hints = explained(&error).hints;
+    let hints = error_chain(&error).hints;
     ManagementClusterError { question: question.into(), source: Box::new(error), hints }
 }
 

@@ -37,9 +37,11 @@ pub(crate) async fn carry_out_provider(
     }
     let installed = provider.as_it_becomes();
     let InstalledProvider { id, version, namespace } = installed.clone();
-    let objects = provider.objects.plan.steps.iter().filter(|step| step.action.writes()).count();
+    let objects = provider.objects.plan.steps.iter().filter(|step| step.action.is_write()).count();
     let counts = StepCounts { number, of, objects };
-    cluster.events.send(&of_provider(ProgressStep::Installing, &installed).counted(counts, Duration::ZERO));
+    cluster
+        .events
+        .send(&of_provider(ProgressStep::Installing, &installed).with_counts(counts, Duration::ZERO));
     let (marks, options) = (marks(&id), options(&namespace));
     let record = ProviderRecord { cluster: cluster.clone(), id: id.clone(), version, namespace };
     let (begun, patience) = (Instant::now(), wait.timeout.unwrap_or(WAVE_PATIENCE));
@@ -62,7 +64,7 @@ pub(crate) async fn carry_out_provider(
         Err(source) => return Err(LifecycleError::objects(verb, id, source)),
     }
     cluster.record_provider(&installed).await?;
-    cluster.events.send(&of_provider(ProgressStep::Applied, &installed).counted(counts, begun.elapsed()));
+    cluster.events.send(&of_provider(ProgressStep::Applied, &installed).with_counts(counts, begun.elapsed()));
     Ok(())
 }
 

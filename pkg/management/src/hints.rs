@@ -1,6 +1,6 @@
 //! Next steps after a failed change of the providers of a management cluster.
 
-use api::{Explain, Explanation, ProviderId, output::ErrorKind};
+use api::{ErrorExplanation, Explain, ProviderId, output::ErrorKind};
 use apply::{Blocker, GroupKind, Health, ObjectKey};
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Explain for LifecycleError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Contract(inner) => inner.explain(),
             Self::Inventory(inner) => inner.explain(),
@@ -21,36 +21,36 @@ impl Explain for LifecycleError {
             Self::Journal(inner) => inner.explain(),
             Self::NotReady(inner) => inner.explain(),
             Self::Api(inner) => inner.explain(),
-            Self::Resolve { errors, .. } => Explanation::errors(errors),
-            Self::Objects { source, .. } => Explanation::cause(source),
+            Self::Resolve { errors, .. } => ErrorExplanation::errors(errors),
+            Self::Objects { source, .. } => ErrorExplanation::cause(source),
         }
     }
 }
 
 impl Explain for RenderError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Config(inner) => inner.explain(),
             Self::CertManager(inner) => inner.explain(),
             Self::Problems(inner) => inner.explain(),
-            Self::Resolve { errors } => Explanation::errors(errors),
+            Self::Resolve { errors } => ErrorExplanation::errors(errors),
         }
     }
 }
 
 impl Explain for ResolveError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Release(inner) => inner.explain(),
-            Self::Config { source, .. } => Explanation::cause(source),
-            Self::Unknown { source, .. } => Explanation::cause(source),
-            Self::Components { source, .. } => Explanation::cause(source),
+            Self::Config { source, .. } => ErrorExplanation::cause(source),
+            Self::Unknown { source, .. } => ErrorExplanation::cause(source),
+            Self::Components { source, .. } => ErrorExplanation::cause(source),
         }
     }
 }
 
 impl Explain for StatusError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Inventory(inner) => inner.explain(),
             Self::Api(inner) => inner.explain(),
@@ -59,67 +59,67 @@ impl Explain for StatusError {
 }
 
 impl Explain for CertManagerError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Config(inner) => inner.explain(),
-            Self::Manifest(source) => Explanation::cause(source),
-            Self::Apply(source) => Explanation::cause(source),
-            Self::Migrate(source) => Explanation::cause(source),
-            Self::Api(source) => Explanation::cause(source),
-            Self::Silent { blockers, .. } => Explanation::hint(match blockers.first() {
+            Self::Manifest(source) => ErrorExplanation::cause(source),
+            Self::Apply(source) => ErrorExplanation::cause(source),
+            Self::Migrate(source) => ErrorExplanation::cause(source),
+            Self::Api(source) => ErrorExplanation::cause(source),
+            Self::Silent { blockers, .. } => ErrorExplanation::hint(match blockers.first() {
                 Some(blocker) => look_at(blocker),
                 None => "`kubectl get pods -n cert-manager` shows how it is; `cert-manager.timeout` in clusterctl.yaml \
                          gives it more time"
                     .to_owned(),
             }),
-            Self::Version { .. } => Explanation::hint(
+            Self::Version { .. } => ErrorExplanation::hint(
                 "correct the annotation, or leave cert-manager alone with `--skip-cert-manager`",
             ),
-            Self::WantedVersion { .. } => Explanation::default(),
+            Self::WantedVersion { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for CertManagerManifestError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Config(inner) => inner.explain(),
             Self::Text(inner) => inner.explain(),
-            Self::Read { source, .. } => Explanation::cause(source),
-            Self::Images { .. } => Explanation::default(),
+            Self::Read { source, .. } => ErrorExplanation::cause(source),
+            Self::Images { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for UpgradeError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Unfinished(_) => Explanation::hint(
+            Self::Unfinished(_) => ErrorExplanation::hint(
                 "`capstan upgrade resume` goes on with it, `capstan upgrade rollback` goes back, `capstan upgrade abort` leaves things as they are",
             ),
             Self::WithoutKustomizations { lost, .. } => {
                 let flag = |(id, _): &(ProviderId, String)| format!("`--kustomization {}=DIR`", id.label());
                 let flags = lost.iter().map(flag).collect::<Vec<_>>().join(" and ");
-                Explanation::hint(format!("name it with {flags}, or go back with `capstan upgrade rollback`"))
+                ErrorExplanation::hint(format!("name it with {flags}, or go back with `capstan upgrade rollback`"))
             }
             Self::NoJournal { .. } => {
-                Explanation::hint("`capstan upgrade plan` shows what there is to go to")
+                ErrorExplanation::hint("`capstan upgrade plan` shows what there is to go to")
             }
             // A single reason is already the message itself.
             Self::NoWayBack { reasons } => {
-                Explanation::texts(reasons.iter().filter(|_| reasons.len() > 1).cloned()).with_hint(
+                ErrorExplanation::texts(reasons.iter().filter(|_| reasons.len() > 1).cloned()).with_hint(
                     "remove what stands in the way and run it again, or stay with the new versions: `capstan upgrade resume` completes \
                      what was cut off",
                 )
             }
-            Self::NoJournalKept { source } => Explanation::cause(source),
-            Self::Journal { .. } => Explanation::default(),
+            Self::NoJournalKept { source } => ErrorExplanation::cause(source),
+            Self::Journal { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for UnfinishedRun {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         let hint = match self {
             Self::Upgrade(_) => {
                 "`capstan upgrade resume` completes it, `capstan upgrade rollback` undoes it; `--abandon` proceeds all the same"
@@ -130,15 +130,15 @@ impl Explain for UnfinishedRun {
                 journal.resume_command()
             ),
         };
-        Explanation::hint(hint).of_kind(ErrorKind::Conflict)
+        ErrorExplanation::hint(hint).with_kind(ErrorKind::Conflict)
     }
 }
 
 impl Explain for DeleteError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Unknown { providers, installed } => {
-                Explanation::errors(providers).with_hint(if installed.is_empty() {
+                ErrorExplanation::errors(providers).with_hint(if installed.is_empty() {
                     "no provider is installed".to_owned()
                 } else {
                     format!("installed are {}", installed.join(", "))
@@ -147,7 +147,7 @@ impl Explain for DeleteError {
             // The hints of the definitions repeat the hint of the error.
             Self::InUse { providers } => {
                 let definitions = providers.iter().flat_map(|(_, definitions)| definitions);
-                Explanation::texts(definitions.map(ToString::to_string)).with_hint(
+                ErrorExplanation::texts(definitions.map(ToString::to_string)).with_hint(
                     "delete these objects first, or keep the definitions: leave `--include-crd` out",
                 )
             }
@@ -156,11 +156,11 @@ impl Explain for DeleteError {
 }
 
 impl Explain for NotReady {
-    fn explain(&self) -> Explanation<'_> {
-        let members = Explanation::texts(self.blockers.iter().map(Blocker::in_one_line));
+    fn explain(&self) -> ErrorExplanation<'_> {
+        let members = ErrorExplanation::texts(self.blockers.iter().map(Blocker::in_one_line));
         match self.blockers.iter().find(|blocker| is_refused_definition(blocker)) {
             Some(refused) => members.with_hint(look_at(refused)).with_hint(other_definition(&refused.object)),
-            None => self.blockers.first().map(look_at).into_iter().fold(members, Explanation::with_hint),
+            None => self.blockers.first().map(look_at).into_iter().fold(members, ErrorExplanation::with_hint),
         }
     }
 }
@@ -205,7 +205,7 @@ fn look_at(blocker: &Blocker) -> String {
 mod tests {
     use std::time::Duration;
 
-    use api::explained;
+    use api::error_chain;
     use apply::Status;
 
     use super::*;
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_is_not_ready_is_to_be_looked_at_where_it_starts() {
-        let not_ready = |blockers| explained(&NotReady { after: Duration::from_secs(5), blockers }).hints;
+        let not_ready = |blockers| error_chain(&NotReady { after: Duration::from_secs(5), blockers }).hints;
         assert_eq!(
             not_ready(vec![blocker("apps", "Deployment", vec![])]),
             [
@@ -261,7 +261,7 @@ mod tests {
             installed: Vec::new(),
         };
         assert_eq!(
-            explained(&unknown).lines[1..],
+            error_chain(&unknown).lines[1..],
             ["`infrastructure-aws` is not installed", "`addon-helm` is not installed"]
         );
     }
@@ -269,8 +269,10 @@ mod tests {
     #[test]
     fn each_reason_not_to_go_back_is_told_by_itself() {
         let no_way = |reasons: &[&str]| {
-            explained(&UpgradeError::NoWayBack { reasons: reasons.iter().map(ToString::to_string).collect() })
-                .lines
+            error_chain(&UpgradeError::NoWayBack {
+                reasons: reasons.iter().map(ToString::to_string).collect(),
+            })
+            .lines
         };
         assert_eq!(no_way(&["one"]), ["cannot go back: one"]);
         assert_eq!(no_way(&["one", "two"]), ["cannot go back, for 2 reasons", "one", "two"]);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use api::{
-    Explain, Explanation,
+    ErrorExplanation, Explain,
     output::{ErrorKind, MovePhase},
     shell_word,
 };
@@ -12,22 +12,22 @@ use apply::ObjectKey;
 use crate::{ArchiveError, JournalError, KeyError, KeyFileError, MoveError, MoveJournal, MoveSide};
 
 impl Explain for MoveError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         let hint = match self {
             Self::Problems(inner) => return inner.explain(),
             Self::Journal(inner) => return inner.explain(),
-            Self::Contract { side, source } => return on(*side, Explanation::cause(source)),
-            Self::Discover { side, source } => return on(*side, Explanation::cause(source)),
-            Self::Api { side, source } => return on(*side, Explanation::cause(source)),
+            Self::Contract { side, source } => return on(*side, ErrorExplanation::cause(source)),
+            Self::Discover { side, source } => return on(*side, ErrorExplanation::cause(source)),
+            Self::Api { side, source } => return on(*side, ErrorExplanation::cause(source)),
             // Each error names its object.
             Self::Objects { action, failures } => {
-                let errors = Explanation::errors(failures.iter().map(|(_, error)| error));
+                let errors = ErrorExplanation::errors(failures.iter().map(|(_, error)| error));
                 let is_on_target = *action == "created" || *action == "removed";
                 return if is_on_target { errors.about_target() } else { errors };
             }
             Self::Differs { differences } => {
                 let texts = differences.iter().map(|(object, what)| format!("{object}: {what}"));
-                return Explanation::texts(texts).with_hint(
+                return ErrorExplanation::texts(texts).with_hint(
                     "see what changes them on the target, such as a webhook; `--accept-differences` goes on with what it keeps",
                 );
             }
@@ -46,10 +46,10 @@ impl Explain for MoveError {
                     .with_hint("find out who has resumed them, and run the command again");
             }
             Self::SameCluster => {
-                return Explanation::hint(
+                return ErrorExplanation::hint(
                     "name the target with `--to-kubeconfig` and `--to-kubeconfig-context`; `--kubeconfig` is the source",
                 )
-                .of_kind(ErrorKind::User);
+                .with_kind(ErrorKind::User);
             }
             Self::Saving { .. } => {
                 "wait until it is done; if that process is on another machine and was cut off there, take the annotation `capstan.dev/move` off the Clusters and resume them"
@@ -64,37 +64,38 @@ impl Explain for MoveError {
             Self::NoMove { .. } => {
                 "`capstan move status` looks at both clusters; name the target with `--to-kubeconfig`"
             }
-            Self::Keep(_) => return Explanation::default(),
+            Self::Keep(_) => return ErrorExplanation::default(),
         };
-        Explanation::hint(hint)
+        ErrorExplanation::hint(hint)
     }
 }
 
-fn on(side: MoveSide, explanation: Explanation<'_>) -> Explanation<'_> {
+fn on(side: MoveSide, explanation: ErrorExplanation<'_>) -> ErrorExplanation<'_> {
     if side == MoveSide::Target { explanation.about_target() } else { explanation }
 }
 
 /// Returns objects as members of an error. The message already names a single object.
-fn several(objects: &[ObjectKey]) -> Explanation<'_> {
-    Explanation::texts(objects.iter().filter(|_| objects.len() > 1).map(ToString::to_string))
+fn several(objects: &[ObjectKey]) -> ErrorExplanation<'_> {
+    ErrorExplanation::texts(objects.iter().filter(|_| objects.len() > 1).map(ToString::to_string))
 }
 
 impl Explain for JournalError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Another { other_end, journal, .. } => {
-                Explanation::hint(another(*other_end, journal)).of_kind(ErrorKind::Conflict)
+                ErrorExplanation::hint(another(*other_end, journal)).with_kind(ErrorKind::Conflict)
             }
-            Self::TakenOver => {
-                Explanation::hint("`capstan move status` tells how far it is").of_kind(ErrorKind::Conflict)
-            }
+            Self::TakenOver => ErrorExplanation::hint("`capstan move status` tells how far it is")
+                .with_kind(ErrorKind::Conflict),
             Self::Unusable { place, .. } => {
                 let (namespace, name) = place.split_once('/').unwrap_or(("default", place));
-                Explanation::hint(format!("`kubectl get configmap -n {namespace} {name} -o yaml` shows it"))
+                ErrorExplanation::hint(format!(
+                    "`kubectl get configmap -n {namespace} {name} -o yaml` shows it"
+                ))
             }
-            Self::Place { source, .. } => Explanation::cause(source),
-            Self::NotKept { source, .. } => Explanation::cause(source),
-            Self::Disk(_) => Explanation::default(),
+            Self::Place { source, .. } => ErrorExplanation::cause(source),
+            Self::NotKept { source, .. } => ErrorExplanation::cause(source),
+            Self::Disk(_) => ErrorExplanation::default(),
         }
     }
 }
@@ -118,16 +119,16 @@ fn another(other_end: Option<MoveSide>, journal: &MoveJournal) -> &'static str {
 }
 
 impl Explain for ArchiveError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Objects(inner) => inner.explain(),
-            Self::Locked { .. } => Explanation::hint(
+            Self::Locked { .. } => ErrorExplanation::hint(
                 "name the file of a secret key it was encrypted to: `--identity FILE`; nothing was written",
             ),
-            Self::NoIdentity => Explanation::hint(
+            Self::NoIdentity => ErrorExplanation::hint(
                 "name the file of another secret key too: `--identity FILE --identity FILE`; nothing was written",
             ),
-            Self::Passphrase => Explanation::hint(
+            Self::Passphrase => ErrorExplanation::hint(
                 "`--passphrase-file` wins over CAPSTAN_BACKUP_PASSPHRASE, and that over asking; nothing was written",
             ),
             Self::Read(_)
@@ -137,14 +138,14 @@ impl Explain for ArchiveError {
             | Self::Format { .. }
             | Self::Sum { .. }
             | Self::Work { .. }
-            | Self::Sealed => Explanation::default(),
+            | Self::Sealed => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for KeyError {
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::hint(match self {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint(match self {
             Self::Secret => {
                 "`age-keygen -y FILE` prints the public one; keep the secret one out of command lines"
             }
@@ -157,10 +158,10 @@ impl Explain for KeyError {
 }
 
 impl Explain for KeyFileError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Line { source, .. } => Explanation::cause(source),
-            Self::Empty => Explanation::default(),
+            Self::Line { source, .. } => ErrorExplanation::cause(source),
+            Self::Empty => ErrorExplanation::default(),
         }
     }
 }

@@ -15,7 +15,9 @@ use api::{Contract, output::MovePhase};
 use apply::ObjectKey;
 use futures::future::try_join;
 use inventory::{ClusterIdentity, ContractCheck, ManagementCluster, Problem, Problems};
-use workload::{Choice, Discovered, Facts, MoveDecision, Going, KeptBecause, NodeId, Scope, Selection, discover};
+use workload::{
+    Choice, Discovered, Facts, Going, KeptBecause, MoveDecision, NodeId, Scope, Selection, discover,
+};
 
 pub use self::restore::plan_restore;
 use self::{

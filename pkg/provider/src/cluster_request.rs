@@ -1,6 +1,6 @@
 //! The user's request for a workload cluster.
 
-use api::{InvalidDnsName, InvalidVersion, Version, check_dns_label, check_dns_subdomain};
+use api::{DnsNameError, Version, VersionError, check_dns_label, check_dns_subdomain};
 
 use crate::config::Variables;
 
@@ -24,11 +24,11 @@ pub struct ClusterRequest {
 #[allow(missing_docs)]
 pub enum InvalidClusterRequest {
     #[error("invalid target namespace")]
-    TargetNamespace(#[source] InvalidDnsName),
+    TargetNamespace(#[source] DnsNameError),
     #[error("invalid cluster name")]
-    Name(#[source] InvalidDnsName),
+    Name(#[source] DnsNameError),
     #[error("invalid Kubernetes version")]
-    KubernetesVersion(#[source] InvalidVersion),
+    KubernetesVersion(#[source] VersionError),
     #[error("invalid value {text:?} of `{variable}`: a whole number is expected")]
     CountText { variable: &'static str, text: String },
     #[error("invalid {what} machine count {count}: at least {least} is needed")]

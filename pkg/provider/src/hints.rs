@@ -1,6 +1,6 @@
 //! Next steps after a provider could not be rendered.
 
-use api::{Explain, Explanation, InvalidVersion, near_names, one_of, output::ErrorKind};
+use api::{ErrorExplanation, Explain, VersionError, one_of, output::ErrorKind, similar_names};
 use repository::Error as RepositoryError;
 
 use crate::{
@@ -12,65 +12,67 @@ use crate::{
 };
 
 impl Explain for ConfigError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         let explanation = match self {
             Self::Providers { .. } => {
-                Explanation::hint("correct or remove the entry; until then no provider can be used")
+                ErrorExplanation::hint("correct or remove the entry; until then no provider can be used")
             }
             Self::Undecodable { .. }
             | Self::Shape { .. }
             | Self::Patches { .. }
-            | Self::Substitution { .. } => Explanation::default(),
+            | Self::Substitution { .. } => ErrorExplanation::default(),
         };
-        explanation.of_kind(ErrorKind::User)
+        explanation.with_kind(ErrorKind::User)
     }
 }
 
 impl Explain for UnknownProvider {
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::hints(unknown_provider(self)).of_kind(ErrorKind::User)
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hints(unknown_provider(self)).with_kind(ErrorKind::User)
     }
 }
 
 impl Explain for MissingValues {
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::hints(missing_values(self)).of_kind(ErrorKind::User)
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hints(missing_values(self)).with_kind(ErrorKind::User)
     }
 }
 
 impl Explain for RenderTextError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Missing(missing) => Explanation::cause(missing),
+            Self::Missing(missing) => ErrorExplanation::cause(missing),
             Self::NotText { .. } | Self::Parse { .. } | Self::Render { .. } | Self::Documents { .. } => {
-                Explanation::default()
+                ErrorExplanation::default()
             }
         }
     }
 }
 
 impl Explain for ReleaseError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Repository { source, .. } => Explanation::cause(source),
+            Self::Repository { source, .. } => ErrorExplanation::cause(source),
             Self::Read { source, .. } => {
-                let explanation = Explanation::cause(source);
+                let explanation = ErrorExplanation::cause(source);
                 match flavors(source) {
-                    Some(hint) => explanation.and_last(hint),
+                    Some(hint) => explanation.with_last_hint(hint),
                     None => explanation,
                 }
             }
-            Self::Version { source, .. } => Explanation::hint(version_form(source)).of_kind(ErrorKind::User),
-            Self::Text { source, .. } => Explanation::cause(source),
-            Self::Unusable { source, .. } => Explanation::cause(source),
-            Self::Metadata { .. } => Explanation::default(),
+            Self::Version { source, .. } => {
+                ErrorExplanation::hint(version_form(source)).with_kind(ErrorKind::User)
+            }
+            Self::Text { source, .. } => ErrorExplanation::cause(source),
+            Self::Unusable { source, .. } => ErrorExplanation::cause(source),
+            Self::Metadata { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for UnusableVersion {
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::hints(match self {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hints(match self {
             Self::UnknownSeries { provider, known, .. } => known.last().map(|series| {
                 let (flag, name) = (provider.provider_type.flag(), &provider.name);
                 format!("take a release of a listed series, as `--{flag} {name}:v{series}.0`, or ask its authors to list this one")
@@ -84,70 +86,70 @@ impl Explain for UnusableVersion {
 }
 
 impl Explain for ComponentsError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Text(inner) => inner.explain(),
-            Self::Layer { source, .. } => Explanation::cause(source),
-            Self::NoTargetNamespace { .. } => Explanation::hint("give it with `--target-namespace`"),
+            Self::Layer { source, .. } => ErrorExplanation::cause(source),
+            Self::NoTargetNamespace { .. } => ErrorExplanation::hint("give it with `--target-namespace`"),
             Self::Images { .. }
             | Self::Typed { .. }
             | Self::SeveralNamespaces { .. }
             | Self::Namespace { .. }
-            | Self::Customisation { .. } => Explanation::default(),
+            | Self::Customisation { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for ClusterTemplateError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Text(inner) => inner.explain(),
             Self::ManagementCluster(inner) => inner.explain(),
-            Self::Layer { source, .. } => Explanation::cause(source),
-            Self::ClusterClass { source, .. } => Explanation::cause(source),
-            Self::AlreadyExists { object, class } => {
-                Explanation::hint(format!("delete {object}, or apply ClusterClass `{class}` yourself first"))
-            }
-            Self::Namespace { .. } | Self::Typed { .. } => Explanation::default(),
+            Self::Layer { source, .. } => ErrorExplanation::cause(source),
+            Self::ClusterClass { source, .. } => ErrorExplanation::cause(source),
+            Self::AlreadyExists { object, class } => ErrorExplanation::hint(format!(
+                "delete {object}, or apply ClusterClass `{class}` yourself first"
+            )),
+            Self::Namespace { .. } | Self::Typed { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for LayerError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Build { hints, .. } => Explanation::hints(hints),
-            Self::NotAsLocked { source, .. } => Explanation::cause(source),
-            Self::Everything { .. } | Self::Definitions { .. } => Explanation::default(),
+            Self::Build { hints, .. } => ErrorExplanation::hints(hints),
+            Self::NotAsLocked { source, .. } => ErrorExplanation::cause(source),
+            Self::Everything { .. } | Self::Definitions { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for SupplyError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Release(inner) => inner.explain(),
             Self::Config(inner) => inner.explain(),
-            Self::Components { source, .. } => Explanation::cause(source),
+            Self::Components { source, .. } => ErrorExplanation::cause(source),
         }
     }
 }
 
 impl Explain for NoDefault {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::ManagementCluster(inner) => inner.explain(),
             Self::NotInstalled(_)
             | Self::SeveralProviders(_)
             | Self::ProviderNotInstalled(_)
-            | Self::SeveralVersions { .. } => Explanation::default(),
+            | Self::SeveralVersions { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for ManagementClusterError {
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::hints(&self.hints)
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hints(&self.hints)
     }
 }
 
@@ -155,7 +157,7 @@ impl Explain for InvalidClusterRequest {}
 
 impl Explain for MetadataError {}
 
-fn version_form(invalid: &InvalidVersion) -> &'static str {
+fn version_form(invalid: &VersionError) -> &'static str {
     match invalid.text.as_str() {
         "latest" => "leave the version out to get the newest release",
         _ => "write a version as v1.2.3",
@@ -166,7 +168,7 @@ fn version_form(invalid: &InvalidVersion) -> &'static str {
 fn flavors(error: &RepositoryError) -> Option<String> {
     let RepositoryError::NoFile { file, available, .. } = error else { return None };
     flavor_of_file(file)?;
-    if !near_names(file, available.iter().map(String::as_str)).is_empty() {
+    if !similar_names(file, available.iter().map(String::as_str)).is_empty() {
         return None;
     }
     let of_release = available.iter().filter_map(|name| flavor_of_file(name));
@@ -221,7 +223,7 @@ fn unknown_provider(error: &UnknownProvider) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use api::{ProviderId, ProviderType, explained};
+    use api::{ProviderId, ProviderType, error_chain};
 
     use super::*;
 
@@ -242,7 +244,7 @@ mod tests {
             source: Box::new(source),
         };
         assert_eq!(
-            explained(&error).hints,
+            error_chain(&error).hints,
             [
                 "looked at /srv/cluster-template.yaml",
                 "the release has the flavors `development`, `in-memory`: name one with `--flavor`"

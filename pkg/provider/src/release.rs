@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use api::{Contract, InvalidVersion, Metadata, ProviderId, Version, VersionOrLatest};
+use api::{Contract, Metadata, ProviderId, Version, VersionError, VersionOrLatest};
 use repository::{Context, File, Overrides, Repository, WithOverrides};
 
 use crate::{
@@ -42,7 +42,7 @@ pub enum ReleaseError {
     Version {
         provider: ProviderId,
         #[source]
-        source: InvalidVersion,
+        source: VersionError,
     },
     #[error("cannot read `{file}` of `{provider}` {version}")]
     Read {

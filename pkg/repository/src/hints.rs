@@ -1,6 +1,6 @@
 //! Next steps after a release or a release file could not be read.
 
-use api::{Explain, Explanation, near_names, one_of, output::ErrorKind, shell_word};
+use api::{ErrorExplanation, Explain, one_of, output::ErrorKind, shell_word, similar_names};
 
 use crate::{
     Error, LocationError, LockError, NotAsLocked, OciError,
@@ -12,35 +12,37 @@ use crate::{
 const SHOWN: usize = 5;
 
 impl Explain for Error {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Transport(inner) => inner.explain(),
             Self::NotAsLocked(inner) => inner.explain(),
             Self::Oci(inner) => inner.explain(),
             Self::Git(inner) => inner.explain(),
             Self::GitProgram(failure) => match &**failure {
-                GitFailure::Program { .. } => Explanation::hint("install `git`, and see that it is in PATH"),
-                GitFailure::TooOld { .. } => Explanation::hint("install a newer `git`"),
-                _ => Explanation::default(),
+                GitFailure::Program { .. } => {
+                    ErrorExplanation::hint("install `git`, and see that it is in PATH")
+                }
+                GitFailure::TooOld { .. } => ErrorExplanation::hint("install a newer `git`"),
+                _ => ErrorExplanation::default(),
             },
             Self::NoRelease { version, available, .. } => {
-                Explanation::hints(missing_release(version, available))
+                ErrorExplanation::hints(missing_release(version, available))
             }
             Self::NoFile { file, available, looked_at, .. } => {
-                Explanation::hint(missing_file(file, available, looked_at))
+                ErrorExplanation::hint(missing_file(file, available, looked_at))
             }
-            Self::CannotList { place } => Explanation::hints(cannot_list(place)),
+            Self::CannotList { place } => ErrorExplanation::hints(cannot_list(place)),
             Self::NoVersions { ignored, .. } if !ignored.is_empty() => {
                 let shown = &ignored[..ignored.len().min(SHOWN)];
-                Explanation::hint(format!("there is {}, which is no semantic version", one_of(shown)))
+                ErrorExplanation::hint(format!("there is {}, which is no semantic version", one_of(shown)))
             }
             Self::EmptySeries { listed_by, .. } => {
-                Explanation::hint(format!("name a version behind a colon, such as `{listed_by}`"))
+                ErrorExplanation::hint(format!("name a version behind a colon, such as `{listed_by}`"))
             }
             Self::Location { .. }
             | Self::DefaultVersion { .. }
             | Self::NoVersions { .. }
-            | Self::Remote { .. } => Explanation::default(),
+            | Self::Remote { .. } => ErrorExplanation::default(),
         }
     }
 }
@@ -52,7 +54,7 @@ impl Explain for LockError {}
 impl Explain for RemoteUrlError {}
 
 impl Explain for NotAsLocked {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         let hint = match self {
             Self::Provider { provider, .. } => format!("lock it with `capstan lock --update {provider}`"),
             Self::Version { provider, version, .. } => {
@@ -75,7 +77,7 @@ impl Explain for NotAsLocked {
                 update(provider, version)
             ),
         };
-        Explanation::hint(hint).of_kind(ErrorKind::Conflict)
+        ErrorExplanation::hint(hint).with_kind(ErrorKind::Conflict)
     }
 }
 
@@ -88,31 +90,33 @@ fn update(provider: &str, version: &str) -> String {
 }
 
 impl Explain for OciError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::NotInIndex { titles, .. } if !titles.is_empty() => {
-                Explanation::hint(format!("it has {}", one_of(titles)))
+                ErrorExplanation::hint(format!("it has {}", one_of(titles)))
             }
             Self::Pinned { .. } => {
-                Explanation::hint("change the tag and the digest in the provider url together")
+                ErrorExplanation::hint("change the tag and the digest in the provider url together")
             }
             Self::Unsigned { .. } | Self::SignedByOthers { .. } | Self::SignatureOfOther { .. } => {
-                Explanation::hint(
+                ErrorExplanation::hint(
                     "nothing of it was used; it is checked because its entry in clusterctl.yaml says `verify`",
                 )
             }
-            Self::Key { .. } => Explanation::hint("cosign writes such a file: `cosign generate-key-pair`"),
-            Self::VerifyNeedsRegistry { .. } => Explanation::hint(
+            Self::Key { .. } => {
+                ErrorExplanation::hint("cosign writes such a file: `cosign generate-key-pair`")
+            }
+            Self::VerifyNeedsRegistry { .. } => ErrorExplanation::hint(
                 "take `verify` out of its entry in clusterctl.yaml, or give it an `oci://` url",
             ),
-            _ => Explanation::default(),
+            _ => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for GitError {
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::hints(of_remote(self))
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hints(of_remote(self))
     }
 }
 
@@ -193,7 +197,7 @@ fn listed(names: &[impl AsRef<str>]) -> String {
 }
 
 fn missing_file(file: &str, available: &[String], looked_at: &str) -> String {
-    let near = near_names(file, available.iter().map(String::as_str));
+    let near = similar_names(file, available.iter().map(String::as_str));
     if near.is_empty() {
         format!("looked at {looked_at}")
     } else {
@@ -205,7 +209,7 @@ fn missing_file(file: &str, available: &[String], looked_at: &str) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use api::explained;
+    use api::error_chain;
 
     use super::*;
 
@@ -213,7 +217,7 @@ mod tests {
     fn a_release_that_is_not_there_is_answered_with_those_that_are() {
         let missing = |version: &str| {
             let available: Vec<String> = (0..8).map(|minor| format!("v1.{minor}.0")).collect();
-            explained(&Error::NoRelease { version: version.into(), place: "/srv".into(), available }).hints
+            error_chain(&Error::NoRelease { version: version.into(), place: "/srv".into(), available }).hints
         };
         assert_eq!(missing("1.3.0"), ["did you mean `v1.3.0`?"]);
         assert_eq!(
@@ -225,7 +229,7 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_is_answered_with_near_names_or_the_place() {
         let missing = |available: &[&str]| {
-            explained(&Error::NoFile {
+            error_chain(&Error::NoFile {
                 file: "metadata.yml".into(),
                 version: "v1.0.0".into(),
                 place: "/srv".into(),
@@ -239,7 +243,7 @@ mod tests {
     }
 
     fn of(remote: &str, failure: GitFailure) -> Vec<String> {
-        explained(&Error::Git(Arc::new(GitError {
+        error_chain(&Error::Git(Arc::new(GitError {
             action: "clone",
             remote: remote.to_owned(),
             failure,

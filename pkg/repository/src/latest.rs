@@ -32,16 +32,16 @@ pub async fn latest(
     series.sort_by_key(|series| std::cmp::Reverse((series.major, series.minor)));
     let Some(newest) = series.first() else { return Ok(version) };
     let released =
-        |series: &&ReleaseSeries| versions.iter().any(|v| v.same_series(series.major, series.minor));
+        |series: &&ReleaseSeries| versions.iter().any(|v| v.is_same_series(series.major, series.minor));
     let Some(ReleaseSeries { major, minor, .. }) = series.iter().find(released) else {
         let (place, listed_by) = (repository.place(), version.to_string());
         return Err(Error::EmptySeries { place, major: newest.major, minor: newest.minor, listed_by });
     };
-    if version.same_series(*major, *minor) {
+    if version.is_same_series(*major, *minor) {
         return Ok(version);
     }
     let of_series: Vec<Version> =
-        versions.iter().filter(|v| v.same_series(*major, *minor)).cloned().collect();
+        versions.iter().filter(|v| v.is_same_series(*major, *minor)).cloned().collect();
     first_with_metadata(repository, &of_series).await.map(|(version, _)| version)
 }
 

@@ -1,14 +1,14 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use api::{Explain, Explanation};
+use api::{ErrorExplanation, Explain};
 
 use crate::{
     CertificateFacts, CertificateProblem, Error, Failure, Quota, RequestError, UntrustedCertificate,
 };
 
 impl Explain for Error {
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::hint(match self {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint(match self {
             Self::Request(request) => return request.explain(),
             Self::Offline { .. } | Self::DamagedOffline { .. } => {
                 "run the same once with a connection and without `--offline` or `CAPSTAN_OFFLINE`, or name a local \
@@ -21,10 +21,10 @@ impl Explain for Error {
                 "the registry, or something on the way to it, changed the content; nothing of it was used"
             }
             Self::CaFile { named_by, .. } => {
-                return Explanation::hint(format!("{named_by} takes a file of PEM certificates"));
+                return ErrorExplanation::hint(format!("{named_by} takes a file of PEM certificates"));
             }
             Self::CredentialHelper { named_by, .. } => {
-                return Explanation::hint(format!(
+                return ErrorExplanation::hint(format!(
                     "`{}` names the program; log in again, or set `username` and `password` under `hosts` in clusterctl.yaml",
                     named_by.display()
                 ));
@@ -48,14 +48,14 @@ impl Explain for Error {
             | Self::Damaged { .. }
             | Self::ClientCertificate { .. }
             | Self::MediaType { .. }
-            | Self::UploadAddress { .. } => return Explanation::default(),
+            | Self::UploadAddress { .. } => return ErrorExplanation::default(),
         })
     }
 }
 
 impl Explain for RequestError {
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::hints(hints(self))
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hints(hints(self))
     }
 }
 

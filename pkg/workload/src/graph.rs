@@ -14,7 +14,7 @@ mod select;
 mod words;
 
 pub use facts::{ClusterFacts, ConditionFacts, Content, Facts, OwnerRef, Replicas, TypeFacts};
-pub use select::{Choice, Excluded, MoveDecision, Going, Included, KeptBecause, Selection};
+pub use select::{Choice, Excluded, Going, Included, KeptBecause, MoveDecision, Selection};
 
 /// An object in its graph: an index into [`Graph::node`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

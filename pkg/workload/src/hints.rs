@@ -1,6 +1,6 @@
 //! Next steps after a failed request about a Cluster, or a failed change of one.
 
-use api::{Explain, Explanation, one_of, output::ErrorKind};
+use api::{ErrorExplanation, Explain, one_of, output::ErrorKind};
 use apply::ObjectKey;
 
 use crate::{
@@ -9,17 +9,17 @@ use crate::{
 };
 
 impl Explain for DiscoverError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Inventory(inner) => inner.explain(),
             Self::Api(inner) => inner.explain(),
-            Self::Definition { .. } => Explanation::default(),
+            Self::Definition { .. } => ErrorExplanation::default(),
         }
     }
 }
 
 impl Explain for DescribeError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         let hint = match self {
             Self::NoSuchCluster { near, .. } if !near.is_empty() => format!("did you mean {}?", one_of(near)),
             Self::NoSuchCluster { elsewhere, .. } if !elsewhere.is_empty() => {
@@ -29,13 +29,13 @@ impl Explain for DescribeError {
             Self::Contract(inner) => return inner.explain(),
             Self::Api(inner) => return inner.explain(),
         };
-        Explanation::hint(hint).of_kind(ErrorKind::User)
+        ErrorExplanation::hint(hint).with_kind(ErrorKind::User)
     }
 }
 
 impl Explain for WorkloadKubeconfigError {
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::hint(match self {
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint(match self {
             Self::NoSuchCluster { near, .. } if !near.is_empty() => format!("did you mean {}?", one_of(near)),
             Self::NoSuchCluster { .. } => {
                 "`capstan get clusters -A` lists them; `-n` names another namespace".to_owned()
@@ -59,35 +59,35 @@ impl Explain for WorkloadKubeconfigError {
 }
 
 impl Explain for InvalidResource {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         let both = self.word.matches('/').count() > 1;
         let hint = if both { "name each resource by itself" } else { "name a resource as md/demo-workers" };
-        Explanation::hint(hint).of_kind(ErrorKind::User)
+        ErrorExplanation::hint(hint).with_kind(ErrorKind::User)
     }
 }
 
 impl Explain for RolloutError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Unknown { valid, .. } => {
-                Explanation::hint(format!("take one of {}", valid.join(", "))).of_kind(ErrorKind::User)
+                ErrorExplanation::hint(format!("take one of {}", valid.join(", "))).with_kind(ErrorKind::User)
             }
             Self::NotFound { object, near } => {
-                Explanation::hint(not_found(object, near)).of_kind(ErrorKind::User)
+                ErrorExplanation::hint(not_found(object, near)).with_kind(ErrorKind::User)
             }
-            Self::Paused { object, by_annotation: true } => Explanation::hint(format!(
+            Self::Paused { object, by_annotation: true } => ErrorExplanation::hint(format!(
                 "`{}` takes annotation `cluster.x-k8s.io/paused` off; `kubectl describe {}` may tell who set it",
                 resume(object),
                 in_place(object, &object.name)
             )),
             Self::Paused { object, .. } => {
-                Explanation::hint(format!("resume it first: `{}`", resume(object)))
+                ErrorExplanation::hint(format!("resume it first: `{}`", resume(object)))
             }
-            Self::Scheduled { object, .. } => Explanation::hint(format!(
+            Self::Scheduled { object, .. } => ErrorExplanation::hint(format!(
                 "wait, or take the time off: `kubectl patch {} --type merge -p '{{\"spec\":{{\"rollout\":{{\"after\":null}}}}}}'`",
                 in_place(object, &object.name)
             )),
-            Self::NoRestart { .. } => Explanation::hint(
+            Self::NoRestart { .. } => ErrorExplanation::hint(
                 "its machines are replaced when its template changes, or by means of its provider",
             ),
             Self::Contract(inner) => inner.explain(),
@@ -95,7 +95,7 @@ impl Explain for RolloutError {
             Self::Ambiguous { .. }
             | Self::AlreadyPaused { .. }
             | Self::NotPaused { .. }
-            | Self::Deleted { .. } => Explanation::default(),
+            | Self::Deleted { .. } => ErrorExplanation::default(),
         }
     }
 }
@@ -126,7 +126,7 @@ fn in_place(object: &ObjectKey, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use api::explained;
+    use api::error_chain;
 
     use super::*;
 
@@ -140,14 +140,14 @@ mod tests {
         };
         let after = "2999-01-01T00:00:00Z".to_owned();
         assert_eq!(
-            explained(&RolloutError::Scheduled { object: object.clone(), after }).hints,
+            error_chain(&RolloutError::Scheduled { object: object.clone(), after }).hints,
             [
                 "wait, or take the time off: `kubectl patch machinedeployment.cluster.x-k8s.io -n team md --type merge -p \
               '{\"spec\":{\"rollout\":{\"after\":null}}}'`"
             ]
         );
         assert_eq!(
-            explained(&RolloutError::NotFound { object, near: Vec::new() }).hints,
+            error_chain(&RolloutError::NotFound { object, near: Vec::new() }).hints,
             [
                 "`kubectl get machinedeployment.cluster.x-k8s.io -n team` lists them; `-n` names another namespace"
             ]

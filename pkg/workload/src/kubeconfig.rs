@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::near_names;
+use api::similar_names;
 use apply::{ApiError, ApiKind, GroupKind, List, WatchEvent};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures::StreamExt as _;
@@ -174,7 +174,7 @@ async fn why_no_kubeconfig(
     let KubeconfigRequest { namespace, cluster, credentials, .. } = request;
     let clusters = clusters_there(management, &in_namespace(namespace)).await?;
     let Some(found) = clusters.iter().find(|found| found.name() == cluster) else {
-        let near = near_names(cluster, clusters.iter().map(Object::name));
+        let near = similar_names(cluster, clusters.iter().map(Object::name));
         return Ok(WorkloadKubeconfigError::NoSuchCluster {
             cluster: cluster.clone(),
             namespace: namespace.clone(),

@@ -32,8 +32,8 @@ pub use discover::{
 };
 pub use drawing::{Drawing, Fates, NoSuchCluster, PageOrigin, draw, draw_page, owner_graph};
 pub use graph::{
-    Choice, ClusterFacts, ConditionFacts, Content, Excluded, Facts, MoveDecision, Going, Graph, Included,
-    KeptBecause, Node, NodeId, OwnerRef, Replicas, Selection, TypeFacts,
+    Choice, ClusterFacts, ConditionFacts, Content, Excluded, Facts, Going, Graph, Included, KeptBecause,
+    MoveDecision, Node, NodeId, OwnerRef, Replicas, Selection, TypeFacts,
 };
 pub use kubeconfig::{
     KubeconfigOf, KubeconfigRequest, WorkloadKubeconfigError, cluster_names, namespace_names,

@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 
-use api::near_names;
+use api::similar_names;
 use clap::{
     Arg, Command,
     error::{ContextKind, ContextValue, ErrorKind},
@@ -113,7 +113,7 @@ fn with_near_verbs(failure: Failure, path: &[String], command: &Command, word: &
 /// Returns the full names of the verbs whose names resemble a word.
 fn near_verbs(path: &[String], command: &Command, word: &str) -> Vec<String> {
     let names = || command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
-    let mut near = near_names(word, names());
+    let mut near = similar_names(word, names());
     near.extend(names().filter(|name| !word.is_empty() && name.starts_with(word)));
     near.sort_unstable();
     near.dedup();

@@ -240,7 +240,7 @@ mod tests {
     fn a_step_is_told_in_the_words_scripts_know_or_as_json() {
         let label = "infrastructure-aws".to_owned();
         let event = ProgressEvent::provider(ProgressStep::Installing, label, "v2.11.1", "capa-system")
-            .counted(StepCounts { number: 2, of: 4, objects: 28 }, Duration::ZERO);
+            .with_counts(StepCounts { number: 2, of: 4, objects: 28 }, Duration::ZERO);
         assert_eq!(
             told(ProgressFormat::Auto, &event),
             "Installing provider=\"infrastructure-aws\" version=\"v2.11.1\" targetNamespace=\"capa-system\"\n"
@@ -256,7 +256,7 @@ mod tests {
     fn the_live_line_counts_providers_and_objects() {
         let label = "cluster-api".to_owned();
         let event = ProgressEvent::provider(ProgressStep::Installing, label, "v1.14.0", "capi-system")
-            .counted(StepCounts { number: 1, of: 4, objects: 28 }, Duration::ZERO);
+            .with_counts(StepCounts { number: 1, of: 4, objects: 28 }, Duration::ZERO);
         let live = words::live(&event).unwrap();
         assert_eq!(
             words::counted(&live, 12, Some(28)),

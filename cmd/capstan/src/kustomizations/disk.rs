@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use kustomize::{Resolved, Tree, TreeError, TreePath};
+use kustomize::{ResolvedPath, Tree, TreeError, TreePath};
 
 /// The folder of a kustomization, and the root of the fetched copy that contains the folder.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Start {
 /// The disk in the form of a build: absolute paths, resolved links, each file read once.
 pub(super) struct DiskTree {
     max_file_bytes: u64,
-    places: RefCell<HashMap<TreePath, Resolved>>,
+    places: RefCell<HashMap<TreePath, ResolvedPath>>,
     files: RefCell<HashMap<TreePath, Arc<[u8]>>>,
 }
 
@@ -27,21 +27,21 @@ impl DiskTree {
         Self { max_file_bytes, places: RefCell::default(), files: RefCell::default() }
     }
 
-    fn look(path: &TreePath) -> io::Result<Resolved> {
+    fn look(path: &TreePath) -> io::Result<ResolvedPath> {
         let real = match fs::canonicalize(disk_path(path)) {
             Ok(real) => real,
             // A path below a file is missing too.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(Resolved::Missing);
+                return Ok(ResolvedPath::Missing);
             }
             Err(error) => return Err(error),
         };
         let kind = fs::metadata(&real)?;
         let real = tree_path(&real).ok_or_else(|| io::Error::other("its name is no UTF-8"))?;
         if kind.is_dir() {
-            Ok(Resolved::Folder(real))
+            Ok(ResolvedPath::Folder(real))
         } else if kind.is_file() {
-            Ok(Resolved::File(real))
+            Ok(ResolvedPath::File(real))
         } else {
             Err(io::Error::other("it is neither a file nor a folder"))
         }
@@ -57,7 +57,7 @@ impl DiskTree {
 }
 
 impl Tree for DiskTree {
-    fn resolve(&self, path: &TreePath) -> Result<Resolved, TreeError> {
+    fn resolve(&self, path: &TreePath) -> Result<ResolvedPath, TreeError> {
         if let Some(known) = self.places.borrow().get(path) {
             return Ok(known.clone());
         }
@@ -113,9 +113,9 @@ mod tests {
         let tree = DiskTree::new(LIMIT);
         let at = |name: &str| tree_path(&real).unwrap().join(name);
         let of = |name: &str| tree.resolve(&at(name)).unwrap();
-        assert_eq!(of("link/x"), Resolved::File(at("a/x")));
-        assert_eq!(of("link"), Resolved::Folder(at("a")));
-        assert_eq!((of("none"), of("a/x/y")), (Resolved::Missing, Resolved::Missing));
+        assert_eq!(of("link/x"), ResolvedPath::File(at("a/x")));
+        assert_eq!(of("link"), ResolvedPath::Folder(at("a")));
+        assert_eq!((of("none"), of("a/x/y")), (ResolvedPath::Missing, ResolvedPath::Missing));
         assert!(tree.resolve(&at("ring")).is_err());
         assert!(tree.resolve(&TreePath::new("/dev/null")).unwrap_err().to_string().contains("neither"));
     }
@@ -151,7 +151,7 @@ impl<T> Recorded<T> {
 }
 
 impl<T: Tree> Tree for Recorded<T> {
-    fn resolve(&self, path: &TreePath) -> Result<Resolved, TreeError> {
+    fn resolve(&self, path: &TreePath) -> Result<ResolvedPath, TreeError> {
         self.tree.resolve(path)
     }
 

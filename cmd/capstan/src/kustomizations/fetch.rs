@@ -1,7 +1,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use futures::{StreamExt as _, stream};
-use kustomize::{Answer, Answers, Checkout, Remote, Request, TreePath, Way};
+use kustomize::{Checkout, FetchMethod, FetchRequest, FetchResults, FetchedContent, RemoteEntry, TreePath};
 use repository::{
     Context,
     git::{Clones, LocalChanges, Remote as GitRemote, RemoteUrl},
@@ -22,7 +22,7 @@ const TREES: &str = "trees";
 
 #[derive(Default)]
 pub(super) struct Fetched {
-    pub(super) answers: Answers,
+    pub(super) answers: FetchResults,
     pub(super) hints: Vec<String>,
     /// The folder for charts, created for the first chart. Its content is part of the tree.
     temporary: Option<TempDir>,
@@ -32,7 +32,7 @@ impl Fetched {
     /// Fetches all requests. A failed fetch is recorded as an answer.
     pub(super) async fn add(
         &mut self,
-        wanted: BTreeSet<Request>,
+        wanted: BTreeSet<FetchRequest>,
         named_by: NamedBy,
         fetcher: &Fetcher,
     ) -> Result<(), Failure> {
@@ -81,12 +81,12 @@ impl Fetcher {
         Self { helm, ..self }
     }
 
-    pub(super) async fn start(&self, remote: &Remote) -> Result<Start, Failure> {
-        let shown = remote.shown();
+    pub(super) async fn start(&self, remote: &RemoteEntry) -> Result<Start, Failure> {
+        let shown = remote.redacted();
         let answer = self.remote(remote, NamedBy::User).await;
         match answer.within(|| format!("cannot fetch `{shown}`"))? {
-            Answer::Folder { top, root } => Ok(Start { folder: root, top: Some(top) }),
-            Answer::Bytes(_) => {
+            FetchedContent::Folder { top, root } => Ok(Start { folder: root, top: Some(top) }),
+            FetchedContent::Bytes(_) => {
                 Err(Failure::user(format!("`{shown}` is a file; a folder with a kustomization is needed")))
             }
         }
@@ -94,25 +94,25 @@ impl Fetcher {
 
     async fn answer(
         &self,
-        request: Request,
+        request: FetchRequest,
         named_by: NamedBy,
         helm: Option<&Helm<'_>>,
-    ) -> (Request, Result<Answer, Failure>) {
+    ) -> (FetchRequest, Result<FetchedContent, Failure>) {
         let answer = match (&request, helm) {
-            (Request::Remote(remote), _) => self.remote(remote, named_by).await,
-            (Request::ChartPull(pull), Some(helm)) => Box::pin(helm.pull(pull)).await,
-            (Request::ChartTemplate(chart), Some(helm)) => Box::pin(helm.template(chart)).await,
+            (FetchRequest::Remote(remote), _) => self.remote(remote, named_by).await,
+            (FetchRequest::ChartPull(pull), Some(helm)) => Box::pin(helm.pull(pull)).await,
+            (FetchRequest::ChartTemplate(chart), Some(helm)) => Box::pin(helm.template(chart)).await,
             _ => Err(Failure::new(Kind::Bug, "nothing here can answer it")),
         };
         (request, answer)
     }
 
-    async fn remote(&self, remote: &Remote, named_by: NamedBy) -> Result<Answer, Failure> {
+    async fn remote(&self, remote: &RemoteEntry, named_by: NamedBy) -> Result<FetchedContent, Failure> {
         let mut failures = Vec::new();
-        for way in &remote.ways {
+        for way in &remote.methods {
             let (name, url, answer) = match way {
-                Way::File(url) => ("file", url, self.file(url, named_by).await),
-                Way::Repository(checkout) => {
+                FetchMethod::File(url) => ("file", url, self.file(url, named_by).await),
+                FetchMethod::Repository(checkout) => {
                     ("repository", &checkout.url, Box::pin(self.repository(checkout, named_by)).await)
                 }
             };
@@ -136,12 +136,12 @@ impl Fetcher {
         }
     }
 
-    async fn file(&self, url: &str, named_by: NamedBy) -> Result<Answer, Failure> {
+    async fn file(&self, url: &str, named_by: NamedBy) -> Result<FetchedContent, Failure> {
         let file = repository::fetch_file(&self.context, url, named_by).await?;
-        Ok(Answer::Bytes(file.bytes.to_vec().into()))
+        Ok(FetchedContent::Bytes(file.bytes.to_vec().into()))
     }
 
-    async fn repository(&self, checkout: &Checkout, named_by: NamedBy) -> Result<Answer, Failure> {
+    async fn repository(&self, checkout: &Checkout, named_by: NamedBy) -> Result<FetchedContent, Failure> {
         let Some(limit) = checkout.timeout else { return self.check_out(checkout, named_by).await };
         match tokio::time::timeout(limit, self.check_out(checkout, named_by)).await {
             Ok(answer) => answer,
@@ -150,7 +150,7 @@ impl Fetcher {
         }
     }
 
-    async fn check_out(&self, checkout: &Checkout, named_by: NamedBy) -> Result<Answer, Failure> {
+    async fn check_out(&self, checkout: &Checkout, named_by: NamedBy) -> Result<FetchedContent, Failure> {
         let shown = transport::address::shown_text(&checkout.url);
         let url = RemoteUrl::parse(&checkout.url).within(|| format!("`{shown}` is no repository"))?;
         let remote = GitRemote::new(url, named_by, Clones::Kept, &self.context)?;
@@ -167,7 +167,7 @@ impl Fetcher {
             let place = if checkout.folder.is_empty() { "its top" } else { &checkout.folder };
             Failure::new(Kind::Environment, format!("there is no folder `{place}` in it at {commit}"))
         })?;
-        Ok(Answer::Folder { top, root })
+        Ok(FetchedContent::Folder { top, root })
     }
 
     /// Fails if the folder is in a submodule, because submodules are not fetched. Otherwise warns about left-out

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use api::{ProviderId, near_names, plan::SavedKustomization};
+use api::{ProviderId, plan::SavedKustomization, similar_names};
 use provider::{Layers, LazyLayer, config::Config};
 use repository::{Context, LockSettings};
 
@@ -161,7 +161,7 @@ fn resolve<'f>(
         [id] => Ok(((*id).clone(), place)),
         [] => {
             let failure = Failure::user(format!("`--kustomization {flag}`: there is no provider `{name}`"));
-            let near = near_names(name, known.iter().map(|id| id.name.as_str()));
+            let near = similar_names(name, known.iter().map(|id| id.name.as_str()));
             Err(match near.first() {
                 Some(near) => failure.hint(format!("did you mean `{near}`?")),
                 None => failure.hint("`capstan config repositories` lists the providers"),

@@ -5,7 +5,7 @@ use std::{
     process::{Output, Stdio},
 };
 
-use kustomize::{Answer, ChartPull, ChartTemplate, ChartValues};
+use kustomize::{ChartPull, ChartTemplate, ChartValues, FetchedContent};
 use repository::Context;
 use tokio::process::Command;
 use transport::{Digest, Digester, Network};
@@ -44,7 +44,7 @@ impl<'a> Helm<'a> {
     }
 
     /// Fetches a chart. A chart with an exact version is fetched once, into the cache.
-    pub(super) async fn pull(&self, pull: &ChartPull) -> Result<Answer, Failure> {
+    pub(super) async fn pull(&self, pull: &ChartPull) -> Result<FetchedContent, Failure> {
         refuse_flag(&pull.name)?;
         let kept = self.kept(pull)?;
         if let Some(kept) = kept.as_deref().filter(|kept| is_whole(kept, &pull.name)) {
@@ -88,7 +88,7 @@ impl<'a> Helm<'a> {
         }
     }
 
-    pub(super) async fn template(&self, chart: &ChartTemplate) -> Result<Answer, Failure> {
+    pub(super) async fn template(&self, chart: &ChartTemplate) -> Result<FetchedContent, Failure> {
         refuse_flag(&chart.release)?;
         let release = if chart.release.is_empty() { "--generate-name" } else { &chart.release };
         let mut arguments: Vec<OsString> =
@@ -110,7 +110,7 @@ impl<'a> Helm<'a> {
         }
         arguments.extend(chart.flags.iter().map(OsString::from));
         let printed = self.run(arguments, &chart.config_home).await?;
-        Ok(Answer::Bytes(printed.into()))
+        Ok(FetchedContent::Bytes(printed.into()))
     }
 
     /// Returns the cache folder of a chart. `None` without an exact version or without a cache.
@@ -179,10 +179,10 @@ fn cannot_start(name: &str, error: &io::Error) -> Failure {
     }
 }
 
-fn folder(home: &Path, name: &str) -> Result<Answer, Failure> {
+fn folder(home: &Path, name: &str) -> Result<FetchedContent, Failure> {
     let real = |path: &Path| path.canonicalize().ok().as_deref().and_then(tree_path);
     match (real(home), real(&home.join(name))) {
-        (Some(top), Some(root)) => Ok(Answer::Folder { top, root }),
+        (Some(top), Some(root)) => Ok(FetchedContent::Folder { top, root }),
         _ => Err(Failure::new(Kind::Environment, format!("what was fetched holds no chart `{name}`"))),
     }
 }

@@ -10,7 +10,8 @@ use std::{
 use bytes::Bytes;
 use futures::future::{LocalBoxFuture, ready};
 use kustomize::{
-    Answer, Answers, BaseObjects, Build, MemoryTree, Options, Problem, Reorder, Report, Request, TreePath,
+    BaseObjects, Build, BuildOptions, BuildProblem, BuildReport, FetchRequest, FetchResults, FetchedContent,
+    MemoryTree, Reorder, TreePath,
 };
 use manifest::{Object, provenance::Trace};
 use provider::{Layer, LayerError, Layered, LazyLayer};
@@ -32,7 +33,7 @@ use crate::{Failure, session::Session};
 pub(crate) struct KustomizationLayer {
     place: String,
     start: Result<Start, LayerFault>,
-    answers: Answers,
+    answers: FetchResults,
     hints: Vec<String>,
     reviewed: Option<Reviewed>,
     names: FileNames,
@@ -91,11 +92,11 @@ impl KustomizationLayer {
         LayerError::Build { place: self.place.clone(), problems, hints }
     }
 
-    fn text(&self, problem: &Problem) -> String {
+    fn text(&self, problem: &BuildProblem) -> String {
         self.names.in_short(problem)
     }
 
-    fn check(&self, errors: &[Problem], warnings: &[Problem]) -> Result<(), LayerError> {
+    fn check(&self, errors: &[BuildProblem], warnings: &[BuildProblem]) -> Result<(), LayerError> {
         let problems = distinct(errors).into_iter();
         let unmatched = distinct(warnings).into_iter().filter(|it| it.is_unmatched_target());
         let problems: Vec<String> = problems.chain(unmatched).map(|it| self.text(it)).collect();
@@ -107,7 +108,9 @@ impl KustomizationLayer {
         let copies = FileNames::default().with_answers(&self.answers);
         let name = |file: &TreePath| copies.in_copy(file).unwrap_or_else(|| file.relative_to(&start.folder));
         let fetched = self.answers.iter().filter_map(|(request, answer)| match (request, answer) {
-            (Request::Remote(remote), Ok(Answer::Bytes(bytes))) => Some((remote.shown(), Arc::clone(bytes))),
+            (FetchRequest::Remote(remote), Ok(FetchedContent::Bytes(bytes))) => {
+                Some((remote.redacted(), Arc::clone(bytes)))
+            }
             _ => None,
         });
         let read = read.into_iter().map(|(file, bytes)| (name(&file), bytes));
@@ -127,7 +130,7 @@ async fn start(
         Place::Elsewhere(remote) => fetcher.start(&remote).await?,
     };
     let building = Building { tree: &tree, start: &start, options: OPTIONS };
-    if let Err(Report { wanted, .. }) = building.pass(&fetched.answers)
+    if let Err(BuildReport { requests: wanted, .. }) = building.pass(&fetched.answers)
         && !wanted.is_empty()
     {
         // The build onto objects reports the errors again.
@@ -185,19 +188,19 @@ impl LazyLayer for LazyKustomization {
 }
 
 /// The build keeps the order, because objects are sorted for installation later.
-const OPTIONS: Options = Options {
+const OPTIONS: BuildOptions = BuildOptions {
     load_restrictor: kustomize::LoadRestrictor::RootOnly,
     reorder: Reorder::None,
-    helm: kustomize::Helm::Off,
+    helm: kustomize::HelmPermission::Off,
     managed_by_label: false,
-    conflicts: kustomize::Conflicts::Ignored,
+    conflicts: kustomize::ConflictDetection::Ignored,
     trace: Trace::Off,
 };
 
 /// Returns the files of a tree that the kustomization in a folder reads.
 pub(crate) fn found_by_layer(tree: MemoryTree, folder: &TreePath) -> BTreeSet<TreePath> {
     let tree = Recorded::new(tree);
-    let build = Build { tree: &tree, answers: &Answers::new(), options: OPTIONS };
+    let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options: OPTIONS };
     // Without its base, most of the overlay does not apply, but every file is still read.
     let _ = build.run(folder);
     tree.into_read().into_keys().collect()
@@ -213,12 +216,12 @@ impl Layer for KustomizationLayer {
         let start =
             self.start.as_ref().map_err(|it| self.unfit(vec![it.problem.clone()], it.hints.clone()))?;
         let tree = Recorded::new(DiskTree::new(self.max_file_bytes));
-        let options = Options { trace: Trace::of(&objects), ..OPTIONS };
-        let build = Build { tree: &tree, answers: &self.answers, options };
+        let options = BuildOptions { trace: Trace::of(&objects), ..OPTIONS };
+        let build = Build { tree: &tree, fetch_results: &self.answers, options };
         let base = BaseObjects { objects, name: file.to_owned() };
         let mut output = match build.run_onto(&start.folder, start.top.as_ref(), base) {
             Ok(output) => output,
-            Err(report) if !report.wanted.is_empty() => {
+            Err(report) if !report.requests.is_empty() => {
                 let problem = "it changed while it was read".to_owned();
                 return Err(self.unfit(vec![problem], Vec::new()));
             }

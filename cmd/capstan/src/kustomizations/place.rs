@@ -1,19 +1,21 @@
 use std::{collections::HashSet, fmt::Write as _, path::Path};
 
-use kustomize::{Answer, Answers, Problem, Remote, Request, TreePath};
+use kustomize::{BuildProblem, FetchRequest, FetchResults, FetchedContent, RemoteEntry, TreePath};
 use manifest::{Object, provenance::Setter};
 
 use super::disk::{Start, tree_path};
 
 /// Returns the folder or URL of a kustomization without credentials.
 pub(crate) fn shown_place(place: &str) -> String {
-    Remote::of_entry(place).map_or_else(|| place.to_owned(), |remote| remote.shown())
+    RemoteEntry::of_entry(place).map_or_else(|| place.to_owned(), |remote| remote.redacted())
 }
 
 /// Returns each problem of a location once, with the first path to the file. Several overlays may share a base.
-pub(crate) fn distinct(problems: &[Problem]) -> Vec<&Problem> {
+pub(crate) fn distinct(problems: &[BuildProblem]) -> Vec<&BuildProblem> {
     let mut seen = HashSet::new();
-    let key = |it: &Problem| (it.place.files.last().cloned(), it.place.field.clone(), it.error.to_string());
+    let key = |it: &BuildProblem| {
+        (it.location.files.last().cloned(), it.location.field.clone(), it.error.to_string())
+    };
     problems.iter().filter(|it| seen.insert(key(it))).collect()
 }
 
@@ -37,14 +39,14 @@ impl FileNames {
         self
     }
 
-    pub(super) fn with_answers(mut self, answers: &Answers) -> Self {
+    pub(super) fn with_answers(mut self, answers: &FetchResults) -> Self {
         let given = answers.iter().filter_map(|(request, answer)| match (request, answer) {
-            (Request::Remote(remote), Ok(answer)) => Some((remote.shown(), answer)),
+            (FetchRequest::Remote(remote), Ok(answer)) => Some((remote.redacted(), answer)),
             _ => None,
         });
         self.copies.extend(given.map(|(address, answer)| match answer {
-            Answer::Folder { top, .. } => (address, top.clone()),
-            Answer::Bytes(_) => {
+            FetchedContent::Folder { top, .. } => (address, top.clone()),
+            FetchedContent::Bytes(_) => {
                 let path = TreePath::new(&address);
                 (address, path)
             }
@@ -66,16 +68,16 @@ impl FileNames {
     }
 
     /// Returns the files that led to a problem, outermost first. The last file contains the problem.
-    pub(crate) fn of_problem(&self, problem: &Problem) -> Vec<String> {
-        problem.place.files.iter().map(|file| self.of(file)).collect()
+    pub(crate) fn of_problem(&self, problem: &BuildProblem) -> Vec<String> {
+        problem.location.files.iter().map(|file| self.of(file)).collect()
     }
 
     /// Returns a problem or warning as text: the file, the field, the problem, and the files that lead to it.
-    pub(crate) fn in_short(&self, problem: &Problem) -> String {
+    pub(crate) fn in_short(&self, problem: &BuildProblem) -> String {
         let mut files = self.of_problem(problem);
         let mut text = files.pop().unwrap_or_default();
-        if !problem.place.field.is_empty() {
-            let _ = write!(text, ": {}", problem.place.field);
+        if !problem.location.field.is_empty() {
+            let _ = write!(text, ": {}", problem.location.field);
         }
         let _ = write!(text, ": {}", problem.message());
         if !files.is_empty() {

@@ -1,6 +1,9 @@
 use std::collections::BTreeSet;
 
-use kustomize::{Answers, BaseObjects, Build, Options, Output, Remote, Report, Request, Resolved, Tree as _};
+use kustomize::{
+    BaseObjects, Build, BuildOptions, BuildOutput, BuildReport, FetchRequest, FetchResults, RemoteEntry,
+    ResolvedPath, Tree as _,
+};
 use transport::NamedBy;
 
 use super::{
@@ -12,20 +15,20 @@ use super::{
 use crate::{Environment, Failure, failure::Foreign as _, session::Session};
 
 pub(crate) struct Built {
-    pub(crate) result: Result<Output, Report>,
+    pub(crate) result: Result<BuildOutput, BuildReport>,
     pub(crate) names: FileNames,
     pub(crate) hints: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct How {
-    pub(crate) options: Options,
+    pub(crate) options: BuildOptions,
     pub(crate) helm: Option<HelmProgram>,
 }
 
 pub(super) enum Place {
     Here(Start),
-    Elsewhere(Remote),
+    Elsewhere(RemoteEntry),
 }
 
 impl Place {
@@ -33,10 +36,10 @@ impl Place {
         let path = environment.resolve(place);
         let path = tree_path(&path).ok_or_else(|| Failure::user(format!("`{place}` is no UTF-8")))?;
         match tree.resolve(&path).foreign()? {
-            Resolved::Folder(folder) => Ok(Self::Here(Start { folder, top: None })),
-            Resolved::File(_) => Err(Failure::user(format!("`{place}` is a file"))
+            ResolvedPath::Folder(folder) => Ok(Self::Here(Start { folder, top: None })),
+            ResolvedPath::File(_) => Err(Failure::user(format!("`{place}` is a file"))
                 .hint("name the folder that holds `kustomization.yaml`")),
-            Resolved::Missing => Remote::of_entry(place)
+            ResolvedPath::Missing => RemoteEntry::of_entry(place)
                 .map(Self::Elsewhere)
                 .ok_or_else(|| Failure::user(format!("there is no folder `{place}`"))),
         }
@@ -47,12 +50,12 @@ impl Place {
 pub(super) struct Building<'a> {
     pub(super) tree: &'a DiskTree,
     pub(super) start: &'a Start,
-    pub(super) options: Options,
+    pub(super) options: BuildOptions,
 }
 
 impl Building<'_> {
-    pub(super) fn pass(&self, answers: &Answers) -> Result<Output, Report> {
-        let build = Build { tree: self.tree, answers, options: self.options };
+    pub(super) fn pass(&self, answers: &FetchResults) -> Result<BuildOutput, BuildReport> {
+        let build = Build { tree: self.tree, fetch_results: answers, options: self.options };
         build.run_onto(&self.start.folder, self.start.top.as_ref(), BaseObjects::default())
     }
 
@@ -61,17 +64,17 @@ impl Building<'_> {
     /// files.
     pub(super) async fn fetch(
         &self,
-        mut wanted: BTreeSet<Request>,
+        mut wanted: BTreeSet<FetchRequest>,
         fetched: &mut Fetched,
         fetcher: &Fetcher,
-    ) -> Result<Result<Output, Report>, Failure> {
+    ) -> Result<Result<BuildOutput, BuildReport>, Failure> {
         let is_local = self.start.top.is_none() && fetched.answers.is_empty();
         let mut named_by = if is_local { NamedBy::User } else { NamedBy::FetchedFile };
         loop {
             fetched.add(wanted, named_by, fetcher).await?;
             named_by = NamedBy::FetchedFile;
             match self.pass(&fetched.answers) {
-                Err(report) if !report.wanted.is_empty() => wanted = report.wanted,
+                Err(report) if !report.requests.is_empty() => wanted = report.requests,
                 result => return Ok(result),
             }
         }
@@ -96,9 +99,9 @@ pub(crate) fn build(place: &str, how: &How, session: &Session) -> Result<Built, 
     let building = Building { tree: &tree, start: &start, options: how.options };
     let mut fetched = Fetched::default();
     let result = match building.pass(&fetched.answers) {
-        Err(report) if !report.wanted.is_empty() => {
+        Err(report) if !report.requests.is_empty() => {
             let fetcher = fetcher()?;
-            session.block_on(building.fetch(report.wanted, &mut fetched, &fetcher))?
+            session.block_on(building.fetch(report.requests, &mut fetched, &fetcher))?
         }
         result => result,
     };

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use api::{Explain, Explanation, output::PlaceState};
+use api::{ErrorExplanation, Explain, output::PlaceState};
 use provider::config::{Config, ConfigFile, ConfigFormat};
 use repository::Context;
 
@@ -190,15 +190,17 @@ pub(crate) enum SettingsError {
 }
 
 impl Explain for SettingsError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         let explanation = match self {
-            Self::Format { .. } => Explanation::hint("write it as .yaml, .json, .toml or .env"),
-            Self::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => Explanation::hint(
-                "check the path after `--config`; relative paths start at the working folder",
-            ),
-            Self::Unreadable { .. } | Self::NotText { .. } => Explanation::default(),
+            Self::Format { .. } => ErrorExplanation::hint("write it as .yaml, .json, .toml or .env"),
+            Self::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                ErrorExplanation::hint(
+                    "check the path after `--config`; relative paths start at the working folder",
+                )
+            }
+            Self::Unreadable { .. } | Self::NotText { .. } => ErrorExplanation::default(),
         };
-        explanation.of_kind(Kind::User)
+        explanation.with_kind(Kind::User)
     }
 }
 

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use api::{Explain, Explanation, near_names, one_of};
+use api::{ErrorExplanation, Explain, one_of, similar_names};
 use apply::Credentials;
 use kube::config::Kubeconfig;
 
@@ -66,31 +66,31 @@ pub(crate) enum KubeconfigError {
 }
 
 impl Explain for KubeconfigError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::NotFound { looked_at } => {
                 let places: Vec<String> = looked_at.iter().map(|path| path.display().to_string()).collect();
                 let looked =
                     if places.is_empty() { "nowhere, HOME is not set".to_owned() } else { places.join(", ") };
-                Explanation::hint(format!(
+                ErrorExplanation::hint(format!(
                     "looked at {looked}; name a file with `--kubeconfig` or KUBECONFIG"
                 ))
             }
             Self::NoCurrentContext { known } | Self::NoSuchContext { known, .. } if known.is_empty() => {
-                Explanation::kind(Kind::User)
+                ErrorExplanation::kind(Kind::User)
             }
             Self::NoCurrentContext { known } => {
-                Explanation::hint(format!("name one with `--kubeconfig-context`: {}", one_of(known)))
-                    .of_kind(Kind::User)
+                ErrorExplanation::hint(format!("name one with `--kubeconfig-context`: {}", one_of(known)))
+                    .with_kind(Kind::User)
             }
-            Self::NoSuchContext { near, known, .. } => Explanation::hint(if near.is_empty() {
+            Self::NoSuchContext { near, known, .. } => ErrorExplanation::hint(if near.is_empty() {
                 format!("it has {}", one_of(known))
             } else {
                 format!("did you mean {}?", one_of(near))
             })
-            .of_kind(Kind::User),
-            Self::Sandbox(failure) => Explanation::hints(failure.distinct_hints()),
-            Self::Unreadable { .. } | Self::Unmergeable { .. } => Explanation::default(),
+            .with_kind(Kind::User),
+            Self::Sandbox(failure) => ErrorExplanation::hints(failure.distinct_hints()),
+            Self::Unreadable { .. } | Self::Unmergeable { .. } => ErrorExplanation::default(),
         }
     }
 }
@@ -150,7 +150,7 @@ impl KubeFlags {
             return Err(KubeconfigError::NoCurrentContext { known: known() });
         };
         let Some(found) = config.contexts.iter().find(|context| context.name == name) else {
-            let near = near_names(name, config.contexts.iter().map(|context| context.name.as_str()));
+            let near = similar_names(name, config.contexts.iter().map(|context| context.name.as_str()));
             let near = near.into_iter().map(str::to_owned).collect();
             return Err(KubeconfigError::NoSuchContext { name: name.to_owned(), near, known: known() });
         };

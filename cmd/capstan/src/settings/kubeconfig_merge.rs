@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use api::{Explain, Explanation};
+use api::{ErrorExplanation, Explain};
 use manifest::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 
@@ -155,13 +155,13 @@ pub(crate) enum KubeconfigLockError {
 }
 
 impl Explain for KubeconfigLockError {
-    fn explain(&self) -> Explanation<'_> {
+    fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Held { lock, .. } => Explanation::hint(format!(
+            Self::Held { lock, .. } => ErrorExplanation::hint(format!(
                 "if no kubectl or capstan is at work, remove the lock: `rm {}`",
                 lock.display()
             )),
-            Self::NotCreated { .. } => Explanation::default(),
+            Self::NotCreated { .. } => ErrorExplanation::default(),
         }
     }
 }

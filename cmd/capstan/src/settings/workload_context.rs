@@ -1,4 +1,4 @@
-use api::{Explain, Explanation};
+use api::{ErrorExplanation, Explain};
 use manifest::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 
@@ -70,8 +70,8 @@ pub(crate) enum WorkloadContextError {
 }
 
 impl Explain for WorkloadContextError {
-    fn explain(&self) -> Explanation<'_> {
-        let print = Explanation::hint("leave `--merge` out to print it as it is");
+    fn explain(&self) -> ErrorExplanation<'_> {
+        let print = ErrorExplanation::hint("leave `--merge` out to print it as it is");
         match self {
             Self::UnsafeFields { .. } => print
                 .with_hint("if you trust everyone who may write this Secret, add `--allow-unsafe-fields`"),

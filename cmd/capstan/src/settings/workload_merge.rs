@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use api::{Explain, Explanation};
+use api::{ErrorExplanation, Explain};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -20,8 +20,8 @@ pub(crate) struct EntryConflict {
 }
 
 impl Explain for EntryConflict {
-    fn explain(&self) -> Explanation<'_> {
-        Explanation::hint("name the new entries differently: `--context-name NAME`")
+    fn explain(&self) -> ErrorExplanation<'_> {
+        ErrorExplanation::hint("name the new entries differently: `--context-name NAME`")
     }
 }
 

@@ -111,7 +111,7 @@ fn row(provider: &str, change: &LockChange) -> [String; 5] {
         (_, None) => "gone",
         _ => "changed",
     };
-    let what = change.what();
+    let what = change.subject();
     let value = |value: &Option<String>| match value.as_deref() {
         // An image without a known digest is its own value.
         Some(text) if text != what => short(text).to_owned(),
@@ -147,7 +147,7 @@ fn checked(found: &[Found], unknown: usize, path: &Path, session: &Session) -> R
 
 /// Fails if reviewed content changed, unless the provider is named. New content may be added.
 fn refuse_changes(found: &[Found]) -> Result<(), Failure> {
-    let is_change = |it: &LockChange| !it.is_addition() && it.is_about_content();
+    let is_change = |it: &LockChange| !it.is_addition() && it.affects_content();
     let changed: Vec<&str> = found
         .iter()
         .filter(|found| !found.is_anew && found.changes.iter().any(is_change))

@@ -191,12 +191,12 @@ impl StepAction {
     }
 
     /// True if the action writes the object.
-    pub fn writes(self) -> bool {
+    pub fn is_write(self) -> bool {
         matches!(self, Self::Create | Self::Update | Self::Adopt | Self::Recreate)
     }
 
     /// True if the action removes the object from its set.
-    pub fn removes(self) -> bool {
+    pub fn is_removal(self) -> bool {
         matches!(self, Self::Delete | Self::Orphan)
     }
 

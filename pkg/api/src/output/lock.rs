@@ -42,7 +42,7 @@ pub struct LockChange {
 
 impl LockChange {
     /// Returns the name of the file, the reference of the image, or `version`.
-    pub fn what(&self) -> &str {
+    pub fn subject(&self) -> &str {
         self.name.as_deref().unwrap_or("version")
     }
 
@@ -53,7 +53,7 @@ impl LockChange {
 
     /// True if the change affects the files that capstan reads or the images that containers run.
     /// A changed image counts only if a locked reference now leads to another digest.
-    pub fn is_about_content(&self) -> bool {
+    pub fn affects_content(&self) -> bool {
         match self.part {
             LockPart::Version | LockPart::File | LockPart::Kustomization => true,
             LockPart::Image => self.found.is_some() && self.locked.is_some() && self.locked != self.name,

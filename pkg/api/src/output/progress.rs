@@ -199,7 +199,7 @@ impl ProgressEvent {
 
     /// Returns the step with the position of the provider and the duration. Other events stay unchanged.
     #[must_use]
-    pub fn counted(self, counts: StepCounts, took: Duration) -> Self {
+    pub fn with_counts(self, counts: StepCounts, took: Duration) -> Self {
         match self {
             Self::Step { step, provider, from, version, namespace, .. } => {
                 Self::Step { step, provider, from, version, namespace, counts: Some(counts), took }

@@ -84,7 +84,7 @@ impl<'a> Scopes<'a> {
             return namesakes.into_iter().take(3).map(|other| format!("`{other}`")).collect();
         }
         let names: Vec<_> = all.iter().map(ToString::to_string).collect();
-        let near = api::near_names(&kind.to_string(), names.iter().map(String::as_str));
+        let near = api::similar_names(&kind.to_string(), names.iter().map(String::as_str));
         near.into_iter().map(|name| format!("`{name}`")).collect()
     }
 }

@@ -14,7 +14,7 @@ impl Pass<'_> {
         for tries in 1.. {
             let missing: Vec<_> = part
                 .iter()
-                .filter(|step| step.action.writes() && self.kind(&step.key).is_err())
+                .filter(|step| step.action.is_write() && self.kind(&step.key).is_err())
                 .map(|step| &step.key)
                 .collect();
             let is_new = part.iter().any(|step| step.stage == Stage::Instances);

@@ -77,7 +77,7 @@ impl<'a> Pass<'a> {
 
     pub(super) async fn carry_out(&mut self, plan: &Plan) -> Result<Outcome, EngineError> {
         let (writes, removals) =
-            plan.steps.split_at(plan.steps.partition_point(|step| !step.action.removes()));
+            plan.steps.split_at(plan.steps.partition_point(|step| !step.action.is_removal()));
         if self.run.record_at == RecordAt::Start {
             self.note().await?;
         }
@@ -152,7 +152,7 @@ impl<'a> Pass<'a> {
 
     /// Writes steps concurrently. If one write fails, the others complete, and the error includes all failed objects.
     async fn write_batch(&mut self, batch: &[Step]) -> Result<Vec<Blocker>, EngineError> {
-        let written: Vec<&Step> = batch.iter().filter(|step| step.action.writes()).collect();
+        let written: Vec<&Step> = batch.iter().filter(|step| step.action.is_write()).collect();
         let effects = join_all(written.iter().map(|step| self.write(step))).await;
         let (mut blockers, mut failed) = (Vec::new(), Vec::new());
         for (step, effect) in written.into_iter().zip(effects) {
@@ -173,7 +173,8 @@ impl<'a> Pass<'a> {
                 Err(error) => failed.push((step.key.clone(), error)),
             }
         }
-        for step in batch.iter().filter(|step| !step.action.writes() && step.action != StepAction::Completed)
+        for step in
+            batch.iter().filter(|step| !step.action.is_write() && step.action != StepAction::Completed)
         {
             if let Some(object) = self.live.present(&step.key).cloned()
                 && !self.is_completed(&step.key)

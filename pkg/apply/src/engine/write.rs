@@ -70,7 +70,7 @@ impl Writer<'_> {
                         Err(impossible) => return Err(impossible),
                     }
                 }
-                Observation::Present(object) if action.writes() => {
+                Observation::Present(object) if action.is_write() => {
                     (Write::Changing, self.change(target, object).await)
                 }
                 Observation::Present(object) => return Ok(self.wrote(key, &live, object.clone(), action)),

@@ -55,7 +55,7 @@ pub(super) fn missing_namespaces(
         .map(|object| &*object.key.name)
         .collect();
     let mut needed: BTreeMap<&str, i16> = BTreeMap::new();
-    for step in writes.iter().filter(|step| step.action.writes() && !step.key.namespace.is_empty()) {
+    for step in writes.iter().filter(|step| step.action.is_write() && !step.key.namespace.is_empty()) {
         let wave = needed.entry(&step.key.namespace).or_insert(step.wave);
         *wave = (*wave).min(step.wave);
     }

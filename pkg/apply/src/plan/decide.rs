@@ -111,7 +111,7 @@ impl Decider<'_> {
         if self.live.is_going(&ObjectKey::of_namespace(&desired.key.namespace)) {
             return Decision::because(StepAction::Recreate, "its namespace is being deleted");
         }
-        if !decision.action.writes() {
+        if !decision.action.is_write() {
             return decision;
         }
         if desired.policies.policies.update == UpdatePolicy::Recreate {

@@ -20,7 +20,7 @@ enum Half {
 
 impl Step {
     pub(super) fn place(&self) -> Place {
-        let half = if self.action.removes() { Half::Removals } else { Half::Writes };
+        let half = if self.action.is_removal() { Half::Removals } else { Half::Writes };
         let part = match (half, self.stage) {
             (Half::Writes, Stage::Regular) | (Half::Removals, Stage::Instances) => 0,
             (Half::Writes, Stage::Late) => 1,

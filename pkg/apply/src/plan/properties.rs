@@ -117,7 +117,7 @@ proptest! {
             let needed = if step.key.kind == "Widget" { vec![namespace, definition.clone()] } else { vec![namespace] };
             for needed in needed.iter().filter_map(|key| places.get(key)) {
                 let (place, own) = (needed.place(), step.place());
-                match (needed.action.removes(), step.action.removes()) {
+                match (needed.action.is_removal(), step.action.is_removal()) {
                     (false, false) => prop_assert!(place < own, "{} before {}", needed.key, step.key),
                     (true, true) => prop_assert!(place > own, "{} after {}", needed.key, step.key),
                     (removed, _) => prop_assert!(!removed || needed.action == StepAction::Orphan),

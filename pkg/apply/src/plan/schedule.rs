@@ -55,14 +55,15 @@ impl ApplySet {
         let steps: BTreeMap<_, _> = own.map(|step| (&step.key, step.action)).collect();
         let mut items: BTreeMap<_, _> =
             mem::take(&mut self.items).into_iter().map(|item| (item.key.clone(), item)).collect();
-        for item in items.values_mut().filter(|item| steps.get(&item.key).is_some_and(|step| step.removes()))
+        for item in
+            items.values_mut().filter(|item| steps.get(&item.key).is_some_and(|step| step.is_removal()))
         {
             item.schedule_deletion();
         }
         for object in &desired.objects {
             let item = items.entry(object.key.clone()).or_insert_with_key(|key| Item::new(key.clone()));
             item.follow(object);
-            if steps.get(&object.key).is_some_and(|step| step.writes()) {
+            if steps.get(&object.key).is_some_and(|step| step.is_write()) {
                 item.schedule(Phase::ScheduledForApplication, Health::InProgress);
             }
         }

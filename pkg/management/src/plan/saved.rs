@@ -7,7 +7,7 @@ use std::{
 
 use api::{
     output::CertManagerPlan,
-    plan::{Observed, SavedObject, SavedPlan, SavedProvider, SavedRequest},
+    plan::{ObservedState, SavedObject, SavedPlan, SavedProvider, SavedRequest},
 };
 use apply::{ApiError, Desired, Live, ObjectKey, Observation, Revision, Step, StepAction};
 use inventory::ManagementCluster;
@@ -190,10 +190,10 @@ fn save_object(step: &Step, desired: Option<&Desired>, live: &Live, salt: Option
         desired: desired.map(|desired| digest_of_desired(desired, salt)),
         observed: match live.get(&step.key) {
             Observation::Present(object) => {
-                Observed::Present { uid: Revision::of(object).uid, digest: digest_of_live(object, salt) }
+                ObservedState::Present { uid: Revision::of(object).uid, digest: digest_of_live(object, salt) }
             }
-            Observation::Absent => Observed::Absent,
-            Observation::Unseen => Observed::Unseen,
+            Observation::Absent => ObservedState::Absent,
+            Observation::Unseen => ObservedState::Unseen,
         },
         group: key.group,
         kind: key.kind,
@@ -330,7 +330,10 @@ fn provider_differences(
 /// Compares the state on the cluster first, because that explains a different action.
 fn object_difference(saved: &SavedObject, now: &SavedObject) -> Option<ObjectDifference> {
     match (&saved.observed, &now.observed) {
-        (Observed::Present { uid: old, digest: before }, Observed::Present { uid: new, digest: after }) => {
+        (
+            ObservedState::Present { uid: old, digest: before },
+            ObservedState::Present { uid: new, digest: after },
+        ) => {
             if old != new {
                 return Some(ObjectDifference::Replaced);
             }
@@ -338,8 +341,8 @@ fn object_difference(saved: &SavedObject, now: &SavedObject) -> Option<ObjectDif
                 return Some(ObjectDifference::Changed);
             }
         }
-        (Observed::Present { .. }, _) => return Some(ObjectDifference::Gone),
-        (_, Observed::Present { .. }) => return Some(ObjectDifference::Appeared),
+        (ObservedState::Present { .. }, _) => return Some(ObjectDifference::Gone),
+        (_, ObservedState::Present { .. }) => return Some(ObjectDifference::Appeared),
         _ => {}
     }
     if saved.desired != now.desired {

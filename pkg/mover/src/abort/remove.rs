@@ -6,7 +6,7 @@ use api::output::{MovePhase, ProgressEvent};
 use apply::{ApiError, ApiKind, Deletion, GroupKind, ObjectKey, PatchOf, Revision};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use serde_json::json;
-use workload::{DELETE_FOR_MOVE, Discovered, MoveDecision, KeptBecause};
+use workload::{DELETE_FOR_MOVE, Discovered, KeptBecause, MoveDecision};
 
 use super::Undo;
 use crate::{MoveError, error::no_failures, on_target, side_by_side::side_by_side, target::TargetView};
@@ -40,8 +40,10 @@ impl Copies {
                 let Some(found) = there.get(key) else { continue };
                 if !existed.contains(key) {
                     created.push((key.clone(), found.uid.clone()));
-                } else if !matches!(selection.fate(node), MoveDecision::Moves { kept: Some(KeptBecause::Global), .. })
-                {
+                } else if !matches!(
+                    selection.fate(node),
+                    MoveDecision::Moves { kept: Some(KeptBecause::Global), .. }
+                ) {
                     copies.overwritten.push(key.clone());
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use api::near_names;
+use api::similar_names;
 use apply::{List, ObjectKey};
 use inventory::{ManagementCluster, Problem};
 use workload::{Choice, Content, Facts, Graph};
@@ -88,7 +88,7 @@ fn named(
 }
 
 fn missing(text: &str, name: &str, there: &[&ObjectKey]) -> Problem {
-    let near = near_names(name, there.iter().map(|key| key.name.as_str()));
+    let near = similar_names(name, there.iter().map(|key| key.name.as_str()));
     let hint = match near.first() {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`kubectl get clusters -A` lists them; name their namespace with `--namespace`".to_owned(),

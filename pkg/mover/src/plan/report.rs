@@ -2,7 +2,7 @@
 
 use api::output::{self, MoveAction, MovedObject, MovingObject, StayingObject};
 use apply::{ObjectKey, object_name};
-use workload::{Excluded, MoveDecision, KeptBecause, NodeId};
+use workload::{Excluded, KeptBecause, MoveDecision, NodeId};
 
 use super::{MovePlan, OnTarget};
 use crate::{MoveJournal, MoveOutcome, MoveReport, MoveRequest};

@@ -10,7 +10,7 @@ use futures::{StreamExt as _, stream, try_join};
 use inventory::{ManagementCluster, Problem, Problems, ProviderInventory, served};
 use manifest::Value;
 use workload::{
-    Content, Discovered, Excluded, MoveDecision, Graph, MARK, NodeId, TypeFacts, facts_of, types_to_discover,
+    Content, Discovered, Excluded, Graph, MARK, MoveDecision, NodeId, TypeFacts, facts_of, types_to_discover,
 };
 
 use super::{
@@ -138,11 +138,9 @@ impl MovePlan {
 
     /// Warns about files that no Cluster leads to. clusterctl leaves these files out without a warning.
     fn unlinked(&self, saved: &SavedObjects) -> Option<Problem> {
-        let unlinked = self
-            .discovered
-            .graph
-            .iter()
-            .filter(|(node, _)| matches!(self.selection.fate(*node), MoveDecision::Stays(Excluded::NotLinked)));
+        let unlinked = self.discovered.graph.iter().filter(|(node, _)| {
+            matches!(self.selection.fate(*node), MoveDecision::Stays(Excluded::NotLinked))
+        });
         let keys: Vec<&ObjectKey> = unlinked.map(|(_, node)| &node.facts.key).collect();
         let of = saved.len();
         (!keys.is_empty()).then(|| {

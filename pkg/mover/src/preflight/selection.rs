@@ -2,7 +2,7 @@
 
 use apply::ObjectKey;
 use inventory::Problem;
-use workload::{Excluded, MoveDecision, Graph, NodeId, Selection};
+use workload::{Excluded, Graph, MoveDecision, NodeId, Selection};
 
 use super::{Findings, listed, problem, remark};
 

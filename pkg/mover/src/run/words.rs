@@ -1,6 +1,6 @@
 //! The outcome of each object in words.
 
-use workload::{Excluded, MoveDecision, Graph, KeptBecause};
+use workload::{Excluded, Graph, KeptBecause, MoveDecision};
 
 use super::Work;
 
@@ -30,7 +30,9 @@ fn words(graph: &Graph, fate: &MoveDecision) -> String {
         MoveDecision::Stays(Excluded::NotChosen(cluster)) => {
             format!("stayed: it belongs to `{}`, which was not chosen", name(*cluster))
         }
-        MoveDecision::Stays(Excluded::OwnerStays(owner)) => format!("stayed: its owner `{}` stays", name(*owner)),
+        MoveDecision::Stays(Excluded::OwnerStays(owner)) => {
+            format!("stayed: its owner `{}` stays", name(*owner))
+        }
         MoveDecision::Stays(Excluded::OwnerMissing(owner)) => {
             format!("stayed: its owner `{owner}` is not there or of a kind that is not moved")
         }

@@ -73,7 +73,9 @@ impl MovePlan {
         let graph = &self.discovered.graph;
         let left = |(node, _)| match self.selection.fate(node) {
             MoveDecision::Moves { .. }
-            | MoveDecision::Stays(Excluded::NotLinked | Excluded::OtherNamespace | Excluded::NotChosen(_)) => None,
+            | MoveDecision::Stays(Excluded::NotLinked | Excluded::OtherNamespace | Excluded::NotChosen(_)) => {
+                None
+            }
             MoveDecision::Stays(why) => Some((node, why)),
         };
         let told =

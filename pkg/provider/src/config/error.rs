@@ -57,7 +57,7 @@ pub enum ProviderReason {
     #[error("a {} must be named `cluster-api`", ProviderType::Core)]
     CoreType,
     #[error("{0}")]
-    Name(api::InvalidDnsName),
+    Name(api::DnsNameError),
     #[error("url is empty")]
     EmptyUrl,
     #[error("url cannot be read: {0}")]

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use api::near_names;
+use api::similar_names;
 use manifest::{
     Map, Value,
     images::{ImageOverride, ImageReference, is_digest},
@@ -88,14 +88,14 @@ impl ImageOverrides {
             .filter(|(_, name)| !names.clone().any(|known| known.eq_ignore_ascii_case(name)))
             .map(|(key, name)| UnusedImageRule {
                 key: format!("{IMAGES}.{key}"),
-                near: near_names(name, names.clone())
+                near: similar_names(name, names.clone())
                     .into_iter()
                     .map(|near| format!("{prefix}{near}"))
                     .collect(),
             });
         let registries = self.registries.keys().filter_map(|key| {
             let is_used = images.iter().any(|image| below(&path_of(image), key).is_some());
-            let near = near_names(key, images.iter().map(|image| same_depth(image.repository, key)));
+            let near = similar_names(key, images.iter().map(|image| same_depth(image.repository, key)));
             let near: Vec<String> = near.into_iter().map(str::to_owned).collect();
             (!is_used && !near.is_empty())
                 .then(|| UnusedImageRule { key: format!("{REGISTRIES}.{key}"), near })
@@ -175,7 +175,7 @@ impl Config {
             .filter(|component| !known().any(|label| label.eq_ignore_ascii_case(component)))
             .map(|component| UnusedImageRule {
                 key: format!("{IMAGES}.{component}"),
-                near: near_names(component, known()).into_iter().map(str::to_owned).collect(),
+                near: similar_names(component, known()).into_iter().map(str::to_owned).collect(),
             })
             .collect();
         unused.dedup();

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use api::{ProviderId, near_names};
+use api::{ProviderId, similar_names};
 use manifest::{Limits, Map, Value, patch::Patch, type_name, yaml};
 
 use super::{Config, ConfigError};
@@ -101,7 +101,7 @@ fn read(place: String, entry: &Value) -> Result<Customisation, String> {
 fn check_keys(fields: &Map<String, Value>, known: &[&'static str]) -> Result<(), String> {
     match fields.keys().find(|key| !known.contains(&key.as_str())) {
         None => Ok(()),
-        Some(key) => Err(match near_names(key, known.iter().copied()).first() {
+        Some(key) => Err(match similar_names(key, known.iter().copied()).first() {
             Some(near) => format!("`{key}` is not known, did you mean `{near}`?"),
             None => format!("`{key}` is not known; there are {}", known.join(", ")),
         }),

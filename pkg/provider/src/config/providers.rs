@@ -1,4 +1,4 @@
-use api::{ProviderId, ProviderType, check_dns_subdomain, near_names, output::ProviderSource};
+use api::{ProviderId, ProviderType, check_dns_subdomain, output::ProviderSource, similar_names};
 use manifest::{Map, Value};
 use transport::HostKind;
 
@@ -153,7 +153,7 @@ fn unknown(id: &ProviderId, providers: &[ProviderConfig]) -> UnknownProvider {
     UnknownProvider {
         provider_type: id.provider_type,
         name: id.name.clone(),
-        near: near_names(&id.name, same_type.map(|known| known.id.name.as_str()))
+        near: similar_names(&id.name, same_type.map(|known| known.id.name.as_str()))
             .into_iter()
             .map(str::to_owned)
             .collect(),

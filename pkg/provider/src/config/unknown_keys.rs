@@ -1,4 +1,4 @@
-use api::near_names;
+use api::similar_names;
 use manifest::{Map, Value};
 
 /// A key of the configuration that probably has no effect.
@@ -54,7 +54,7 @@ pub(super) fn find(tree: &Map<String, Value>) -> Vec<UnknownKey> {
             continue;
         }
         let is_section = value.is_array() || value.is_object();
-        let mut near = near_names(key, TOP_LEVEL);
+        let mut near = similar_names(key, TOP_LEVEL);
         // `HOST` is a plausible variable name.
         near.retain(|name| is_section || *name != HOSTS);
         if is_section || !near.is_empty() {
@@ -82,7 +82,7 @@ pub(super) fn find(tree: &Map<String, Value>) -> Vec<UnknownKey> {
 fn inside(parent: &str, section: &Value, known: &[&'static str], found: &mut Vec<UnknownKey>) {
     for key in section.as_object().into_iter().flat_map(Map::keys) {
         if !known.iter().any(|name| name.eq_ignore_ascii_case(key)) {
-            let near = near_names(key, known.iter().copied());
+            let near = similar_names(key, known.iter().copied());
             found.push(UnknownKey { key: format!("{parent}.{key}"), near });
         }
     }

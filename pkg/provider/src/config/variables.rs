@@ -61,6 +61,6 @@ impl<'c> Variables<'c> {
         let environment = self.config.environment();
         let from_file: Vec<String> = self.config.names().map(str::to_uppercase).collect();
         let known = environment.names().chain(from_file.iter().map(String::as_str));
-        api::near_names(&environment_variable(name), known).into_iter().map(str::to_owned).collect()
+        api::similar_names(&environment_variable(name), known).into_iter().map(str::to_owned).collect()
     }
 }

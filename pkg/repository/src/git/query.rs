@@ -115,7 +115,7 @@ impl Remote {
                 .unwrap_or_default(),
         );
         let names = known.iter().map(|(name, _)| name.as_str()).filter(|name| *name != "HEAD");
-        let near = api::near_names(tree_ish, names).into_iter().map(str::to_owned).collect();
+        let near = api::similar_names(tree_ish, names).into_iter().map(str::to_owned).collect();
         self.error("read", GitFailure::NoTreeIsh { tree_ish: tree_ish.to_owned(), near })
     }
 
@@ -143,8 +143,10 @@ impl Remote {
             return Ok(self.no_file(commit, path, "in a submodule, which is a repository of its own"));
         }
         let paths: Vec<_> = entries(&listing).filter(Entry::is_file).map(|entry| entry.path).collect();
-        let near =
-            api::near_names(path, paths.iter().map(|path| &**path)).into_iter().map(str::to_owned).collect();
+        let near = api::similar_names(path, paths.iter().map(|path| &**path))
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         let (path, commit) = (path.to_owned(), commit.to_string());
         Ok(self.error("read", GitFailure::NoPath { path, commit, near }))
     }

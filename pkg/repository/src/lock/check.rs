@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use api::{Version, near_names, output::LockChange};
+use api::{Version, output::LockChange, similar_names};
 use bytes::Bytes;
 use transport::Digest;
 
@@ -87,7 +87,7 @@ impl LockSettings {
         if let Some(locked) = entry.files.get(file) {
             return Ok(Some(locked));
         }
-        let near = near_names(file, entry.files.keys().map(String::as_str));
+        let near = similar_names(file, entry.files.keys().map(String::as_str));
         let near = near.into_iter().map(str::to_owned).collect();
         let (file, version) = (file.to_owned(), version.to_owned());
         Err(Box::new(NotAsLocked::File { file, provider, version, lock, near }))
@@ -153,9 +153,9 @@ fn told(differences: &[LockChange]) -> String {
         return "it is not in the lock".to_owned();
     }
     let one = |it: &LockChange| match (&it.locked, &it.found) {
-        (None, _) => format!("`{}` was not there", it.what()),
-        (_, None) => format!("`{}` is gone", it.what()),
-        _ => format!("`{}` was changed", it.what()),
+        (None, _) => format!("`{}` was not there", it.subject()),
+        (_, None) => format!("`{}` is gone", it.subject()),
+        _ => format!("`{}` was changed", it.subject()),
     };
     differences.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -150,17 +150,17 @@ fn differences_tell_what_was_added_lost_and_changed() {
     let mut moved = new.clone();
     moved.images.insert("registry.k8s.io/a:v1".to_owned(), Some(Digest::of(b"now known")));
     let is_content: Vec<bool> =
-        moved.differences(Some(&new)).iter().map(LockChange::is_about_content).collect();
+        moved.differences(Some(&new)).iter().map(LockChange::affects_content).collect();
     assert_eq!(is_content, [false]);
     moved.images.insert("registry.k8s.io/b:v1".to_owned(), Some(Digest::of(b"another one")));
     let is_content: Vec<bool> =
-        moved.differences(Some(&new)).iter().map(LockChange::is_about_content).collect();
+        moved.differences(Some(&new)).iter().map(LockChange::affects_content).collect();
     assert_eq!(is_content, [false, true]);
     new.images.remove("registry.k8s.io/a:v1");
     let told: Vec<(String, bool, bool)> = new
         .differences(Some(old))
         .iter()
-        .map(|it| (it.what().to_owned(), it.locked.is_some(), it.found.is_some()))
+        .map(|it| (it.subject().to_owned(), it.locked.is_some(), it.found.is_some()))
         .collect();
     let expected = [
         ("version", true, true),

@@ -265,7 +265,7 @@ impl<'r> Reader<'r> {
         Ok(DescribeError::NoSuchCluster {
             namespace: namespace.clone(),
             name: name.clone(),
-            near: api::near_names(name, here).into_iter().map(str::to_owned).collect(),
+            near: api::similar_names(name, here).into_iter().map(str::to_owned).collect(),
             elsewhere: elsewhere.map(str::to_owned).collect(),
         })
     }

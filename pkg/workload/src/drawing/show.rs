@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use api::{
-    near_names,
     output::{GraphCondition, GraphFate, GraphObject, GraphOwner, GraphState, GraphTie, OwnerGraph},
+    similar_names,
 };
 use apply::object_name;
 
-use crate::{Choice, Content, MoveDecision, Graph, KeptBecause, Node, NodeId, Scope, Selection};
+use crate::{Choice, Content, Graph, KeptBecause, MoveDecision, Node, NodeId, Scope, Selection};
 
 /// The maximum number of suggested names in an error.
 const MOST_NAMED: usize = 10;
@@ -68,7 +68,7 @@ fn named(graph: &Graph, scope: &Scope, asked: &str) -> Result<Vec<NodeId>, NoSuc
     if !found.is_empty() {
         return Ok(found);
     }
-    let written_alike = near_names(name, clusters.iter().map(|(_, key)| &*key.name));
+    let written_alike = similar_names(name, clusters.iter().map(|(_, key)| &*key.name));
     let is_near = |key: &apply::ObjectKey| key.name == name || written_alike.contains(&&*key.name);
     let place = |(_, key): &(NodeId, &apply::ObjectKey)| format!("{}/{}", key.namespace, key.name);
     let mut near: Vec<_> = clusters.iter().filter(|(_, key)| is_near(key)).map(place).collect();
@@ -175,7 +175,9 @@ impl Shown<'_> {
                 let why = self.graph.why_included(why);
                 GraphFate { moves: true, why, kept: kept.map(KeptBecause::in_words) }
             }
-            MoveDecision::Stays(why) => GraphFate { moves: false, why: self.graph.why_excluded(why), kept: None },
+            MoveDecision::Stays(why) => {
+                GraphFate { moves: false, why: self.graph.why_excluded(why), kept: None }
+            }
         }
     }
 

@@ -170,7 +170,13 @@ impl Graph {
 }
 
 /// Decides about an object after its owners: the object moves if it is a candidate and all its owners move.
-fn fate(graph: &Graph, id: NodeId, choice: &Choice, candidates: &Candidates, fates: &[MoveDecision]) -> MoveDecision {
+fn fate(
+    graph: &Graph,
+    id: NodeId,
+    choice: &Choice,
+    candidates: &Candidates,
+    fates: &[MoveDecision],
+) -> MoveDecision {
     let why = match candidates.of(id) {
         Ok(why) => why,
         Err(why) => return MoveDecision::Stays(why),
@@ -185,7 +191,9 @@ fn fate(graph: &Graph, id: NodeId, choice: &Choice, candidates: &Candidates, fat
     let mut owners = node.all_owners();
     match owners.find(|owner| matches!(fates[owner.index()], MoveDecision::Stays(_))) {
         None => MoveDecision::Moves { why, kept: None },
-        Some(owner) if fates[owner.index()] == MoveDecision::Stays(Excluded::Cycle) => MoveDecision::Stays(Excluded::Cycle),
+        Some(owner) if fates[owner.index()] == MoveDecision::Stays(Excluded::Cycle) => {
+            MoveDecision::Stays(Excluded::Cycle)
+        }
         Some(owner) => MoveDecision::Stays(Excluded::OwnerStays(owner)),
     }
 }

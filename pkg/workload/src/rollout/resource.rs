@@ -1,6 +1,6 @@
 //! Resource arguments, and the objects they name.
 
-use api::{Contract, near_names};
+use api::{Contract, similar_names};
 use apply::{ApiError, ApiKind, GroupKind, Kinds, List, ObjectKey};
 use inventory::{ContractError, ManagementCluster, served};
 use manifest::Object;
@@ -139,7 +139,7 @@ async fn why_not_found(
         Err(error) if error.is_not_found() => return Ok(why_no_kind(cluster, resource).await?.into()),
         objects => objects?,
     };
-    let near = near_names(&resource.name, objects.iter().map(Object::name));
+    let near = similar_names(&resource.name, objects.iter().map(Object::name));
     let near = near.into_iter().map(str::to_owned).collect();
     Ok(RolloutError::NotFound { object: resource.key(), near })
 }

@@ -10,7 +10,7 @@ use std::{
 use api::ProviderId;
 use bundle::{Bundle as Archive, BundleItem, BundledFile, Existing};
 use bytes::Bytes;
-use kustomize::{MemoryTree, Remote, TreePath, Way};
+use kustomize::{FetchMethod, MemoryTree, RemoteEntry, TreePath};
 use manifest::{Map, Value, yaml};
 use provider::config::{CertManager, Config, ConfigFile, ConfigFormat};
 use serde_json::json;
@@ -197,10 +197,10 @@ fn folders(place: &str, environment: &Environment) -> Vec<String> {
         };
         return real.components().filter_map(name).collect();
     }
-    let ways = Remote::of_entry(place).map(|remote| remote.ways).unwrap_or_default();
+    let ways = RemoteEntry::of_entry(place).map(|remote| remote.methods).unwrap_or_default();
     let in_repository = ways.iter().find_map(|way| match way {
-        Way::Repository(checkout) => Some(names(&checkout.folder)),
-        Way::File(_) => None,
+        FetchMethod::Repository(checkout) => Some(names(&checkout.folder)),
+        FetchMethod::File(_) => None,
     });
     in_repository.unwrap_or_default()
 }

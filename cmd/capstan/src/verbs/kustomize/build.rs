@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, path::Path};
 
-use kustomize::{Helm, LoadRestrictor, Options, Output, Reorder, Report};
+use kustomize::{BuildOptions, BuildOutput, BuildReport, HelmPermission, LoadRestrictor, Reorder};
 
 use super::HERE;
 use crate::{
@@ -87,13 +87,13 @@ impl Build {
     }
 }
 
-fn warn(output: &Output, names: &FileNames, session: &Session) {
+fn warn(output: &BuildOutput, names: &FileNames, session: &Session) {
     for warning in distinct(&output.warnings) {
         session.messages().warning(names.in_short(warning));
     }
 }
 
-fn failure(place: &str, report: &Report, names: &FileNames) -> Failure {
+fn failure(place: &str, report: &BuildReport, names: &FileNames) -> Failure {
     let problems = distinct(&report.errors);
     let message = match problems.len() {
         1 => format!("cannot build `{place}`"),
@@ -104,7 +104,7 @@ fn failure(place: &str, report: &Report, names: &FileNames) -> Failure {
 }
 
 /// Writes the build result to stdout, to a file, or to an existing folder with a file per object.
-pub(super) fn write(output: &Output, to: &str, session: &mut Session) -> Result<(), Failure> {
+pub(super) fn write(output: &BuildOutput, to: &str, session: &mut Session) -> Result<(), Failure> {
     let path = session.environment().resolve(to);
     if !is_stdout(to) && path.is_dir() {
         return write_files(output, &path);
@@ -124,7 +124,7 @@ fn is_stdout(to: &str) -> bool {
 }
 
 /// Writes no file if a name is duplicate or cannot be a file name in the folder.
-fn write_files(output: &Output, folder: &Path) -> Result<(), Failure> {
+fn write_files(output: &BuildOutput, folder: &Path) -> Result<(), Failure> {
     let mut files = BTreeMap::new();
     for (name, text) in output.files() {
         let is_free = !name.contains(['/', '\\']) && !files.contains_key(&name);
@@ -189,10 +189,10 @@ impl LoadFlags {
             kube_version: self.helm_kube_version.clone(),
             debug: self.helm_debug,
         });
-        let options = Options {
+        let options = BuildOptions {
             load_restrictor,
-            helm: if helm.is_some() { Helm::On } else { Helm::Off },
-            ..Options::default()
+            helm: if helm.is_some() { HelmPermission::On } else { HelmPermission::Off },
+            ..BuildOptions::default()
         };
         Ok(How { options, helm })
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::output::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};
-use kustomize::{Conflicts, Problem};
+use kustomize::{BuildProblem, ConflictDetection};
 use manifest::yaml::{self, Limits};
 
 use super::{HERE, build::LoadFlags};
@@ -50,7 +50,7 @@ pub(crate) struct Lint {
 pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let mut how = args.load.how()?;
-    how.options.conflicts = Conflicts::Told;
+    how.options.conflicts = ConflictDetection::Reported;
     let here = [HERE.to_owned()];
     let mut places = if args.places.is_empty() { here.to_vec() } else { args.places.clone() };
     if args.recursive {
@@ -80,9 +80,9 @@ fn findings(built: &Built) -> Vec<KustomizationFinding> {
     errors.chain(warnings).collect()
 }
 
-fn finding(problem: &Problem, severity: FindingSeverity, names: &FileNames) -> KustomizationFinding {
+fn finding(problem: &BuildProblem, severity: FindingSeverity, names: &FileNames) -> KustomizationFinding {
     let mut by_way_of = names.of_problem(problem);
-    let field = Some(problem.place.field.clone()).filter(|field| !field.is_empty());
+    let field = Some(problem.location.field.clone()).filter(|field| !field.is_empty());
     KustomizationFinding {
         severity,
         file: by_way_of.pop().unwrap_or_default(),
@@ -94,8 +94,8 @@ fn finding(problem: &Problem, severity: FindingSeverity, names: &FileNames) -> K
 }
 
 /// Returns the line of a field if the file is local.
-fn line(problem: &Problem, field: &str) -> Option<usize> {
-    let path = PathBuf::from(problem.place.files.last()?.to_string());
+fn line(problem: &BuildProblem, field: &str) -> Option<usize> {
+    let path = PathBuf::from(problem.location.files.last()?.to_string());
     yaml::line_of(&fs::read_to_string(path).ok()?, field)
 }
 

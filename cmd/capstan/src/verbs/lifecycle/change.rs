@@ -1,7 +1,7 @@
 use std::{future::Future, rc::Rc};
 
 use api::{
-    Explained, ProviderId, explained,
+    ErrorChain, ProviderId, error_chain,
     output::{CertManagerAction, LifecycleReport, ProviderReport},
     plan::{SavedPlan, SavedRequest},
 };
@@ -207,7 +207,7 @@ fn still_holds(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
 
 /// Warns about objects that are not ready in time. `--wait-providers` makes them a failure instead.
 fn warn(not_ready: &NotReady, events: &ClusterEvents) {
-    let Explained { lines, hints, .. } = explained(not_ready);
+    let ErrorChain { lines, hints, .. } = error_chain(not_ready);
     events.warning([lines, hints].concat().join("\n"));
 }
 

@@ -1,8 +1,9 @@
 use std::{collections::BTreeMap, path::Path};
 
 use api::{
-    ProviderId, ProviderType, near_names,
+    ProviderId, ProviderType,
     output::{LockChange, ProviderSource},
+    similar_names,
 };
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use management::Sources;
@@ -221,7 +222,7 @@ fn target(
     let Some(provider) = providers.iter().find(|provider| provider.id.label() == label) else {
         let labels: Vec<String> = providers.iter().map(|provider| provider.id.label()).collect();
         let failure = Failure::user(format!("there is no provider with the label `{label}`"));
-        let near = near_names(&label, labels.iter().map(String::as_str));
+        let near = similar_names(&label, labels.iter().map(String::as_str));
         return Err(match near.first() {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
             None => failure.hint(

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use api::{ProviderId, ProviderType, near_names};
+use api::{ProviderId, ProviderType, similar_names};
 use provider::config::{Config, ConfigError, ConfigFile, ConfigFormat, ProviderConfig};
 use repository::Location;
 use transport::HostKind;
@@ -209,7 +209,7 @@ fn type_of(name: &str, asked: Option<ProviderType>, listed: &[ListedEntry]) -> R
         (_, []) | (Some(_), _) => {
             let failure = Failure::user("it has no such entry");
             let names = listed.iter().map(|entry| &*entry.name);
-            Err(match (&*named, near_names(name, names).first()) {
+            Err(match (&*named, similar_names(name, names).first()) {
                 ([of, ..], _) => failure.hint(format!("it has one of type {}", of.flag())),
                 ([], Some(near)) => failure.hint(format!("did you mean `{near}`?")),
                 ([], None) => failure,
@@ -290,7 +290,7 @@ pub(super) fn parse_type(text: &str) -> Result<ProviderType, Failure> {
     let known = |candidate: &ProviderType| candidate.flag() == text || candidate.as_str() == text;
     ProviderType::ALL.into_iter().find(known).ok_or_else(|| {
         let failure = Failure::user(format!("unknown provider type `{text}`"));
-        match near_names(text, types()).first() {
+        match similar_names(text, types()).first() {
             Some(near) => failure.hint(format!("did you mean `--type {near}`?")),
             None => failure.hint(format!("take one of {} with `--type`", types().join(", "))),
         }

@@ -1,8 +1,9 @@
 use std::fmt::Write as _;
 
 use api::{
-    ProviderId, ProviderRef, Version, near_names,
+    ProviderId, ProviderRef, Version,
     output::{ProviderEntry, ProviderList, ProviderRelease, ProviderSource},
+    similar_names,
 };
 use provider::{ProviderReleases, ReleaseError, cluster_class_of_file, flavor_of_file};
 
@@ -76,7 +77,7 @@ fn chosen(args: &Show, session: &Session) -> Result<(ProviderId, Option<String>)
         }
         (None, _) => {
             let failure = Failure::user(format!("there is no provider `{}`", reference.name));
-            if let Some(near) = near_names(&reference.name, known.iter().map(|id| &*id.name)).first() {
+            if let Some(near) = similar_names(&reference.name, known.iter().map(|id| &*id.name)).first() {
                 failure.hint(format!("did you mean `{near}`?"))
             } else {
                 failure.hint("`capstan provider list` shows the providers")

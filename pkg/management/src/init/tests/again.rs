@@ -22,7 +22,7 @@ async fn what_is_missing_or_was_changed_is_mended_and_nothing_else_is_written() 
         .providers
         .iter()
         .flat_map(|provider| &provider.objects.plan.steps)
-        .filter(|step| step.action.writes())
+        .filter(|step| step.action.is_write())
         .map(|step| format!("{:?} {} {:?}", step.action, step.key, step.why))
         .collect();
     assert_eq!(

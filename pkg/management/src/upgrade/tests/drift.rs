@@ -29,7 +29,7 @@ async fn what_was_changed_comes_back_with_a_new_version_and_with_the_one_that_is
         .providers
         .iter()
         .flat_map(|provider| &provider.objects.plan.steps)
-        .filter(|step| step.action.writes())
+        .filter(|step| step.action.is_write())
         .map(|step| format!("{}: {}", step.key, step.why.as_deref().unwrap_or_default()))
         .collect();
     assert_eq!(written, [format!("ClusterRole {ROLE}: is not as it was applied")]);

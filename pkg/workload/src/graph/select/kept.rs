@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Candidates, Choice, MoveDecision, Included, KeptBecause};
+use super::{Candidates, Choice, Included, KeptBecause, MoveDecision};
 use crate::graph::{Graph, Node, NodeId};
 
 /// Marks the moved objects that are kept, with the reason.
@@ -30,7 +30,10 @@ fn owned_for_good(graph: &Graph, owner: NodeId) -> Vec<NodeId> {
     owned.filter(|id| is_hard(graph.node(*id)) && !graph.node(*id).is_binding()).collect()
 }
 
-fn moving<'g>(graph: &'g Graph, fates: &[MoveDecision]) -> impl Iterator<Item = (NodeId, &'g Node, Included)> {
+fn moving<'g>(
+    graph: &'g Graph,
+    fates: &[MoveDecision],
+) -> impl Iterator<Item = (NodeId, &'g Node, Included)> {
     graph.iter().filter_map(|(id, node)| match &fates[id.index()] {
         MoveDecision::Moves { why, kept: None } => Some((id, node, why.clone())),
         _ => None,
@@ -38,7 +41,12 @@ fn moving<'g>(graph: &'g Graph, fates: &[MoveDecision]) -> impl Iterator<Item = 
 }
 
 /// Keeps an object and its dependents. Dependents of an already kept object were handled before.
-fn spread(root: NodeId, fates: &mut [MoveDecision], because: KeptBecause, below: impl Fn(NodeId) -> Vec<NodeId>) {
+fn spread(
+    root: NodeId,
+    fates: &mut [MoveDecision],
+    because: KeptBecause,
+    below: impl Fn(NodeId) -> Vec<NodeId>,
+) {
     let mut open = vec![root];
     while let Some(id) = open.pop() {
         if keep(&mut fates[id.index()], because) {
@@ -93,7 +101,8 @@ impl Users<'_> {
 }
 
 fn namespaces_of_staying_clusters(graph: &Graph, fates: &[MoveDecision]) -> BTreeSet<String> {
-    let stays = |id: NodeId, node: &Node| node.is_cluster() && matches!(fates[id.index()], MoveDecision::Stays(_));
+    let stays =
+        |id: NodeId, node: &Node| node.is_cluster() && matches!(fates[id.index()], MoveDecision::Stays(_));
     let clusters = graph.iter().filter(|(id, node)| stays(*id, node));
     clusters.map(|(_, node)| node.facts.key.namespace.clone()).collect()
 }

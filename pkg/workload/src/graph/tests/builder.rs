@@ -13,8 +13,8 @@ use std::{collections::BTreeSet, fmt::Write as _, sync::Arc};
 use apply::{ApiKind, ObjectKey};
 
 use crate::{
-    Choice, ClusterFacts, Content, Excluded, Facts, MoveDecision, Graph, Included, KeptBecause, NodeId, OwnerRef,
-    Selection, TypeFacts,
+    Choice, ClusterFacts, Content, Excluded, Facts, Graph, Included, KeptBecause, MoveDecision, NodeId,
+    OwnerRef, Selection, TypeFacts,
 };
 
 /// The properties of kinds, except for namespaced kinds of an infrastructure provider.

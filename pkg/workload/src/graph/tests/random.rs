@@ -8,7 +8,7 @@ use std::{
 use fastrand::Rng;
 
 use super::builder::{from, graph, only};
-use crate::{Choice, Excluded, MoveDecision, Graph, NodeId, Selection};
+use crate::{Choice, Excluded, Graph, MoveDecision, NodeId, Selection};
 
 const NAMESPACES: [&str; 2] = ["a", "b"];
 
