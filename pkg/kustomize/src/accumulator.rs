@@ -10,12 +10,12 @@ use manifest::provenance::Setter;
 
 use crate::ResId;
 use crate::fields::FieldTables;
-use crate::problems::{Place, StepError};
+use crate::report::{BuildLocation, StepError};
 use crate::resource::Resource;
 
 /// The position of an object in an accumulator; stable while other objects are added or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Position(usize);
+pub(crate) struct ResourcePosition(usize);
 
 /// Objects in insertion order, and the field tables that apply to them.
 #[derive(Debug)]
@@ -27,21 +27,21 @@ pub(crate) struct Accumulator {
     /// True if an entry of this target failed to load; the report has its error.
     pub(crate) is_partial: bool,
     slots: Vec<Option<Resource>>,
-    index: HashMap<ResId, Vec<Position>>,
+    index: HashMap<ResId, Vec<ResourcePosition>>,
     /// Positions by every current and former name; built by the first look-up.
-    names: Option<HashMap<Arc<str>, Vec<Position>>>,
+    names: Option<HashMap<Arc<str>, Vec<ResourcePosition>>>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub(crate) object: ResId,
     pub(crate) field: Box<str>,
-    pub(crate) place: Place,
+    pub(crate) location: BuildLocation,
 }
 
 /// An object or a variable that already exists.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ClashProblem {
+pub(crate) enum ConflictError {
     #[error("`{id}` is there twice: from {first} and from {second}")]
     Object { id: Box<ResId>, first: String, second: String },
     #[error("the variable `{name}` is there twice: in {first} and in {second}")]
@@ -52,7 +52,7 @@ pub(crate) enum ClashProblem {
 impl Default for Accumulator {
     fn default() -> Self {
         let (variables, is_partial, slots, index, names) = Default::default();
-        Self { tables: FieldTables::none(), variables, is_partial, slots, index, names }
+        Self { tables: FieldTables::empty(), variables, is_partial, slots, index, names }
     }
 }
 
@@ -60,12 +60,12 @@ impl Accumulator {
     /// Appends an object.
     /// # Errors
     /// `Object` if another object has this id now; then the accumulator stays unchanged.
-    pub(crate) fn append(&mut self, resource: Resource) -> Result<Position, ClashProblem> {
-        if let Some(first) = self.current(resource.id()).and_then(|position| self.get(position)) {
+    pub(crate) fn append(&mut self, resource: Resource) -> Result<ResourcePosition, ConflictError> {
+        if let Some(first) = self.find_by_id(resource.id()).and_then(|position| self.get(position)) {
             let (first, second) = (first.origin.to_string(), resource.origin.to_string());
-            return Err(ClashProblem::Object { id: Box::new(resource.id().clone()), first, second });
+            return Err(ConflictError::Object { id: Box::new(resource.id().clone()), first, second });
         }
-        let position = Position(self.slots.len());
+        let position = ResourcePosition(self.slots.len());
         for id in resource.ids() {
             index_id(&mut self.index, &mut self.names, id, position);
         }
@@ -88,10 +88,10 @@ impl Accumulator {
     /// Adds a variable.
     /// # Errors
     /// `Variable` if the name is taken; then the first variable stays.
-    pub(crate) fn add_variable(&mut self, name: Arc<str>, variable: Variable) -> Result<(), ClashProblem> {
+    pub(crate) fn add_variable(&mut self, name: Arc<str>, variable: Variable) -> Result<(), ConflictError> {
         if let Some(first) = self.variables.get(&name) {
-            let (first, second) = (first.place.to_string(), variable.place.to_string());
-            return Err(ClashProblem::Variable { name: name.to_string(), first, second });
+            let (first, second) = (first.location.to_string(), variable.location.to_string());
+            return Err(ConflictError::Variable { name: name.to_string(), first, second });
         }
         self.variables.insert(name, variable);
         Ok(())
@@ -103,7 +103,7 @@ impl Accumulator {
         let is = |first: &Arc<FieldTables>, second: &Arc<FieldTables>| Arc::ptr_eq(first, second);
         // Shortcut for the usual case: merging the built-in tables into none or into themselves gives the built-in
         // tables.
-        if is(tables, &built_in) && (is(&self.tables, &built_in) || is(&self.tables, &FieldTables::none())) {
+        if is(tables, &built_in) && (is(&self.tables, &built_in) || is(&self.tables, &FieldTables::empty())) {
             self.tables = built_in;
             return Vec::new();
         }
@@ -111,34 +111,35 @@ impl Accumulator {
     }
 
     /// Iterates over the objects in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Position, &Resource)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ResourcePosition, &Resource)> {
         let occupied = |(index, slot): (usize, &'_ Option<Resource>)| slot.is_some().then_some(index);
         let positions = self.slots.iter().enumerate().filter_map(occupied);
-        positions.filter_map(|index| Some((Position(index), self.slots[index].as_ref()?)))
+        positions.filter_map(|index| Some((ResourcePosition(index), self.slots[index].as_ref()?)))
     }
 
-    pub(crate) fn get(&self, position: Position) -> Option<&Resource> {
+    pub(crate) fn get(&self, position: ResourcePosition) -> Option<&Resource> {
         self.slots.get(position.0)?.as_ref()
     }
 
     /// Finds the objects that have or had an id, in order.
-    pub(crate) fn known_as(&self, id: &ResId) -> impl Iterator<Item = Position> {
+    pub(crate) fn find_by_any_id(&self, id: &ResId) -> impl Iterator<Item = ResourcePosition> {
         let found = self.index.get(id).into_iter().flatten().copied();
         found.filter(|position| self.get(*position).is_some())
     }
 
     /// Finds the object whose current id is `id`.
-    pub(crate) fn current(&self, id: &ResId) -> Option<Position> {
-        self.known_as(id).find(|position| self.get(*position).is_some_and(|resource| resource.id() == id))
+    pub(crate) fn find_by_id(&self, id: &ResId) -> Option<ResourcePosition> {
+        self.find_by_any_id(id)
+            .find(|position| self.get(*position).is_some_and(|resource| resource.id() == id))
     }
 
     /// Finds the objects that have or had a name, in order.
-    pub(crate) fn named(&mut self, name: &str) -> Vec<Position> {
+    pub(crate) fn find_by_any_name(&mut self, name: &str) -> Vec<ResourcePosition> {
         let names = self.names.get_or_insert_with(|| {
-            let mut names: HashMap<Arc<str>, Vec<Position>> = HashMap::new();
+            let mut names: HashMap<Arc<str>, Vec<ResourcePosition>> = HashMap::new();
             for (index, resource) in self.slots.iter().enumerate() {
                 for id in resource.iter().flat_map(Resource::ids) {
-                    names.entry(Arc::clone(&id.name)).or_default().push(Position(index));
+                    names.entry(Arc::clone(&id.name)).or_default().push(ResourcePosition(index));
                 }
             }
             names
@@ -154,7 +155,7 @@ impl Accumulator {
     /// object that the change leaves empty.
     pub(crate) fn edit<T>(
         &mut self,
-        position: Position,
+        position: ResourcePosition,
         change: impl FnOnce(&mut Resource) -> T,
     ) -> Option<T> {
         let slot = self.slots.get_mut(position.0)?;
@@ -162,7 +163,7 @@ impl Accumulator {
         let result = change(resource);
         if resource.object.as_map().is_empty() {
             *slot = None;
-        } else if resource.note_id() {
+        } else if resource.update_id() {
             index_id(&mut self.index, &mut self.names, resource.id(), position);
         }
         Some(result)
@@ -171,23 +172,23 @@ impl Accumulator {
     /// Changes every object, in order.
     pub(crate) fn edit_all(&mut self, mut change: impl FnMut(&mut Resource)) {
         for index in 0..self.slots.len() {
-            self.edit(Position(index), &mut change);
+            self.edit(ResourcePosition(index), &mut change);
         }
     }
 
     /// Records the provenance of every field changed since the last call. A new object gets the provenance of its
     /// origin.
-    pub(crate) fn account(&mut self, setter: &Arc<Setter>) {
+    pub(crate) fn record_provenance(&mut self, setter: &Arc<Setter>) {
         for resource in self.slots.iter_mut().flatten() {
             if resource.object.provenance().is_some() {
                 resource.object.set_by(setter);
             } else {
-                resource.object.trace(&Arc::new(resource.origin.setter()));
+                resource.object.trace(&Arc::new(resource.origin.field_origin()));
             }
         }
     }
 
-    pub(crate) fn remove(&mut self, position: Position) -> Option<Resource> {
+    pub(crate) fn remove(&mut self, position: ResourcePosition) -> Option<Resource> {
         self.slots.get_mut(position.0)?.take()
     }
 
@@ -198,7 +199,9 @@ impl Accumulator {
         self.index.clear();
         self.names = None;
         for (place, resource) in resources.iter().enumerate() {
-            resource.ids().for_each(|id| index_id(&mut self.index, &mut self.names, id, Position(place)));
+            resource
+                .ids()
+                .for_each(|id| index_id(&mut self.index, &mut self.names, id, ResourcePosition(place)));
         }
         self.slots = resources.into_iter().map(Some).collect();
     }
@@ -209,10 +212,10 @@ impl Accumulator {
 }
 
 fn index_id(
-    index: &mut HashMap<ResId, Vec<Position>>,
-    names: &mut Option<HashMap<Arc<str>, Vec<Position>>>,
+    index: &mut HashMap<ResId, Vec<ResourcePosition>>,
+    names: &mut Option<HashMap<Arc<str>, Vec<ResourcePosition>>>,
     id: &ResId,
-    position: Position,
+    position: ResourcePosition,
 ) {
     let positions = index.entry(id.clone()).or_default();
     if !positions.contains(&position) {
@@ -230,11 +233,11 @@ mod tests {
 
     use super::*;
     use crate::TreePath;
-    use crate::resource::Origin;
+    use crate::resource::ObjectOrigin;
 
     fn config_map(name: &str) -> Resource {
         let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
-        let origin = Arc::new(Origin::File(TreePath::new(name)));
+        let origin = Arc::new(ObjectOrigin::File(TreePath::new(name)));
         Resource::new(Object::try_from(object).unwrap(), origin)
     }
 
@@ -249,13 +252,13 @@ mod tests {
     #[test]
     fn an_object_is_known_by_all_its_names_and_current_under_one() {
         let mut all = gathered(&["a", "b"]);
-        let first = all.current(config_map("a").id()).unwrap();
+        let first = all.find_by_id(config_map("a").id()).unwrap();
         all.edit(first, |resource| resource.object.set_name("x-a"));
         all.edit(first, |resource| resource.object.set_name("y-x-a"));
         for name in ["a", "x-a", "y-x-a"] {
-            assert_eq!(all.known_as(config_map(name).id()).collect::<Vec<_>>(), [first], "{name}");
+            assert_eq!(all.find_by_any_id(config_map(name).id()).collect::<Vec<_>>(), [first], "{name}");
         }
-        assert_eq!(all.current(config_map("a").id()), None);
+        assert_eq!(all.find_by_id(config_map("a").id()), None);
         assert_eq!(all.get(first).unwrap().original_id(), config_map("a").id());
     }
 
@@ -272,12 +275,12 @@ mod tests {
     #[test]
     fn an_object_that_is_left_empty_or_taken_away_leaves_the_others_in_place() {
         let mut all = gathered(&["a", "b", "c"]);
-        let at = |all: &Accumulator, name: &str| all.current(config_map(name).id()).unwrap();
+        let at = |all: &Accumulator, name: &str| all.find_by_id(config_map(name).id()).unwrap();
         let (first, second) = (at(&all, "a"), at(&all, "b"));
         all.edit(first, |resource| resource.object.as_map_mut().clear());
         assert!(all.remove(second).is_some());
-        assert_eq!(all.known_as(config_map("b").id()).count(), 0);
+        assert_eq!(all.find_by_any_id(config_map("b").id()).count(), 0);
         assert_eq!(all.iter().count(), 1);
-        assert_eq!(at(&all, "c"), Position(2));
+        assert_eq!(at(&all, "c"), ResourcePosition(2));
     }
 }

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 
 use manifest::Object;
 
-use crate::problems::Report;
+use crate::report::BuildReport;
 use crate::resource::BuildMetadata;
 use crate::schema::Schema;
-use crate::scope::Session;
-use crate::{Answers, Options, Output, Tree, TreePath};
+use crate::scope::BuildState;
+use crate::{BuildOptions, BuildOutput, FetchResults, Tree, TreePath};
 
 /// One build of a kustomization.
 #[derive(Clone, Copy)]
@@ -19,9 +19,9 @@ pub struct Build<'a> {
     /// The files of the build.
     pub tree: &'a dyn Tree,
     /// The content that the caller fetched; empty for a first build.
-    pub answers: &'a Answers,
+    pub fetch_results: &'a FetchResults,
     /// The options of the build.
-    pub options: Options,
+    pub options: BuildOptions,
 }
 
 /// The objects that a kustomization is built onto.
@@ -39,7 +39,7 @@ impl Build<'_> {
     /// The same tree and answers always give the same bytes.
     /// # Errors
     /// Every problem found, or the requests without an answer.
-    pub fn run(&self, folder: &TreePath) -> Result<Output, Report> {
+    pub fn run(&self, folder: &TreePath) -> Result<BuildOutput, BuildReport> {
         self.run_onto(folder, None, BaseObjects::default())
     }
 
@@ -53,20 +53,20 @@ impl Build<'_> {
         folder: &TreePath,
         top: Option<&TreePath>,
         base: BaseObjects,
-    ) -> Result<Output, Report> {
-        let mut session = Session {
+    ) -> Result<BuildOutput, BuildReport> {
+        let mut session = BuildState {
             tree: self.tree,
-            answers: self.answers,
+            fetch_results: self.fetch_results,
             options: self.options,
-            report: Report::default(),
+            report: BuildReport::default(),
             metadata: BuildMetadata::default(),
             schema: Schema::default(),
-            read: HashMap::new(),
+            files: HashMap::new(),
         };
         let objects = target::build_top(&mut session, folder, top, base);
         let report = session.report;
-        if report.wanted.is_empty() && report.errors.is_empty() {
-            return Ok(Output { objects, warnings: report.warnings });
+        if report.requests.is_empty() && report.errors.is_empty() {
+            return Ok(BuildOutput { objects, warnings: report.warnings });
         }
         Err(report)
     }

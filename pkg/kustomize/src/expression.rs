@@ -24,16 +24,16 @@ pub(crate) fn read(text: &str) -> Result<Regex, String> {
 }
 
 fn translate(text: &str) -> String {
-    let mut translation = Translation { rest: text, written: String::with_capacity(text.len()) };
+    let mut translation = Translation { rest: text, output: String::with_capacity(text.len()) };
     while let Some(next) = translation.take() {
         match next {
-            '\\' => drop(translation.escape(Place::Outside)),
+            '\\' => drop(translation.escape(ClassContext::Outside)),
             '[' => translation.class(),
             '{' if !is_count(translation.rest) => translation.literal('{'),
-            other => translation.written.push(other),
+            other => translation.output.push(other),
         }
     }
-    translation.written
+    translation.output
 }
 
 /// True if the text behind a brace is a repetition count.
@@ -48,11 +48,11 @@ fn is_count(rest: &str) -> bool {
 /// A translation in progress, from left to right.
 struct Translation<'t> {
     rest: &'t str,
-    written: String,
+    output: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ClassContext {
     Outside,
     InClass,
 }
@@ -87,34 +87,34 @@ impl<'t> Translation<'t> {
     }
 
     fn literal(&mut self, character: char) {
-        self.written += &regex::escape(character.encode_utf8(&mut [0; 4]));
+        self.output += &regex::escape(character.encode_utf8(&mut [0; 4]));
     }
 
     /// Translates the escape behind a backslash.
-    fn escape(&mut self, place: Place) -> Element {
+    fn escape(&mut self, place: ClassContext) -> Element {
         let Some(next) = self.take() else {
-            self.written.push('\\');
+            self.output.push('\\');
             return Element::One;
         };
         match next {
-            'd' => self.written += "[0-9]",
-            'D' => self.written += "[^0-9]",
-            's' => self.written += r"[\t\n\f\r ]",
-            'S' => self.written += r"[^\t\n\f\r ]",
-            'w' => self.written += "[0-9A-Za-z_]",
-            'W' => self.written += "[^0-9A-Za-z_]",
+            'd' => self.output += "[0-9]",
+            'D' => self.output += "[^0-9]",
+            's' => self.output += r"[\t\n\f\r ]",
+            'S' => self.output += r"[^\t\n\f\r ]",
+            'w' => self.output += "[0-9A-Za-z_]",
+            'W' => self.output += "[^0-9A-Za-z_]",
             'p' | 'P' => self.property(next),
             'x' => return self.hexadecimal(),
-            'b' if place == Place::Outside => self.written += r"(?-u:\b)",
-            'B' if place == Place::Outside => self.written += r"(?-u:\B)",
-            'Q' if place == Place::Outside => self.quoted(),
+            'b' if place == ClassContext::Outside => self.output += r"(?-u:\b)",
+            'B' if place == ClassContext::Outside => self.output += r"(?-u:\B)",
+            'Q' if place == ClassContext::Outside => self.quoted(),
             '0'..='7' => return self.octal(next),
             '<' | '>' => {
                 self.literal(next);
                 return Element::One;
             }
             other => {
-                self.written.extend(['\\', other]);
+                self.output.extend(['\\', other]);
                 return Element::One;
             }
         }
@@ -125,16 +125,16 @@ impl<'t> Translation<'t> {
     fn property(&mut self, letter: char) {
         let is_turned = self.rest.starts_with("{^");
         let letter = if is_turned == (letter == 'p') { 'P' } else { 'p' };
-        self.written.extend(['\\', letter]);
+        self.output.extend(['\\', letter]);
         let name = self.take_argument(1);
-        self.written += &name.replacen('^', "", 1);
+        self.output += &name.replacen('^', "", 1);
     }
 
     /// Translates `\x{61}` or `\x61`.
     fn hexadecimal(&mut self) -> Element {
         let digits = self.take_argument(2);
-        self.written += r"\x";
-        self.written += digits;
+        self.output += r"\x";
+        self.output += digits;
         Element::One
     }
 
@@ -153,18 +153,18 @@ impl<'t> Translation<'t> {
         match u32::from_str_radix(&digits, 8) {
             Ok(code) if more > 0 || first == '0' => {
                 // Writing to a String cannot fail.
-                let _ = write!(self.written, r"\x{{{code:x}}}");
+                let _ = write!(self.output, r"\x{{{code:x}}}");
             }
-            _ => self.written.extend(['\\', first]),
+            _ => self.output.extend(['\\', first]),
         }
         Element::One
     }
 
     /// Translates a class behind its opening bracket, up to its end.
     fn class(&mut self) {
-        self.written.push('[');
+        self.output.push('[');
         if self.take_prefix("^") {
-            self.written.push('^');
+            self.output.push('^');
         }
         let mut is_first = true;
         while is_first || !self.take_prefix("]") {
@@ -174,21 +174,21 @@ impl<'t> Translation<'t> {
             is_first = false;
             let is_range = self.element() == Element::One && self.rest.starts_with('-');
             if is_range && !self.rest.starts_with("-]") && self.take_prefix("-") {
-                self.written.push('-');
+                self.output.push('-');
                 self.element();
             }
         }
-        self.written.push(']');
+        self.output.push(']');
     }
 
     fn element(&mut self) -> Element {
         if let Some((name, rest)) = self.rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) {
-            self.written.extend(["[:", name, ":]"]);
+            self.output.extend(["[:", name, ":]"]);
             self.rest = rest;
             return Element::Several;
         }
         match self.take() {
-            Some('\\') => return self.escape(Place::InClass),
+            Some('\\') => return self.escape(ClassContext::InClass),
             Some(other) => self.literal(other),
             None => {}
         }

@@ -29,7 +29,7 @@ pub(crate) struct KindPattern {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldSpec {
-    pub(crate) of: KindPattern,
+    pub(crate) kind: KindPattern,
     pub(crate) path: FieldPath,
     pub(crate) create: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) struct FieldTable {
     /// The specs of each named kind, merged with the specs of every kind, in order.
     by_kind: HashMap<Box<str>, Vec<usize>>,
     /// The specs that apply to every kind.
-    of_any: Vec<usize>,
+    any_kind: Vec<usize>,
 }
 
 /// The fields that refer to objects of a kind by name.
@@ -50,9 +50,9 @@ pub(crate) struct ReferenceTable {
     pub(crate) fields: FieldTable,
 }
 
-/// An invalid field spec, or an invalid field it leads to. Kinds are written as `Kind.version.group`.
+/// An invalid field spec, or an invalid field it leads to. Kinds are written as `KustomizationKind.version.group`.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum FieldProblem {
+pub(crate) enum FieldError {
     #[error("two field specs for `{path}` of `{kind}` differ in `create`: give both the same")]
     Conflict { kind: String, path: String },
     #[error("a field spec of `{kind}` has no `path`")]
@@ -94,7 +94,7 @@ impl KindPattern {
     }
 }
 
-/// Writes `Kind.version.group`, with `*` for an empty part. Omits trailing empty parts.
+/// Writes `KustomizationKind.version.group`, with `*` for an empty part. Omits trailing empty parts.
 impl fmt::Display for KindPattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts =
@@ -106,14 +106,14 @@ impl fmt::Display for KindPattern {
 
 impl FieldSpec {
     /// Calls `see` with each value of the field.
-    pub(crate) fn read(&self, object: &Object, mut see: impl FnMut(&Value)) {
-        self.path.read(object.as_map(), &mut see);
+    pub(crate) fn visit(&self, object: &Object, mut see: impl FnMut(&Value)) {
+        self.path.visit(object.as_map(), &mut see);
     }
 
     /// Calls `change` with each value of the field. If the field is missing and the spec creates it, the value is null.
     /// An object without the field stays unwritten.
     pub(crate) fn edit(&self, object: &mut Object, mut change: impl FnMut(&mut Value)) {
-        if self.create || self.path.is_in(object.as_map()) {
+        if self.create || self.path.exists_in(object.as_map()) {
             self.path.edit(object.as_map_mut(), self.create, &mut change);
         }
     }
@@ -123,63 +123,63 @@ impl From<FieldSpecEntry> for FieldSpec {
     fn from(entry: FieldSpecEntry) -> Self {
         let FieldSpecEntry { group, version, kind, path, create } = entry;
         let of = KindPattern { group: group.into(), version: version.into(), kind: kind.into() };
-        Self { of, path: FieldPath::parse(&path), create }
+        Self { kind: of, path: FieldPath::parse(&path), create }
     }
 }
 
 impl FieldTable {
     /// Finds the specs of an object, in the order of the table.
-    pub(crate) fn of(&self, object: &Object) -> impl Iterator<Item = &FieldSpec> {
-        self.of_parts(object.group(), object.version(), object.kind())
+    pub(crate) fn for_object(&self, object: &Object) -> impl Iterator<Item = &FieldSpec> {
+        self.for_parts(object.group(), object.version(), object.kind())
     }
 
     /// Finds the specs of a kind, in the order of the table.
-    pub(crate) fn of_kind(&self, gvk: &Gvk) -> impl Iterator<Item = &FieldSpec> {
-        self.of_parts(&gvk.group, &gvk.version, &gvk.kind)
+    pub(crate) fn for_kind(&self, gvk: &Gvk) -> impl Iterator<Item = &FieldSpec> {
+        self.for_parts(&gvk.group, &gvk.version, &gvk.kind)
     }
 
-    fn of_parts(&self, group: &str, version: &str, kind: &str) -> impl Iterator<Item = &FieldSpec> {
-        let candidates = self.by_kind.get(kind).unwrap_or(&self.of_any);
+    fn for_parts(&self, group: &str, version: &str, kind: &str) -> impl Iterator<Item = &FieldSpec> {
+        let candidates = self.by_kind.get(kind).unwrap_or(&self.any_kind);
         candidates
             .iter()
             .map(|index| &self.specs[*index])
-            .filter(move |spec| spec.of.matches(group, version, kind))
+            .filter(move |spec| spec.kind.matches(group, version, kind))
     }
 
     /// Adds a spec, unless the table has one for the same field of these kinds or of a subset of them.
     /// Source: kustomize v5.8.1 api/types (FsSlice.MergeOne).
     /// # Errors
     /// `Conflict` if the two specs differ in `create`; `NoPath` if the path is empty. Then the table stays unchanged.
-    pub(crate) fn add(&mut self, spec: FieldSpec) -> Result<(), FieldProblem> {
-        let kind = || spec.of.to_string();
+    pub(crate) fn add(&mut self, spec: FieldSpec) -> Result<(), FieldError> {
+        let kind = || spec.kind.to_string();
         if spec.path.is_empty() {
-            return Err(FieldProblem::NoPath { kind: kind() });
+            return Err(FieldError::NoPath { kind: kind() });
         }
-        let covered = |of: &KindPattern| spec.of.matches(&of.group, &of.version, &of.kind);
-        match self.specs.iter().find(|present| present.path == spec.path && covered(&present.of)) {
+        let covered = |of: &KindPattern| spec.kind.matches(&of.group, &of.version, &of.kind);
+        match self.specs.iter().find(|present| present.path == spec.path && covered(&present.kind)) {
             None => self.push(spec),
             Some(present) if present.create == spec.create => {}
             Some(_) => {
-                return Err(FieldProblem::Conflict { kind: kind(), path: spec.path.to_string() });
+                return Err(FieldError::Conflict { kind: kind(), path: spec.path.to_string() });
             }
         }
         Ok(())
     }
 
     /// Adds all specs of a list. Returns their problems.
-    pub(crate) fn add_all(&mut self, specs: impl IntoIterator<Item = FieldSpec>) -> Vec<FieldProblem> {
+    pub(crate) fn add_all(&mut self, specs: impl IntoIterator<Item = FieldSpec>) -> Vec<FieldError> {
         specs.into_iter().filter_map(|spec| self.add(spec).err()).collect()
     }
 
     /// Adds all specs of another table, in its order. Returns their problems.
-    pub(crate) fn merge(&mut self, other: &Self) -> Vec<FieldProblem> {
+    pub(crate) fn merge(&mut self, other: &Self) -> Vec<FieldError> {
         self.add_all(other.specs.iter().cloned())
     }
 
     /// Sorts the specs by kind, as kustomize does before a merge: the specs of every kind come late.
     fn sort(&mut self) {
         let mut specs = std::mem::take(self).specs;
-        specs.sort_by_cached_key(|spec| spec.of.rank());
+        specs.sort_by_cached_key(|spec| spec.kind.rank());
         for spec in specs {
             self.push(spec);
         }
@@ -187,11 +187,11 @@ impl FieldTable {
 
     fn push(&mut self, spec: FieldSpec) {
         let index = self.specs.len();
-        if spec.of.kind.is_empty() {
-            self.of_any.push(index);
+        if spec.kind.kind.is_empty() {
+            self.any_kind.push(index);
             self.by_kind.values_mut().for_each(|indices| indices.push(index));
         } else {
-            let of_kind = self.by_kind.entry(spec.of.kind.clone()).or_insert_with(|| self.of_any.clone());
+            let of_kind = self.by_kind.entry(spec.kind.kind.clone()).or_insert_with(|| self.any_kind.clone());
             of_kind.push(index);
         }
         self.specs.push(spec);
@@ -214,7 +214,7 @@ impl FieldTables {
     }
 
     /// Returns empty tables; every kustomization starts with them.
-    pub(crate) fn none() -> Arc<Self> {
+    pub(crate) fn empty() -> Arc<Self> {
         static NONE: LazyLock<Arc<FieldTables>> = LazyLock::new(Arc::default);
         Arc::clone(&NONE)
     }
@@ -223,7 +223,7 @@ impl FieldTables {
     ///
     /// If a spec of a single kind exists, a spec of every kind for the same field is not added. So the order of merges
     /// matters.
-    pub(crate) fn merge(&mut self, other: &Self) -> Vec<FieldProblem> {
+    pub(crate) fn merge(&mut self, other: &Self) -> Vec<FieldError> {
         let mut other = other.clone();
         let mut problems = Vec::new();
         for (into, from) in self.tables().into_iter().zip(other.tables()) {
@@ -263,7 +263,7 @@ impl FieldTables {
         &mut self,
         referent: &KindPattern,
         fields: impl IntoIterator<Item = FieldSpec>,
-    ) -> Vec<FieldProblem> {
+    ) -> Vec<FieldError> {
         let tables = &mut self.name_references;
         let index = tables.iter().position(|table| table.referent == *referent).unwrap_or_else(|| {
             let index = tables.partition_point(|table| table.referent.rank() <= referent.rank());
@@ -312,7 +312,8 @@ mod tests {
         let specs =
             [spec("Pod", "a", false), spec("", "b", false), spec("Job", "c", false), spec("Pod", "d", false)];
         let table: FieldTable = specs.into_iter().collect();
-        let paths = |object: &Object| table.of(object).map(|spec| spec.path.to_string()).collect::<Vec<_>>();
+        let paths =
+            |object: &Object| table.for_object(object).map(|spec| spec.path.to_string()).collect::<Vec<_>>();
         assert_eq!(paths(&pod()), ["a", "b", "d"]);
         assert_eq!(paths(&Object::default()), ["b"]);
     }
@@ -320,7 +321,7 @@ mod tests {
     #[test]
     fn a_spec_is_not_added_where_one_for_some_of_its_kinds_is_there() {
         let mut table: FieldTable = [spec("Pod", "a", true)].into_iter().collect();
-        let told = |result: Result<(), FieldProblem>| result.map_err(|problem| problem.to_string());
+        let told = |result: Result<(), FieldError>| result.map_err(|problem| problem.to_string());
         assert_eq!(told(table.add(spec("", "a", true))), Ok(()));
         assert_eq!(told(table.add(spec("Job", "a", false))), Ok(()));
         assert_eq!(table.specs, [spec("Pod", "a", true), spec("Job", "a", false)]);

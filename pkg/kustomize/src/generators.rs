@@ -18,12 +18,12 @@ use serde_json::json;
 use crate::ResId;
 use crate::accumulator::Accumulator;
 use crate::kustomization::generators::{Generator, GeneratorOptions};
-use crate::resource::{Origin, Plugin, Resource};
+use crate::resource::{ObjectOrigin, Plugin, Resource};
 use crate::scope::Scope;
 
 /// The kind of a generated object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Generated {
+pub(crate) enum GeneratedKind {
     ConfigMap,
     Secret,
 }
@@ -31,7 +31,7 @@ pub(crate) enum Generated {
 /// An object that cannot be generated. `InvalidKey` and `UnknownBehavior` are warnings; an unknown behavior counts as
 /// `create`.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum GeneratorProblem {
+pub(crate) enum GeneratorError {
     #[error("`name` is missing: the object needs one")]
     Nameless,
     #[error("this is no `key=value`")]
@@ -47,14 +47,14 @@ pub(crate) enum GeneratorProblem {
     #[error("`{0}` is no behavior and counts as `create`: write `create`, `merge` or `replace`")]
     UnknownBehavior(String),
     #[error("`{id}` is not there: nothing to {behavior}; without `behavior` it is created")]
-    NothingThere { id: Box<ResId>, behavior: &'static str },
+    NoExistingObject { id: Box<ResId>, behavior: &'static str },
     #[error("`{id}` is there already, from {first}: set `behavior` to `merge` or `replace`")]
     Exists { id: Box<ResId>, first: String },
     #[error("`{id}` was the name of several objects: {}", candidates.join(", "))]
     Ambiguous { id: Box<ResId>, candidates: Vec<String> },
 }
 
-impl Generated {
+impl GeneratedKind {
     fn kind(self) -> &'static str {
         match self {
             Self::ConfigMap => "ConfigMap",
@@ -73,27 +73,27 @@ impl Generated {
 /// Generates or merges the ConfigMaps.
 pub(crate) fn run_config_maps(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let generators = &scope.kustomization.config_map_generator;
-    run(scope, Generated::ConfigMap, generators, objects);
+    run(scope, GeneratedKind::ConfigMap, generators, objects);
 }
 
 /// Generates or merges the Secrets.
 pub(crate) fn run_secrets(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let generators = &scope.kustomization.secret_generator;
-    run(scope, Generated::Secret, generators, objects);
+    run(scope, GeneratedKind::Secret, generators, objects);
 }
 
-fn run(scope: &mut Scope<'_, '_>, made: Generated, generators: &[Generator], objects: &mut Accumulator) {
-    let list = match made {
-        Generated::ConfigMap => "configMapGenerator",
-        Generated::Secret => "secretGenerator",
+fn run(scope: &mut Scope<'_, '_>, kind: GeneratedKind, generators: &[Generator], objects: &mut Accumulator) {
+    let list = match kind {
+        GeneratedKind::ConfigMap => "configMapGenerator",
+        GeneratedKind::Secret => "secretGenerator",
     };
     for (index, generator) in generators.iter().enumerate() {
         let field = format!("{list}[{index}]");
-        let options = merged(&generator.options, &scope.kustomization.generator_options);
-        let by = Plugin::of_field(made.plugin());
-        let origin = Origin::Field { file: scope.root.file.clone(), field: field.clone(), by };
-        generate(scope, &field, made, &Generator { options, ..generator.clone() }, origin, objects);
-        scope.account(&field, objects);
+        let options = merge_options(&generator.options, &scope.kustomization.generator_options);
+        let by = Plugin::of_field(kind.plugin());
+        let origin = ObjectOrigin::Field { file: scope.root.file.clone(), field: field.clone(), plugin: by };
+        generate(scope, &field, kind, &Generator { options, ..generator.clone() }, origin, objects);
+        scope.record_provenance(&field, objects);
     }
 }
 
@@ -101,20 +101,20 @@ fn run(scope: &mut Scope<'_, '_>, made: Generated, generators: &[Generator], obj
 pub(crate) fn generate(
     scope: &mut Scope<'_, '_>,
     field: &str,
-    made: Generated,
+    kind: GeneratedKind,
     generator: &Generator,
-    origin: Origin,
+    origin: ObjectOrigin,
     objects: &mut Accumulator,
 ) {
     if generator.name.is_empty() {
-        scope.problem(field, GeneratorProblem::Nameless);
+        scope.report(field, GeneratorError::Nameless);
         return;
     }
     let pairs = sources::read(scope, field, generator);
-    let mut resource = Resource::new(object(made, generator, pairs), Arc::new(origin));
+    let mut resource = Resource::new(object(kind, generator, pairs), Arc::new(origin));
     resource.needs_hash = !generator.options.disable_name_suffix_hash;
     let behavior = merge::Behavior::parse(&generator.behavior).unwrap_or_else(|| {
-        scope.warn(field, GeneratorProblem::UnknownBehavior(generator.behavior.clone()));
+        scope.warn(field, GeneratorError::UnknownBehavior(generator.behavior.clone()));
         merge::Behavior::Create
     });
     let added = merge::add(behavior, resource, objects);
@@ -123,7 +123,7 @@ pub(crate) fn generate(
 
 /// Merges the options of one generator with those of all generators. Its own labels and annotations win; a flag is on
 /// if either side sets it.
-fn merged(own: &GeneratorOptions, all: &GeneratorOptions) -> GeneratorOptions {
+fn merge_options(own: &GeneratorOptions, all: &GeneratorOptions) -> GeneratorOptions {
     let mut options = all.clone();
     options.labels.extend(own.labels.clone());
     options.annotations.extend(own.annotations.clone());
@@ -132,23 +132,23 @@ fn merged(own: &GeneratorOptions, all: &GeneratorOptions) -> GeneratorOptions {
     options
 }
 
-fn object(made: Generated, generator: &Generator, pairs: Vec<sources::Pair>) -> Object {
+fn object(kind: GeneratedKind, generator: &Generator, pairs: Vec<sources::Pair>) -> Object {
     let mut object = Object::default();
     let fields = object.as_map_mut();
     fields.insert("apiVersion".to_owned(), "v1".into());
-    fields.insert("kind".to_owned(), made.kind().into());
-    if made == Generated::Secret {
+    fields.insert("kind".to_owned(), kind.kind().into());
+    if kind == GeneratedKind::Secret {
         let written = generator.secret_type.as_str();
         fields.insert("type".to_owned(), if written.is_empty() { "Opaque" } else { written }.into());
         // A Secret without keys has `data` too.
         fields.insert("data".to_owned(), json!({}));
     }
     for pair in pairs {
-        let (field, text) = match (made, String::from_utf8(pair.value)) {
-            (Generated::ConfigMap, Ok(text)) => ("data", text),
-            (Generated::ConfigMap, Err(bytes)) => ("binaryData", wrapped_base64(bytes.as_bytes())),
-            (Generated::Secret, Ok(text)) => ("data", wrapped_base64(text.as_bytes())),
-            (Generated::Secret, Err(bytes)) => ("data", wrapped_base64(bytes.as_bytes())),
+        let (field, text) = match (kind, String::from_utf8(pair.value)) {
+            (GeneratedKind::ConfigMap, Ok(text)) => ("data", text),
+            (GeneratedKind::ConfigMap, Err(bytes)) => ("binaryData", wrapped_base64(bytes.as_bytes())),
+            (GeneratedKind::Secret, Ok(text)) => ("data", wrapped_base64(text.as_bytes())),
+            (GeneratedKind::Secret, Err(bytes)) => ("data", wrapped_base64(bytes.as_bytes())),
         };
         let values = fields.entry(field).or_insert_with(|| Value::Object(Map::new()));
         if let Some(values) = values.as_object_mut() {

@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
     use crate::TreePath;
-    use crate::resource::{Origin, Resource};
+    use crate::resource::{ObjectOrigin, Resource};
 
     #[test]
     fn a_hash_covers_the_content_of_config_maps_and_secrets() {
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_hashed_object_is_known_by_both_names() {
         let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
-        let origin = Origin::File(TreePath::new("/a.yaml")).into();
+        let origin = ObjectOrigin::File(TreePath::new("/a.yaml")).into();
         let mut resource = Resource::new(object.try_into().unwrap(), origin);
         resource.needs_hash = true;
         let former = resource.id().clone();
@@ -106,7 +106,7 @@ mod tests {
         let position = objects.append(resource).unwrap();
         append(&mut objects);
         assert_eq!(objects.get(position).unwrap().object.name(), "a-6ct58987ht");
-        assert_eq!(objects.known_as(&former).collect::<Vec<_>>(), [position]);
+        assert_eq!(objects.find_by_any_id(&former).collect::<Vec<_>>(), [position]);
     }
 
     #[test]

@@ -13,27 +13,27 @@ use manifest::{Limits, read_resources};
 
 use crate::accumulator::Accumulator;
 use crate::kustomization::generators::{HelmChart, HelmGlobals};
-use crate::request::{Answer, ChartPull, ChartTemplate, ChartValues, Request};
-use crate::resource::{Origin, Plugin, Resource};
-use crate::scope::{LoadProblem, Scope};
-use crate::{Helm, Resolved, TreePath};
+use crate::request::{ChartPull, ChartTemplate, ChartValues, FetchRequest, FetchedContent};
+use crate::resource::{ObjectOrigin, Plugin, Resource};
+use crate::scope::{LoadError, Scope};
+use crate::{HelmPermission, ResolvedPath, TreePath};
 
 /// The plugin behind `helmCharts`.
 const PLUGIN: &str = "HelmChartInflationGenerator";
 
 /// Marks objects rendered by Helm during the build: they already have the namespace given to Helm.
-pub(crate) const MADE: &str = "internal.config.kubernetes.io/helm-generated";
+pub(crate) const HELM_GENERATED: &str = "internal.config.kubernetes.io/helm-generated";
 
 /// The default folder of charts.
 const CHART_HOME: &str = "charts";
 
 /// A chart that cannot be rendered.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum HelmProblem {
+pub(crate) enum HelmError {
     #[error(
         "the chart `{0}` is rendered by the program `helm`, which may not run: must specify --enable-helm"
     )]
-    Off(String),
+    Disabled(String),
     #[error("`name` is missing: which chart is meant?")]
     Nameless,
     #[error("there is no chart at `{0}`, and no `repo` to take it from")]
@@ -41,7 +41,7 @@ pub(crate) enum HelmProblem {
     #[error("`valuesMerge` may be `override`, `merge` or `replace`, not `{0}`")]
     UnknownMerge(String),
     #[error("`{file}` holds no values: {reason}")]
-    NoValues { file: TreePath, reason: String },
+    InvalidValues { file: TreePath, reason: String },
 }
 
 /// Adds the objects of the rendered charts.
@@ -52,10 +52,10 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         if chart.namespace.is_empty() {
             chart.namespace = scope.root.namespace().to_owned();
         }
-        let origin = Origin::Field {
+        let origin = ObjectOrigin::Field {
             file: scope.root.file.clone(),
             field: field.clone(),
-            by: Plugin::of_field(PLUGIN),
+            plugin: Plugin::of_field(PLUGIN),
         };
         inflate(scope, &field, &chart, &scope.kustomization.helm_globals, origin, objects);
     }
@@ -67,7 +67,7 @@ pub(crate) fn inflate(
     field: &str,
     chart: &HelmChart,
     globals: &HelmGlobals,
-    origin: Origin,
+    origin: ObjectOrigin,
     objects: &mut Accumulator,
 ) {
     let checked = check(scope, chart);
@@ -76,26 +76,26 @@ pub(crate) fn inflate(
     }
     let Some(folder) = find(scope, field, chart, globals) else { return };
     let Some(values) = values_of(scope, field, chart, &folder) else { return };
-    let request = Request::ChartTemplate(Box::new(template(chart, globals, folder, values)));
-    let Some(Answer::Bytes(printed)) = scope.ask(field, &chart.name, request) else { return };
+    let request = FetchRequest::ChartTemplate(Box::new(template(chart, globals, folder, values)));
+    let Some(FetchedContent::Bytes(printed)) = scope.fetch(field, &chart.name, request) else { return };
     let file = TreePath::new(&chart.name);
     let Some(rendered) = scope.parse_objects(field, &file, without_messages(&printed)) else { return };
     let origin = Arc::new(origin);
     for mut read in rendered {
-        read.object.set_annotation(MADE, "true");
+        read.object.set_annotation(HELM_GENERATED, "true");
         let added = objects.append(Resource::read(read, Arc::clone(&origin)));
         scope.ok(field, added);
     }
 }
 
-fn check(scope: &Scope<'_, '_>, chart: &HelmChart) -> Result<(), HelmProblem> {
-    if scope.session.options.helm == Helm::Off {
-        return Err(HelmProblem::Off(chart.name.clone()));
+fn check(scope: &Scope<'_, '_>, chart: &HelmChart) -> Result<(), HelmError> {
+    if scope.session.options.helm == HelmPermission::Off {
+        return Err(HelmError::Disabled(chart.name.clone()));
     }
     if chart.name.is_empty() {
-        return Err(HelmProblem::Nameless);
+        return Err(HelmError::Nameless);
     }
-    values::Merge::parse(&chart.values_merge).map(drop)
+    values::ValuesMerge::parse(&chart.values_merge).map(drop)
 }
 
 /// Finds the folder of a chart in the tree, else requests the chart.
@@ -114,20 +114,21 @@ fn find(
     };
     let folder = into.join(&chart.name);
     match scope.resolve(field, folder.as_str())? {
-        Resolved::Folder(folder) => return Some(folder),
-        Resolved::File(_) | Resolved::Missing if chart.repo.is_empty() => {
-            scope.problem(field, HelmProblem::NoChart(folder));
+        ResolvedPath::Folder(folder) => return Some(folder),
+        ResolvedPath::File(_) | ResolvedPath::Missing if chart.repo.is_empty() => {
+            scope.report(field, HelmError::NoChart(folder));
             return None;
         }
-        Resolved::File(_) | Resolved::Missing => {}
+        ResolvedPath::File(_) | ResolvedPath::Missing => {}
     }
     let HelmChart { name, repo, version, devel, .. } = chart.clone();
-    let pull = ChartPull { name, repo, version, devel, into, config_home: globals.config_home.clone() };
-    match scope.ask(field, &chart.name, Request::ChartPull(pull))? {
-        Answer::Folder { root, .. } => Some(root),
-        Answer::Bytes(_) => {
+    let pull =
+        ChartPull { name, repo, version, devel, destination: into, config_home: globals.config_home.clone() };
+    match scope.fetch(field, &chart.name, FetchRequest::ChartPull(pull))? {
+        FetchedContent::Folder { root, .. } => Some(root),
+        FetchedContent::Bytes(_) => {
             let (entry, reason) = (chart.name.clone(), "the answer is no folder".to_owned());
-            scope.problem(field, LoadProblem::Unanswered { entry, done: "fetched", reason });
+            scope.report(field, LoadError::FetchFailed { entry, done: "fetched", reason });
             None
         }
     }
@@ -153,8 +154,8 @@ fn values_of(
         // Values are optional for a chart.
         Some(file).filter(|(_, bytes)| !bytes.is_empty()).map(|(file, _)| ChartValues::File(file))
     } else {
-        let merge = values::Merge::parse(&chart.values_merge).unwrap_or_default();
-        let merged = values::merged(merge, &file.0, &file.1, &chart.values_inline);
+        let merge = values::ValuesMerge::parse(&chart.values_merge).unwrap_or_default();
+        let merged = values::merge_values(merge, &file.0, &file.1, &chart.values_inline);
         Some(ChartValues::Text(scope.ok(field, merged)?))
     };
     let mut all: Vec<ChartValues> = first.into_iter().collect();

@@ -101,7 +101,7 @@ impl std::hash::Hash for ResId {
     }
 }
 
-/// Writes `Kind.version.group/name.namespace`, with placeholders such as `[noGrp]` for empty parts.
+/// Writes `KustomizationKind.version.group/name.namespace`, with placeholders such as `[noGrp]` for empty parts.
 impl fmt::Display for ResId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or = |text: &str, none: &str| if text.is_empty() { none.to_owned() } else { text.to_owned() };

@@ -20,7 +20,7 @@ use entries::{Image, Label, Patch, Replica, SortOptions, Var};
 use generators::{Generator, GeneratorOptions, HelmChart, HelmGlobals};
 use replacements::ReplacementEntry;
 
-use crate::problems::StepError;
+use crate::report::StepError;
 use crate::{TreeError, TreePath};
 
 /// The file names of a kustomization; a folder holds exactly one.
@@ -28,7 +28,7 @@ pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "K
 
 /// The kind of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum KustomizationKind {
     /// Builds objects of its own.
     #[default]
     Kustomization,
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
 /// A kustomization or a component, with every field that either may have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kustomization {
-    pub(crate) kind: Kind,
+    pub(crate) kind: KustomizationKind,
     pub(crate) resources: Vec<String>,
     pub(crate) components: Vec<String>,
     pub(crate) crds: Vec<String>,
@@ -84,7 +84,8 @@ impl Kustomization {
             return Err(unreadable("it is empty".to_owned()));
         }
         let mut faults = Vec::new();
-        let (kustomization, warnings) = decode::<fix::Written>(&value, "", &mut faults).fixed(&mut faults);
+        let (kustomization, warnings) =
+            decode::<fix::RawKustomization>(&value, "", &mut faults).fix(&mut faults);
         if faults.is_empty() {
             Ok((kustomization, warnings))
         } else {

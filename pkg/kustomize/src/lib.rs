@@ -20,7 +20,7 @@
 //! | `hash`, `references`, `order`, `output` | the steps that run once, at the end |
 //! | `request` | requests for remote content: the caller fetches it and builds again |
 //!
-//! Every step owns its error type; a [`Problem`] adds the place.
+//! Every step owns its error type; a [`BuildProblem`] adds the place.
 //!
 //! Deliberately absent: disk access, network access, running programs, printing.
 
@@ -40,8 +40,8 @@ mod order;
 mod output;
 mod patches;
 mod plugins;
-mod problems;
 mod references;
+mod report;
 mod request;
 mod resource;
 mod schema;
@@ -56,8 +56,11 @@ mod vars;
 pub use build::{BaseObjects, Build};
 pub use id::{Gvk, ResId};
 pub use kustomization::FILE_NAMES;
-pub use options::{Conflicts, Helm, LoadRestrictor, Options, Reorder};
-pub use output::Output;
-pub use problems::{Place, Problem, Report, StepError};
-pub use request::{Answer, Answers, ChartPull, ChartTemplate, ChartValues, Checkout, Remote, Request, Way};
-pub use tree::{MemoryTree, Resolved, Tree, TreeError, TreePath};
+pub use options::{BuildOptions, ConflictDetection, HelmPermission, LoadRestrictor, Reorder};
+pub use output::BuildOutput;
+pub use report::{BuildLocation, BuildProblem, BuildReport, StepError};
+pub use request::{
+    ChartPull, ChartTemplate, ChartValues, Checkout, FetchMethod, FetchRequest, FetchResults, FetchedContent,
+    RemoteEntry,
+};
+pub use tree::{MemoryTree, ResolvedPath, Tree, TreeError, TreePath};

@@ -16,7 +16,7 @@ const DIRECTIVE: &str = "$patch";
 
 /// A patch that does not fit the object.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum MergeProblem {
+pub(crate) enum MergeError {
     #[error("`{path}` is {found} in the patch and {expected} in the object")]
     Type { path: String, expected: &'static str, found: &'static str },
     #[error("an element of `{path}` has no `{}`, by which elements are told apart", keys.join("` and no `"))]
@@ -27,13 +27,13 @@ pub(crate) enum MergeProblem {
 
 /// The position of a merge in an object.
 #[derive(Clone, Copy)]
-struct At<'a> {
+struct MergePosition<'a> {
     schema: &'a Schema,
-    parent: Option<&'a At<'a>>,
+    parent: Option<&'a MergePosition<'a>>,
     /// The name of the field; empty for the object itself.
     name: &'a str,
     /// The schema type of the mapping, or of the elements.
-    of: Option<TypeId>,
+    type_id: Option<TypeId>,
     /// The merge keys of a list that is merged.
     keys: Option<&'a [Box<str>]>,
 }
@@ -56,9 +56,9 @@ pub(crate) fn merge(
     patch: &Map<String, Value>,
     written_for: Option<TypeId>,
     schema: &Schema,
-) -> Result<(), MergeProblem> {
+) -> Result<(), MergeError> {
     let of = schema.kind(object.api_version(), object.kind()).or(written_for);
-    let at = At { schema, parent: None, name: "", of, keys: None };
+    let at = MergePosition { schema, parent: None, name: "", type_id: of, keys: None };
     match directive(patch, &at)? {
         Directive::Delete => {
             object.as_map_mut().clear();
@@ -78,11 +78,11 @@ fn drop_repeated(fields: &mut Map<String, Value>, of: Option<TypeId>, schema: &S
     for (name, value) in fields {
         let Some(field) = of.and_then(|of| schema.field(of, name)) else { continue };
         match (value, field.keys.as_deref()) {
-            (Value::Object(inner), None) => drop_repeated(inner, field.of, schema),
+            (Value::Object(inner), None) => drop_repeated(inner, field.type_id, schema),
             (Value::Array(items), Some(keys)) => {
-                *items = last_of_each(std::mem::take(items), keys);
+                *items = drop_duplicates(std::mem::take(items), keys);
                 for item in items.iter_mut().filter_map(Value::as_object_mut) {
-                    drop_repeated(item, field.of, schema);
+                    drop_repeated(item, field.type_id, schema);
                 }
             }
             _ => {}
@@ -103,7 +103,7 @@ pub(crate) fn drop_empty(object: &mut Object, pointers: &[String], schema: &Sche
 fn drop_empty_at(fields: &mut Map<String, Value>, of: Option<TypeId>, steps: &[String], schema: &Schema) {
     let Some((name, rest)) = steps.split_first() else { return };
     let field = of.and_then(|of| schema.field(of, name));
-    let of = field.and_then(|field| field.of);
+    let of = field.and_then(|field| field.type_id);
     match (fields.get_mut(name), rest) {
         (Some(Value::Null), []) => drop(fields.remove(name)),
         (Some(Value::Object(inner)), rest) => drop_empty_at(inner, of, rest, schema),
@@ -118,7 +118,7 @@ fn drop_empty_at(fields: &mut Map<String, Value>, of: Option<TypeId>, steps: &[S
 }
 
 /// Merges into a value; null on either side stands for an absent value.
-fn merge_value(value: &mut Value, patch: &Value, at: &At<'_>) -> Result<(), MergeProblem> {
+fn merge_value(value: &mut Value, patch: &Value, at: &MergePosition<'_>) -> Result<(), MergeError> {
     match patch {
         Value::Null => *value = Value::Null,
         Value::Object(changes) => merge_mapping(value, changes, at)?,
@@ -133,7 +133,11 @@ fn merge_value(value: &mut Value, patch: &Value, at: &At<'_>) -> Result<(), Merg
     Ok(())
 }
 
-fn merge_mapping(value: &mut Value, changes: &Map<String, Value>, at: &At<'_>) -> Result<(), MergeProblem> {
+fn merge_mapping(
+    value: &mut Value,
+    changes: &Map<String, Value>,
+    at: &MergePosition<'_>,
+) -> Result<(), MergeError> {
     match directive(changes, at)? {
         Directive::Delete => {
             *value = Value::Null;
@@ -148,22 +152,22 @@ fn merge_mapping(value: &mut Value, changes: &Map<String, Value>, at: &At<'_>) -
     let Value::Object(fields) = value else {
         return Err(at.mismatch(value, &Value::Object(Map::new())));
     };
-    let of = at.of.or_else(|| kind_in(fields, at.schema)).or_else(|| kind_in(changes, at.schema));
-    merge_fields(fields, changes, &At { of, ..*at })
+    let of = at.type_id.or_else(|| kind_in(fields, at.schema)).or_else(|| kind_in(changes, at.schema));
+    merge_fields(fields, changes, &MergePosition { type_id: of, ..*at })
 }
 
 fn merge_fields(
     fields: &mut Map<String, Value>,
     changes: &Map<String, Value>,
-    parent: &At<'_>,
-) -> Result<(), MergeProblem> {
+    parent: &MergePosition<'_>,
+) -> Result<(), MergeError> {
     for (name, change) in changes.iter().filter(|(name, _)| *name != DIRECTIVE) {
-        let field = parent.of.and_then(|of| parent.schema.field(of, name));
-        let at = At {
+        let field = parent.type_id.and_then(|of| parent.schema.field(of, name));
+        let at = MergePosition {
             schema: parent.schema,
             parent: Some(parent),
             name,
-            of: field.and_then(|field| field.of),
+            type_id: field.and_then(|field| field.type_id),
             keys: field.and_then(|field| field.keys.as_deref()),
         };
         let mut value = fields.get_mut(name).map(Value::take).unwrap_or_default();
@@ -177,7 +181,7 @@ fn merge_fields(
     Ok(())
 }
 
-fn merge_list(value: &mut Value, changes: &[Value], at: &At<'_>) -> Result<(), MergeProblem> {
+fn merge_list(value: &mut Value, changes: &[Value], at: &MergePosition<'_>) -> Result<(), MergeError> {
     let old = match value.take() {
         Value::Null => None,
         Value::Array(old) => Some(old),
@@ -200,7 +204,7 @@ fn merge_list(value: &mut Value, changes: &[Value], at: &At<'_>) -> Result<(), M
     let given: Vec<&str> = keys.iter().map(|key| &**key).filter(|key| is_given(key)).collect();
     let merged = match (keys, given.as_slice()) {
         ([], _) => merge_set(old, &changes),
-        ([key], _) if is_new => merge_by_key(old, &last_of_each(changes, keys), key, at)?,
+        ([key], _) if is_new => merge_by_key(old, &drop_duplicates(changes, keys), key, at)?,
         ([key], _) => merge_by_key(old, &changes, key, at)?,
         (_, [key]) => merge_by_key(old, &changes, key, at)?,
         _ => merge_by_keys(old, &changes, keys, at)?,
@@ -218,7 +222,7 @@ fn merge_set(old: Vec<Value>, changes: &[&Value]) -> Vec<Value> {
 
 /// Keeps the last of several elements with equal keys, at the position of the first. Ignores a key that no element has;
 /// keeps an element that lacks another key.
-fn last_of_each<V: Borrow<Value>>(elements: Vec<V>, keys: &[Box<str>]) -> Vec<V> {
+fn drop_duplicates<V: Borrow<Value>>(elements: Vec<V>, keys: &[Box<str>]) -> Vec<V> {
     let is_given = |key: &&str| elements.iter().any(|element| element.borrow().get(*key).is_some());
     let keys: Vec<&str> = keys.iter().map(|key| &**key).filter(is_given).collect();
     let mut places = HashMap::new();
@@ -239,8 +243,8 @@ fn merge_by_key(
     old: Vec<Value>,
     changes: &[&Value],
     key: &str,
-    at: &At<'_>,
-) -> Result<Vec<Value>, MergeProblem> {
+    at: &MergePosition<'_>,
+) -> Result<Vec<Value>, MergeError> {
     let mut places = HashMap::new();
     for (place, element) in old.iter().enumerate() {
         places.entry(element.get(key).map(text)).or_insert(place);
@@ -273,8 +277,8 @@ fn merge_by_keys(
     old: Vec<Value>,
     changes: &[&Value],
     keys: &[Box<str>],
-    at: &At<'_>,
-) -> Result<Vec<Value>, MergeProblem> {
+    at: &MergePosition<'_>,
+) -> Result<Vec<Value>, MergeError> {
     let ids_of = |element: &Value| -> Vec<Option<String>> {
         keys.iter().map(|key| element.get(&**key).map(text)).collect()
     };
@@ -291,7 +295,7 @@ fn merge_by_keys(
         if let Some(place) = places.get(&wanted) {
             let found = old[*place].take();
             old[*place] = merge_element(found, change, at)?;
-        } else if !ids.iter().any(|id| are_alike(id, &wanted)) && seen.insert(wanted) {
+        } else if !ids.iter().any(|id| are_compatible(id, &wanted)) && seen.insert(wanted) {
             merged.extend(merge_element(None, change, at)?);
         }
     }
@@ -300,14 +304,18 @@ fn merge_by_keys(
 }
 
 /// True if two ids share a key and differ only where one of them has none.
-fn are_alike(one: &[Option<String>], other: &[Option<String>]) -> bool {
+fn are_compatible(one: &[Option<String>], other: &[Option<String>]) -> bool {
     let pairs = || one.iter().zip(other);
     pairs().any(|(a, b)| a == b) && pairs().all(|(a, b)| a == b || a.is_none() || b.is_none())
 }
 
 /// Merges one element. `None` if the patch deletes the element. `$patch: replace` applies to lists and fields, not to
 /// existing elements.
-fn merge_element(element: Option<Value>, change: &Value, at: &At<'_>) -> Result<Option<Value>, MergeProblem> {
+fn merge_element(
+    element: Option<Value>,
+    change: &Value,
+    at: &MergePosition<'_>,
+) -> Result<Option<Value>, MergeError> {
     let Value::Object(changes) = change else { return Err(at.no_key(change)) };
     if element.is_some() && directive(changes, at)? == Directive::Replace {
         return Ok(element);
@@ -318,20 +326,20 @@ fn merge_element(element: Option<Value>, change: &Value, at: &At<'_>) -> Result<
 }
 
 /// Reads the directive of a patch for a whole mapping.
-fn directive(changes: &Map<String, Value>, at: &At<'_>) -> Result<Directive, MergeProblem> {
+fn directive(changes: &Map<String, Value>, at: &MergePosition<'_>) -> Result<Directive, MergeError> {
     match changes.get(DIRECTIVE).map(Value::as_str) {
         None | Some(Some("merge")) => Ok(Directive::Merge),
         Some(Some("replace")) => Ok(Directive::Replace),
         Some(Some("delete")) => Ok(Directive::Delete),
-        Some(_) => Err(MergeProblem::Directive { path: at.to_string() }),
+        Some(_) => Err(MergeError::Directive { path: at.to_string() }),
     }
 }
 
 /// Reads the directive of a patch for a whole list, from an element without other fields. Returns the other elements.
 fn list_directive<'v>(
     changes: &'v [Value],
-    at: &At<'_>,
-) -> Result<(Directive, Vec<&'v Value>), MergeProblem> {
+    at: &MergePosition<'_>,
+) -> Result<(Directive, Vec<&'v Value>), MergeError> {
     let mut found = Directive::Merge;
     let mut others = Vec::with_capacity(changes.len());
     for change in changes {
@@ -367,28 +375,26 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-impl At<'_> {
-    fn mismatch(&self, value: &Value, patch: &Value) -> MergeProblem {
-        MergeProblem::Type { path: self.to_string(), expected: type_name(value), found: type_name(patch) }
+impl MergePosition<'_> {
+    fn mismatch(&self, value: &Value, patch: &Value) -> MergeError {
+        MergeError::Type { path: self.to_string(), expected: type_name(value), found: type_name(patch) }
     }
 
-    fn no_key(&self, element: &Value) -> MergeProblem {
+    fn no_key(&self, element: &Value) -> MergeError {
         match element {
             Value::Object(_) => {
                 let keys = self.keys.unwrap_or_default().iter().map(ToString::to_string).collect();
-                MergeProblem::NoKey { path: self.to_string(), keys }
+                MergeError::NoKey { path: self.to_string(), keys }
             }
-            other => MergeProblem::Type {
-                path: format!("{self}[]"),
-                expected: "a mapping",
-                found: type_name(other),
-            },
+            other => {
+                MergeError::Type { path: format!("{self}[]"), expected: "a mapping", found: type_name(other) }
+            }
         }
     }
 }
 
 /// Writes the path of the position, such as `spec.template.spec`.
-impl fmt::Display for At<'_> {
+impl fmt::Display for MergePosition<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.parent {
             Some(parent) if parent.parent.is_some() => write!(formatter, "{parent}.{}", self.name),

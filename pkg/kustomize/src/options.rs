@@ -4,24 +4,24 @@ use manifest::provenance::Trace;
 
 /// The options of a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct BuildOptions {
     /// The files that a kustomization may name.
     pub load_restrictor: LoadRestrictor,
     /// The order of the objects if the top kustomization has no `sortOptions`.
     pub reorder: Reorder,
     /// Permission to request charts.
-    pub helm: Helm,
+    pub helm: HelmPermission,
     /// Labels every object as managed by kustomize, regardless of `buildMetadata`.
     pub managed_by_label: bool,
     /// Detection of patches that disagree.
-    pub conflicts: Conflicts,
+    pub conflicts: ConflictDetection,
     /// Tracing of the fields of each object to their origin.
     pub trace: Trace,
 }
 
 /// Permission to run `helm`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Helm {
+pub enum HelmPermission {
     /// A chart is an error.
     #[default]
     Off,
@@ -31,12 +31,12 @@ pub enum Helm {
 
 /// Detection of patches of one list that set a field to different values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Conflicts {
+pub enum ConflictDetection {
     /// The last patch wins silently.
     #[default]
     Ignored,
     /// Each conflict is a warning with both places.
-    Told,
+    Reported,
 }
 
 /// The files that a kustomization may name.

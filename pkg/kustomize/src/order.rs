@@ -10,7 +10,7 @@ use crate::{Reorder, ResId};
 
 /// Invalid `sortOptions`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum OrderProblem {
+pub(crate) enum OrderError {
     #[error("`{0}` is no order: write `fifo` or `legacy`")]
     Unknown(String),
     #[error("`legacySortOptions` goes with `order: legacy` alone")]
@@ -33,13 +33,13 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
 /// Sorts by the given `sortOptions`.
 /// # Errors
 /// Invalid options; then the order stays unchanged.
-fn sort(options: &SortOptions, objects: &mut Accumulator) -> Result<(), OrderProblem> {
+fn sort(options: &SortOptions, objects: &mut Accumulator) -> Result<(), OrderError> {
     match (options.order.as_str(), &options.legacy) {
         ("fifo", None) => {}
-        ("fifo", Some(_)) => return Err(OrderProblem::ListsWithoutLegacy),
+        ("fifo", Some(_)) => return Err(OrderError::ListsWithoutLegacy),
         ("legacy", None) => legacy(rank, objects),
         ("legacy", Some(lists)) => legacy(|kind| rank_in(&lists.first, &lists.last, kind), objects),
-        (other, _) => return Err(OrderProblem::Unknown(other.to_owned())),
+        (other, _) => return Err(OrderError::Unknown(other.to_owned())),
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ pub(crate) mod metadata;
 
 use manifest::{Map, Object, Value, write_traced_stream};
 
-use crate::Problem;
+use crate::BuildProblem;
 use crate::accumulator::Accumulator;
 use crate::scope::Scope;
 
@@ -13,14 +13,14 @@ const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
 /// The result of a build.
 #[derive(Debug)]
-pub struct Output {
+pub struct BuildOutput {
     /// The objects, in order.
     pub objects: Vec<Object>,
     /// The warnings for the authors of the kustomizations.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<BuildProblem>,
 }
 
-impl Output {
+impl BuildOutput {
     /// Returns the objects as one YAML stream, as kustomize prints it. Traced objects have comments that name the
     /// origin of each field.
     pub fn text(&self) -> String {
@@ -33,7 +33,7 @@ impl Output {
 }
 
 /// Converts annotation values that are not strings to strings.
-pub(crate) fn make_annotations_texts(object: &mut Object) {
+pub(crate) fn stringify_annotations(object: &mut Object) {
     let is_none = |value: &Value| !value.is_string();
     let annotations = object.get(&["metadata", "annotations"]).and_then(Value::as_object);
     if !annotations.is_some_and(|all| all.values().any(is_none)) {
@@ -51,7 +51,7 @@ const ANNOTATIONS: &str = "/metadata/annotations/";
 
 /// Converts all annotations to strings, and drops an empty mapping of annotations.
 /// Source: kustomize v5.8.1 api/resource (`SetAnnotations`), which rewrites them when it removes its own annotations.
-pub(crate) fn settle_annotations(_scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+pub(crate) fn normalize_annotations(_scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let is_nothing = |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
     objects.edit_all(|resource| {
         let fields = resource.empty_fields.iter().flat_map(|fields| fields.iter());
@@ -61,7 +61,7 @@ pub(crate) fn settle_annotations(_scope: &mut Scope<'_, '_>, objects: &mut Accum
                 resource.object.set_annotation(&name, "");
             }
         }
-        make_annotations_texts(&mut resource.object);
+        stringify_annotations(&mut resource.object);
         if resource.object.get(&["metadata", "annotations"]).is_some_and(is_nothing)
             && let Some(metadata) = resource.object.get_mut(&["metadata"]).and_then(Value::as_object_mut)
         {

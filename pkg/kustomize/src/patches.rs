@@ -7,61 +7,61 @@
 
 mod body;
 mod conflicts;
+mod error;
 mod operations;
-mod problem;
 mod strategic;
 
 use manifest::Object;
 
-use crate::accumulator::{Accumulator, ClashProblem, Position};
+use crate::accumulator::{Accumulator, ConflictError, ResourcePosition};
 use crate::kustomization::entries::{Patch, PatchOptions, Selector};
 use crate::merge;
-use crate::problems::StepError;
+use crate::report::StepError;
 use crate::resource::Resource;
 use crate::scope::Scope;
 use crate::selector::Matcher;
-use crate::{Problem, ResId};
+use crate::{BuildProblem, ResId};
 
-pub(crate) use problem::PatchProblem;
+pub(crate) use error::PatchError;
 
-use body::Body;
-pub(crate) use conflicts::Writes;
+use body::PatchBody;
+pub(crate) use conflicts::WrittenFields;
 use operations::Operations;
-use strategic::Labels;
+use strategic::LabelTreatment;
 
 /// Applies the entries of `patchesStrategicMerge`.
 pub(crate) fn run_strategic_merge(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
-    let mut writes = Writes::of(scope);
+    let mut writes = WrittenFields::new(scope);
     let entries = &scope.kustomization.patches_strategic_merge;
-    let mut found = Found::Nothing;
+    let mut found = EntryContent::Empty;
     for (index, entry) in entries.iter().enumerate() {
         let place = format!("patchesStrategicMerge[{index}]");
         found = found.max(apply_strategic(scope, &place, entry, objects, &mut writes));
-        let file = || if body::is_text(entry) { None } else { scope.named_file(entry) };
-        scope.account_from(&place, file, objects);
+        let file = || if body::is_inline(entry) { None } else { scope.named_file(entry) };
+        scope.record_provenance_from(&place, file, objects);
     }
-    if found == Found::Nothing && !entries.is_empty() {
-        scope.problem("patchesStrategicMerge", PatchProblem::Empty);
+    if found == EntryContent::Empty && !entries.is_empty() {
+        scope.report("patchesStrategicMerge", PatchError::Empty);
     }
 }
 
 /// Applies the entries of `patches`.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
-    let mut writes = Writes::of(scope);
+    let mut writes = WrittenFields::new(scope);
     for (index, patch) in scope.kustomization.patches.iter().enumerate() {
         let place = format!("patches[{index}]");
         apply(scope, &place, patch, objects, &mut writes);
-        scope.account_from(&place, || scope.named_file(&patch.path), objects);
+        scope.record_provenance_from(&place, || scope.named_file(&patch.path), objects);
     }
 }
 
 /// Applies the entries of `patchesJson6902`.
 pub(crate) fn run_json6902(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
-    let mut writes = Writes::of(scope);
+    let mut writes = WrittenFields::new(scope);
     for (index, patch) in scope.kustomization.patches_json6902.iter().enumerate() {
         let place = format!("patchesJson6902[{index}]");
         apply_json6902(scope, &place, patch, objects, &mut writes);
-        scope.account_from(&place, || scope.named_file(&patch.path), objects);
+        scope.record_provenance_from(&place, || scope.named_file(&patch.path), objects);
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn apply(
     place: &str,
     patch: &Patch,
     objects: &mut Accumulator,
-    writes: &mut Writes,
+    writes: &mut WrittenFields,
 ) {
     if let Some(body) = body::load(scope, place, patch) {
         apply_body(scope, place, patch, &body, objects, writes);
@@ -84,10 +84,10 @@ pub(crate) fn apply_json6902(
     place: &str,
     patch: &Patch,
     objects: &mut Accumulator,
-    writes: &mut Writes,
+    writes: &mut WrittenFields,
 ) {
     match body::load(scope, place, patch) {
-        Some(body) if body.is_empty() => scope.problem(place, PatchProblem::Empty),
+        Some(body) if body.is_empty() => scope.report(place, PatchError::Empty),
         Some(body) => apply_body(scope, place, patch, &body, objects, writes),
         None => {}
     }
@@ -97,35 +97,35 @@ fn apply_body(
     scope: &mut Scope<'_, '_>,
     place: &str,
     patch: &Patch,
-    body: &Body,
+    body: &PatchBody,
     objects: &mut Accumulator,
-    writes: &mut Writes,
+    writes: &mut WrittenFields,
 ) {
-    let mut entry = Entry { scope, place, options: patch.options, objects, writes };
+    let mut entry = EntryApplication { scope, place, options: patch.options, objects, writes };
     match (body, &patch.target) {
-        (Body::Nothing, _) => {}
-        (Body::Operations(_), None) if body.is_empty() => {}
-        (Body::Operations(_), None) => entry.problem(PatchProblem::NoTarget),
-        (Body::Operations(operations), Some(target)) => entry.operate(operations, target),
-        (Body::Mappings(mappings), None) => {
+        (PatchBody::Empty, _) => {}
+        (PatchBody::Operations(_), None) if body.is_empty() => {}
+        (PatchBody::Operations(_), None) => entry.report(PatchError::NoTarget),
+        (PatchBody::Operations(operations), Some(target)) => entry.apply_operations(operations, target),
+        (PatchBody::Mappings(mappings), None) => {
             for mapping in mappings {
-                entry.merge_by_id(mapping, Labels::AsWritten);
+                entry.merge_by_id(mapping, LabelTreatment::AsWritten);
             }
         }
-        (Body::Mappings(mappings), Some(target)) => match mappings.as_slice() {
+        (PatchBody::Mappings(mappings), Some(target)) => match mappings.as_slice() {
             [mapping] => entry.merge_into_targets(mapping, target),
-            several => entry.problem(PatchProblem::SeveralWithTarget { count: several.len() }),
+            several => entry.report(PatchError::SeveralWithTarget { count: several.len() }),
         },
     }
 }
 
 /// The content of an entry of `patchesStrategicMerge`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Found {
+pub(crate) enum EntryContent {
     /// No patch.
-    Nothing,
+    Empty,
     /// A patch, or an invalid patch that was reported.
-    Something,
+    Patch,
 }
 
 /// Applies one entry of `patchesStrategicMerge`: an inline patch, or the path of its file.
@@ -134,51 +134,51 @@ pub(crate) fn apply_strategic(
     place: &str,
     entry: &str,
     objects: &mut Accumulator,
-    writes: &mut Writes,
-) -> Found {
+    writes: &mut WrittenFields,
+) -> EntryContent {
     if entry.trim().is_empty() {
-        return Found::Nothing;
+        return EntryContent::Empty;
     }
-    let patch = if body::is_text(entry) {
+    let patch = if body::is_inline(entry) {
         Patch { text: entry.to_owned(), ..Patch::default() }
     } else {
         Patch { path: entry.to_owned(), ..Patch::default() }
     };
-    let Some(body) = body::load(scope, place, &patch) else { return Found::Something };
+    let Some(body) = body::load(scope, place, &patch) else { return EntryContent::Patch };
     if body.is_empty() {
-        return Found::Nothing;
+        return EntryContent::Empty;
     }
-    let mut entry = Entry { scope, place, options: patch.options, objects, writes };
+    let mut entry = EntryApplication { scope, place, options: patch.options, objects, writes };
     match body {
-        Body::Nothing => {}
-        Body::Operations(_) => entry.problem(PatchProblem::NoTarget),
-        Body::Mappings(mappings) => {
+        PatchBody::Empty => {}
+        PatchBody::Operations(_) => entry.report(PatchError::NoTarget),
+        PatchBody::Mappings(mappings) => {
             for mapping in &mappings {
-                entry.merge_by_id(mapping, Labels::AsTexts);
+                entry.merge_by_id(mapping, LabelTreatment::AsStrings);
             }
         }
     }
-    Found::Something
+    EntryContent::Patch
 }
 
 /// The application of one entry.
-struct Entry<'e, 's, 'a> {
+struct EntryApplication<'e, 's, 'a> {
     scope: &'e mut Scope<'s, 'a>,
     place: &'e str,
     options: PatchOptions,
     objects: &'e mut Accumulator,
-    writes: &'e mut Writes,
+    writes: &'e mut WrittenFields,
 }
 
-impl Entry<'_, '_, '_> {
-    fn problem(&mut self, problem: impl Into<StepError>) {
-        self.scope.problem(self.place, problem);
+impl EntryApplication<'_, '_, '_> {
+    fn report(&mut self, problem: impl Into<StepError>) {
+        self.scope.report(self.place, problem);
     }
 
     /// Merges into the only object that has or had the id of the patch.
-    fn merge_by_id(&mut self, mapping: &Object, labels: Labels) {
+    fn merge_by_id(&mut self, mapping: &Object, labels: LabelTreatment) {
         let id = ResId::of(mapping);
-        let found: Vec<Position> = self.objects.known_as(&id).collect();
+        let found: Vec<ResourcePosition> = self.objects.find_by_any_id(&id).collect();
         match found.as_slice() {
             [position] => self.merge(mapping, labels, &[*position]),
             // The object may be among those that failed to load.
@@ -186,47 +186,47 @@ impl Entry<'_, '_, '_> {
             [] => {
                 let names = self.objects.iter().map(|(_, resource)| resource.id());
                 let names = names.filter(|other| other.gvk.kind == id.gvk.kind).map(|other| &*other.name);
-                let near = api::near_names(&id.name, names).into_iter().map(str::to_owned).collect();
-                self.problem(PatchProblem::NoObject { id: Box::new(id), near });
+                let near = api::similar_names(&id.name, names).into_iter().map(str::to_owned).collect();
+                self.report(PatchError::NoObject { id: Box::new(id), suggestions: near });
             }
-            several => self.problem(PatchProblem::SeveralObjects { id: Box::new(id), count: several.len() }),
+            several => self.report(PatchError::SeveralObjects { id: Box::new(id), count: several.len() }),
         }
     }
 
     fn merge_into_targets(&mut self, mapping: &Object, target: &Selector) {
         if let Some(targets) = self.targets(target) {
-            self.merge(mapping, Labels::AsTexts, &targets);
+            self.merge(mapping, LabelTreatment::AsStrings, &targets);
         }
     }
 
-    fn merge(&mut self, mapping: &Object, labels: Labels, targets: &[Position]) {
+    fn merge(&mut self, mapping: &Object, labels: LabelTreatment, targets: &[ResourcePosition]) {
         for field in strategic::foreign_directives(mapping) {
-            self.scope.warn(self.place, PatchProblem::ForeignDirective { field });
+            self.scope.warn(self.place, PatchError::ForeignDirective { field });
         }
-        if strategic::replaces(mapping) {
-            self.scope.warn(self.place, PatchProblem::ReplacesObject);
+        if strategic::replaces_object(mapping) {
+            self.scope.warn(self.place, PatchError::ReplacesObject);
         }
         let patch = strategic::prepare(mapping, labels, self.options);
-        self.scope.session.schema.note_merge();
+        self.scope.session.schema.record_merge();
         let (schema, options) = (self.scope.session.schema.clone(), self.options);
         let written_for = schema.kind(mapping.api_version(), mapping.kind());
         for position in targets {
-            self.writes.note_mapping(self.scope, self.place, self.objects, *position, &patch, &schema);
+            self.writes.record_mapping(self.scope, self.place, self.objects, *position, &patch, &schema);
             self.edit(*position, |resource| {
                 if let Some(fields) = resource.empty_fields.take() {
                     merge::drop_empty(&mut resource.object, &fields, &schema);
                 }
                 let merged = strategic::apply(&mut resource.object, &patch, written_for, options, &schema);
-                merged.map_err(|problem| PatchProblem::Merge { id: Box::new(resource.id().clone()), problem })
+                merged.map_err(|problem| PatchError::Merge { id: Box::new(resource.id().clone()), problem })
             });
         }
     }
 
-    fn operate(&mut self, operations: &Operations, target: &Selector) {
+    fn apply_operations(&mut self, operations: &Operations, target: &Selector) {
         for position in self.targets(target).unwrap_or_default() {
-            self.writes.note_operations(self.scope, self.place, self.objects, position, operations);
+            self.writes.record_operations(self.scope, self.place, self.objects, position, operations);
             self.edit(position, |resource| {
-                operations.apply(&mut resource.object).map_err(|failed| PatchProblem::Operation {
+                operations.apply(&mut resource.object).map_err(|failed| PatchError::Operation {
                     id: Box::new(resource.id().clone()),
                     failed: Box::new(failed),
                 })
@@ -235,41 +235,46 @@ impl Entry<'_, '_, '_> {
     }
 
     /// Finds the objects of a target. Warns if there are none.
-    fn targets(&mut self, target: &Selector) -> Option<Vec<Position>> {
+    fn targets(&mut self, target: &Selector) -> Option<Vec<ResourcePosition>> {
         let matcher = self.scope.all_ok(self.place, Matcher::read(target))?;
-        let found = matcher.targets(self.objects);
+        let found = matcher.find_targets(self.objects);
         if found.is_empty() && !self.objects.is_partial {
-            self.scope.warn(self.place, PatchProblem::Unmatched);
+            self.scope.warn(self.place, PatchError::Unmatched);
         }
         Some(found)
     }
 
     /// Changes an object. Reports a new id that another object already has.
-    fn edit(&mut self, position: Position, change: impl FnOnce(&mut Resource) -> Result<(), PatchProblem>) {
+    fn edit(
+        &mut self,
+        position: ResourcePosition,
+        change: impl FnOnce(&mut Resource) -> Result<(), PatchError>,
+    ) {
         let before = self.objects.get(position).map(|resource| resource.id().clone());
         if let Some(Err(problem)) = self.objects.edit(position, change) {
-            self.problem(problem);
+            self.report(problem);
         }
         let Some(resource) = self.objects.get(position).filter(|after| Some(after.id()) != before.as_ref())
         else {
             return;
         };
         let id = resource.id().clone();
-        let is_other =
-            |at: &Position| *at != position && self.objects.get(*at).is_some_and(|other| *other.id() == id);
-        let other = self.objects.known_as(&id).find(is_other);
+        let is_other = |at: &ResourcePosition| {
+            *at != position && self.objects.get(*at).is_some_and(|other| *other.id() == id)
+        };
+        let other = self.objects.find_by_any_id(&id).find(is_other);
         if let Some(other) = other {
             let origin = |at| self.objects.get(at).map(|each| each.origin.to_string()).unwrap_or_default();
             let (first, second) = (origin(other), origin(position));
-            self.problem(ClashProblem::Object { id: Box::new(id), first, second });
+            self.report(ConflictError::Object { id: Box::new(id), first, second });
         }
     }
 }
 
-impl Problem {
+impl BuildProblem {
     /// True for the warning that no object matches the target of a patch.
     pub fn is_unmatched_target(&self) -> bool {
-        matches!(self.error.downcast_ref(), Some(PatchProblem::Unmatched))
+        matches!(self.error.downcast_ref(), Some(PatchError::Unmatched))
     }
 }
 

@@ -19,10 +19,10 @@ use crate::TreePath;
 use crate::accumulator::Accumulator;
 use crate::build::entries::add_resource;
 use crate::output::metadata;
-use crate::resource::{Origin, ReadObject, Resource};
+use crate::resource::{ObjectOrigin, ParsedObject, Resource};
 use crate::scope::Scope;
 
-use config::{Config, PluginProblem};
+use config::{PluginConfig, PluginError};
 
 const GENERATORS: [&str; 4] =
     ["ConfigMapGenerator", "SecretGenerator", "HelmChartInflationGenerator", "IAMPolicyGenerator"];
@@ -49,7 +49,7 @@ pub(crate) fn run_generators(scope: &mut Scope<'_, '_>, objects: &mut Accumulato
     for config in configs(scope, "generators", &scope.kustomization.generators) {
         if is_runnable(scope, &config, "generator") {
             generate::run(scope, &config, objects);
-            config.account(scope, objects);
+            config.record_provenance(scope, objects);
         }
     }
 }
@@ -59,8 +59,8 @@ pub(crate) fn run_transformers(scope: &mut Scope<'_, '_>, objects: &mut Accumula
     for config in configs(scope, "transformers", &scope.kustomization.transformers) {
         if is_runnable(scope, &config, "transformer") {
             transform::run(scope, &config, objects);
-            config.account(scope, objects);
-            metadata::note(scope, &config.file, &config.plugin(), objects);
+            config.record_provenance(scope, objects);
+            metadata::record_transformation(scope, &config.file, &config.plugin(), objects);
         }
     }
 }
@@ -78,29 +78,32 @@ pub(crate) fn run_validators(scope: &mut Scope<'_, '_>, objects: &mut Accumulato
         let before = snapshot(objects);
         transform::run(scope, &config, objects);
         if before != snapshot(objects) {
-            let Config { field, file, object } = config;
+            let PluginConfig { field, file, object } = config;
             let kind = object.kind().to_owned();
-            scope.problem(&field, PluginProblem::Changes { kind, file });
+            scope.report(&field, PluginError::ValidatorChangesObject { kind, file });
         }
     }
 }
 
 /// Reads the settings of all entries; inline settings come first.
-fn configs(scope: &mut Scope<'_, '_>, list: &str, entries: &[String]) -> Vec<Config> {
+fn configs(scope: &mut Scope<'_, '_>, list: &str, entries: &[String]) -> Vec<PluginConfig> {
     let mut inline = Vec::new();
     let mut others = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let field = format!("{list}[{index}]");
-        if is_written_out(entry) {
+        if is_inline(entry) {
             let file = scope.root.file.clone();
             let read = scope.parse_objects(&field, &file, entry.as_bytes()).unwrap_or_default();
-            let config =
-                |ReadObject { object, .. }| Config { field: field.clone(), file: file.clone(), object };
+            let config = |ParsedObject { object, .. }| PluginConfig {
+                field: field.clone(),
+                file: file.clone(),
+                object,
+            };
             inline.extend(read.into_iter().map(config));
         } else {
             let mut gathered = Accumulator::default();
             add_resource(scope, &field, entry, &mut gathered);
-            let config = |Resource { object, origin, .. }| Config {
+            let config = |Resource { object, origin, .. }| PluginConfig {
                 field: field.clone(),
                 file: file_of(&origin),
                 object,
@@ -112,43 +115,43 @@ fn configs(scope: &mut Scope<'_, '_>, list: &str, entries: &[String]) -> Vec<Con
     inline
 }
 
-fn is_written_out(entry: &str) -> bool {
+fn is_inline(entry: &str) -> bool {
     let holds_objects = || {
         read_resources(entry.as_bytes(), &Limits::default()).is_ok_and(|stream| !stream.objects.is_empty())
     };
     entry.contains('\n') || holds_objects()
 }
 
-fn file_of(origin: &Arc<Origin>) -> TreePath {
+fn file_of(origin: &Arc<ObjectOrigin>) -> TreePath {
     match &**origin {
-        Origin::Given(name) => TreePath::new(name),
-        Origin::File(file) | Origin::Field { file, .. } => file.clone(),
+        ObjectOrigin::Base(name) => TreePath::new(name),
+        ObjectOrigin::File(file) | ObjectOrigin::Field { file, .. } => file.clone(),
     }
 }
 
 /// True if a plugin is built in and belongs to its list; reports any other plugin.
-fn is_runnable(scope: &mut Scope<'_, '_>, config: &Config, wanted: &'static str) -> bool {
+fn is_runnable(scope: &mut Scope<'_, '_>, config: &PluginConfig, wanted: &'static str) -> bool {
     let kind = config.object.kind();
     let (is_generator, is_transformer) = (GENERATORS.contains(&kind), TRANSFORMERS.contains(&kind));
     let problem = if config.object.api_version() != "builtin" {
         let api_version = config.object.api_version().to_owned();
-        PluginProblem::External { api_version, kind: kind.to_owned(), what: what_runs(&config.object) }
+        PluginError::External { api_version, kind: kind.to_owned(), what: describe_program(&config.object) }
     } else if wanted == "generator" && is_transformer {
-        PluginProblem::WrongList { kind: kind.to_owned(), wanted, list: "transformers" }
+        PluginError::WrongList { kind: kind.to_owned(), wanted, list: "transformers" }
     } else if wanted == "transformer" && is_generator {
-        PluginProblem::WrongList { kind: kind.to_owned(), wanted, list: "generators" }
+        PluginError::WrongList { kind: kind.to_owned(), wanted, list: "generators" }
     } else if !is_generator && !is_transformer {
-        let near = api::near_names(kind, GENERATORS.into_iter().chain(TRANSFORMERS));
-        PluginProblem::Unknown { kind: kind.to_owned(), near }
+        let near = api::similar_names(kind, GENERATORS.into_iter().chain(TRANSFORMERS));
+        PluginError::Unknown { kind: kind.to_owned(), suggestions: near }
     } else {
         return true;
     };
-    scope.problem(&config.field, problem);
+    scope.report(&config.field, problem);
     false
 }
 
 /// Describes the program behind a plugin that is not built in.
-fn what_runs(config: &Object) -> &'static str {
+fn describe_program(config: &Object) -> &'static str {
     let function = ["config.kubernetes.io/function", "config.k8s.io/function"];
     match function.iter().find_map(|key| config.annotation(key)) {
         Some(text) if text.contains("container") => "a function in a container",

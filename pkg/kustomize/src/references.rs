@@ -20,11 +20,11 @@ use crate::resource::Resource;
 use crate::scope::Scope;
 use crate::{Gvk, ResId};
 
-use referents::{Question, Referent, Referents, Referrer, Target};
+use referents::{ReferenceQuery, Referent, Referents, Referrer, RewriteTarget};
 
 /// A reference that cannot be followed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ReferenceProblem {
+pub(crate) enum ReferenceError {
     #[error(
         "`{path}` of `{id}` refers to `{name}`, which was the name of {}: rename one of them",
         list(found)
@@ -36,7 +36,7 @@ pub(crate) enum ReferenceProblem {
     SubjectNamespace { id: Box<ResId> },
 }
 
-impl ReferenceProblem {
+impl ReferenceError {
     fn subject_namespace(resource: &Resource) -> Self {
         Self::SubjectNamespace { id: Box::new(resource.id().clone()) }
     }
@@ -44,68 +44,68 @@ impl ReferenceProblem {
 
 /// Rewrites the fields of [`FieldTables::name_references`] to the current names of objects.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
-    scope.problems("", follow(objects));
+    scope.report_all("", rewrite_references(objects));
 }
 
 /// Rewrites all references. Returns the problems; such references stay unchanged.
-fn follow(objects: &mut Accumulator) -> Vec<ReferenceProblem> {
+fn rewrite_references(objects: &mut Accumulator) -> Vec<ReferenceError> {
     let referents = Referents::of(objects);
     let tables = objects.tables.clone();
     let mut problems = Vec::new();
     if referents.is_empty() {
         return unreadable_subjects(objects, &tables);
     }
-    let mut fields_of: HashMap<Gvk, Vec<RefersTo<'_>>> = HashMap::new();
+    let mut fields_of: HashMap<Gvk, Vec<KindReference<'_>>> = HashMap::new();
     objects.edit_all(|resource| {
         let original = &resource.original_id().gvk;
         if !fields_of.contains_key(original) {
-            fields_of.insert(original.clone(), fields_that_refer(original, &tables));
+            fields_of.insert(original.clone(), reference_fields(original, &tables));
         }
         let fields = fields_of.get(original).map(Vec::as_slice).unwrap_or_default();
-        follow_from(resource, fields, &referents, &mut problems);
+        rewrite_object(resource, fields, &referents, &mut problems);
     });
     problems
 }
 
 /// Returns the problems of objects with references, if no reference needs a rewrite.
-fn unreadable_subjects(objects: &Accumulator, tables: &FieldTables) -> Vec<ReferenceProblem> {
+fn unreadable_subjects(objects: &Accumulator, tables: &FieldTables) -> Vec<ReferenceError> {
     let resources = objects.iter().map(|(_, resource)| resource);
     let unreadable = resources.filter(|resource| {
         resource.object.kind() == "RoleBinding"
             && Referrer::of(resource).is_none()
-            && !fields_that_refer(&resource.original_id().gvk, tables).is_empty()
+            && !reference_fields(&resource.original_id().gvk, tables).is_empty()
     });
-    unreadable.map(ReferenceProblem::subject_namespace).collect()
+    unreadable.map(ReferenceError::subject_namespace).collect()
 }
 
 /// A kind of objects, and a field that refers to them.
-type RefersTo<'a> = (&'a KindPattern, &'a FieldPath);
+type KindReference<'a> = (&'a KindPattern, &'a FieldPath);
 
 /// Returns the fields of a kind, in the order of their rewrites.
-fn fields_that_refer<'a>(gvk: &Gvk, tables: &'a FieldTables) -> Vec<RefersTo<'a>> {
+fn reference_fields<'a>(gvk: &Gvk, tables: &'a FieldTables) -> Vec<KindReference<'a>> {
     let tables = tables.name_references.iter();
-    tables.flat_map(|table| table.fields.of_kind(gvk).map(|spec| (&table.referent, &spec.path))).collect()
+    tables.flat_map(|table| table.fields.for_kind(gvk).map(|spec| (&table.referent, &spec.path))).collect()
 }
 
 /// Rewrites the references of one object. A field that may refer to several kinds is rewritten by each in turn.
-fn follow_from(
+fn rewrite_object(
     resource: &mut Resource,
-    fields: &[RefersTo<'_>],
+    fields: &[KindReference<'_>],
     referents: &Referents,
-    problems: &mut Vec<ReferenceProblem>,
+    problems: &mut Vec<ReferenceError>,
 ) {
     if fields.is_empty() {
         return;
     }
     let Some(referrer) = Referrer::of(resource) else {
-        problems.push(ReferenceProblem::subject_namespace(resource));
+        problems.push(ReferenceError::subject_namespace(resource));
         return;
     };
     for &(kind, path) in fields {
         let role = role_of(resource, path);
-        let mut field = Field { referents, referrer: &referrer, kind, role, path, problems };
+        let mut field = ReferenceField { referents, referrer: &referrer, kind, role, path, problems };
         let mut rewritten = Vec::new();
-        path.read(resource.object.as_map(), &mut |value| rewritten.push(field.rewrite(value)));
+        path.visit(resource.object.as_map(), &mut |value| rewritten.push(field.rewrite(value)));
         if rewritten.iter().any(Option::is_some) {
             let mut rewritten = rewritten.into_iter();
             path.edit(resource.object.as_map_mut(), false, &mut |value| {
@@ -132,16 +132,16 @@ fn role_of(resource: &Resource, path: &FieldPath) -> Option<KindPattern> {
 }
 
 /// A field of one object that refers to objects of a kind.
-struct Field<'a> {
+struct ReferenceField<'a> {
     referents: &'a Referents,
     referrer: &'a Referrer,
     kind: &'a KindPattern,
     role: Option<KindPattern>,
     path: &'a FieldPath,
-    problems: &'a mut Vec<ReferenceProblem>,
+    problems: &'a mut Vec<ReferenceError>,
 }
 
-impl Field<'_> {
+impl ReferenceField<'_> {
     /// Returns the new value of the field; `None` if the value stays.
     fn rewrite(&mut self, value: &Value) -> Option<Value> {
         match value {
@@ -159,7 +159,7 @@ impl Field<'_> {
     fn rewrite_one(&mut self, value: &Value) -> Option<Value> {
         match value {
             Value::String(name) => {
-                let referent = self.find(name, Target::Name)?;
+                let referent = self.find(name, RewriteTarget::Name)?;
                 (*referent.id.name != **name).then(|| Value::from(&*referent.id.name))
             }
             Value::Object(_) => self.rewrite_mapping(value),
@@ -171,13 +171,13 @@ impl Field<'_> {
     fn rewrite_mapping(&mut self, value: &Value) -> Option<Value> {
         let Some(name) = value.get("name") else {
             let (id, path) = (Box::new(self.referrer.id.clone()), self.path.to_string());
-            self.problems.push(ReferenceProblem::Nameless { id, path });
+            self.problems.push(ReferenceError::Nameless { id, path });
             return None;
         };
         let name = name.as_str()?;
         let target = match value.get("namespace") {
-            None => Target::Anywhere,
-            Some(namespace) => Target::In(namespace.as_str().unwrap_or_default()),
+            None => RewriteTarget::Anywhere,
+            Some(namespace) => RewriteTarget::In(namespace.as_str().unwrap_or_default()),
         };
         let referent = self.find(name, target)?;
         let namespace = referent.id.written_namespace();
@@ -189,10 +189,10 @@ impl Field<'_> {
         (new != *value).then_some(new)
     }
 
-    fn find(&mut self, name: &str, target: Target<'_>) -> Option<&Referent> {
-        let question = Question { name, kind: self.kind, role: self.role.as_ref(), target };
+    fn find(&mut self, name: &str, target: RewriteTarget<'_>) -> Option<&Referent> {
+        let question = ReferenceQuery { name, kind: self.kind, role: self.role.as_ref(), target };
         self.referents.find(&question, self.referrer).unwrap_or_else(|found| {
-            self.problems.push(ReferenceProblem::Several {
+            self.problems.push(ReferenceError::Several {
                 id: Box::new(self.referrer.id.clone()),
                 path: self.path.to_string(),
                 name: name.to_owned(),

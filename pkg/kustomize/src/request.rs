@@ -7,16 +7,16 @@ mod remote;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use remote::{Checkout, Remote, Way};
+pub use remote::{Checkout, FetchMethod, RemoteEntry};
 
 use crate::TreePath;
 
 /// Content from outside the tree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Request {
+pub enum FetchRequest {
     /// A root in a repository, or a file behind a URL, as the entry spells it.
-    Remote(Remote),
+    Remote(RemoteEntry),
     /// A chart that is not in the tree: `helm pull --untar`. The answer is its folder.
     ChartPull(ChartPull),
     /// A chart to render: `helm template`. The answer is the output.
@@ -35,7 +35,7 @@ pub struct ChartPull {
     /// True if the newest version may be a development version.
     pub devel: bool,
     /// The folder of the tree in which kustomize would store the chart.
-    pub into: TreePath,
+    pub destination: TreePath,
     /// The configuration folder of Helm; empty for a fresh one.
     pub config_home: String,
 }
@@ -72,7 +72,7 @@ pub enum ChartValues {
 
 /// The answer to a request.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum FetchedContent {
     /// A copy of a repository, mounted in the tree.
     Folder {
         /// The top folder of the copy: no path in the copy may leave it.
@@ -85,4 +85,4 @@ pub enum Answer {
 }
 
 /// The answers by request; for a failure, the reason as a fragment of a sentence.
-pub type Answers = BTreeMap<Request, Result<Answer, String>>;
+pub type FetchResults = BTreeMap<FetchRequest, Result<FetchedContent, String>>;

@@ -43,11 +43,11 @@ pub(crate) struct TypeId(usize);
 
 /// The schema of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Field {
+pub(crate) struct FieldSchema {
     /// The merge keys of the list; empty for a set of single values; `None` for a field without merge keys.
     pub(crate) keys: Option<Box<[Box<str>]>>,
     /// The type of the mapping, or of the elements.
-    pub(crate) of: Option<TypeId>,
+    pub(crate) type_id: Option<TypeId>,
 }
 
 #[derive(Debug, Default)]
@@ -61,9 +61,9 @@ struct Graph {
 
 #[derive(Clone, Debug, Default)]
 struct Type {
-    fields: HashMap<Box<str>, Field>,
+    fields: HashMap<Box<str>, FieldSchema>,
     /// The schema of fields that are not named.
-    others: Option<Field>,
+    additional: Option<FieldSchema>,
 }
 
 /// The schema of Kubernetes v1.21.2, the built-in version of kustomize.
@@ -87,7 +87,7 @@ impl Schema {
     }
 
     /// Records that an object was read.
-    pub(crate) fn note_object(&mut self, object: &Object) {
+    pub(crate) fn record_object(&mut self, object: &Object) {
         // Until a schema is chosen, the graph holds the built-in kinds.
         let is_open = self.built_in == BuiltIn::Absent && !self.is_chosen;
         if is_open && self.kind(object.api_version(), object.kind()).is_none() {
@@ -96,19 +96,19 @@ impl Schema {
     }
 
     /// Records that an object was merged; nothing resets this.
-    pub(crate) fn note_merge(&mut self) {
+    pub(crate) fn record_merge(&mut self) {
         self.built_in = BuiltIn::Last;
     }
 
-    fn choose(&mut self, graph: Graph) {
+    fn select(&mut self, graph: Graph) {
         self.graph = Arc::new(graph);
         self.is_chosen = true;
     }
 
     /// Returns the schema of a field of a type.
-    pub(crate) fn field(&self, of: TypeId, name: &str) -> Option<&Field> {
+    pub(crate) fn field(&self, of: TypeId, name: &str) -> Option<&FieldSchema> {
         let found = self.graph.types.get(of.0)?;
-        found.fields.get(name).or(found.others.as_ref())
+        found.fields.get(name).or(found.additional.as_ref())
     }
 }
 

@@ -14,29 +14,29 @@ pub(crate) use root::Root;
 
 use crate::accumulator::Accumulator;
 use crate::kustomization::Kustomization;
-use crate::problems::{Place, Problem, Report, StepError};
-use crate::request::{Answer, Answers, Remote, Request};
-use crate::resource::{BuildMetadata, Origin, ReadObject, Resource};
+use crate::report::{BuildLocation, BuildProblem, BuildReport, StepError};
+use crate::request::{FetchRequest, FetchResults, FetchedContent, RemoteEntry};
+use crate::resource::{BuildMetadata, ObjectOrigin, ParsedObject, Resource};
 use crate::schema::Schema;
-use crate::{LoadRestrictor, Options, Resolved, Tree, TreeError, TreePath};
+use crate::{BuildOptions, LoadRestrictor, ResolvedPath, Tree, TreeError, TreePath};
 
 /// The state that all targets of one build share.
-pub(crate) struct Session<'a> {
+pub(crate) struct BuildState<'a> {
     pub(crate) tree: &'a dyn Tree,
-    pub(crate) answers: &'a Answers,
-    pub(crate) options: Options,
-    pub(crate) report: Report,
+    pub(crate) fetch_results: &'a FetchResults,
+    pub(crate) options: BuildOptions,
+    pub(crate) report: BuildReport,
     pub(crate) metadata: BuildMetadata,
     /// The merge keys of lists; the first kustomization with `openapi` decides for all.
     pub(crate) schema: Schema,
     /// The files read so far. Their objects are kept from the second read on, for overlays that share a base. Keeping
     /// them after the first read would store every changed object twice.
-    pub(crate) read: HashMap<TreePath, Option<Arc<[ReadObject]>>>,
+    pub(crate) files: HashMap<TreePath, Option<Arc<[ParsedObject]>>>,
 }
 
 /// One kustomization while its steps run.
 pub(crate) struct Scope<'s, 'a> {
-    pub(crate) session: &'s mut Session<'a>,
+    pub(crate) session: &'s mut BuildState<'a>,
     pub(crate) root: &'s Arc<Root>,
     pub(crate) kustomization: &'s Kustomization,
 }
@@ -47,7 +47,7 @@ pub(crate) type Step = fn(&mut Scope<'_, '_>, &mut Accumulator);
 
 /// A file or folder of a kustomization that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LoadProblem {
+pub(crate) enum LoadError {
     #[error("`{entry}` is not there: neither a file nor a folder at `{path}`")]
     Missing { entry: String, path: TreePath },
     #[error("`{0}` is a folder, a file is needed")]
@@ -56,10 +56,10 @@ pub(crate) enum LoadProblem {
     Outside { file: TreePath, root: TreePath },
     /// `done` is `fetched` or `rendered`.
     #[error("`{entry}` cannot be {done}: {reason}")]
-    Unanswered { entry: String, done: &'static str, reason: String },
+    FetchFailed { entry: String, done: &'static str, reason: String },
 }
 
-impl Session<'_> {
+impl BuildState<'_> {
     /// Finds and reads the kustomization of a root. Reports its problems.
     pub(crate) fn open(&mut self, mut root: Root) -> Option<(Arc<Root>, Kustomization)> {
         let read = root.find_file(self.tree).and_then(|file| {
@@ -67,7 +67,7 @@ impl Session<'_> {
             let bytes = self.tree.read(&root.file).map_err(|error| vec![error.into()])?;
             Kustomization::read(&root.file, &bytes)
         });
-        let located = |error| Problem { place: root.place(""), error };
+        let located = |error| BuildProblem { location: root.location(""), error };
         match read {
             Ok((kustomization, warnings)) => {
                 self.report.warnings.extend(warnings.into_iter().map(located));
@@ -93,23 +93,27 @@ impl<'a> Scope<'_, 'a> {
     }
 
     /// Reports a problem with a field, such as `images[2]`. The build continues to find other problems, and then fails.
-    pub(crate) fn problem(&mut self, field: &str, error: impl Into<StepError>) {
-        self.problem_at(self.root.place(field), error);
+    pub(crate) fn report(&mut self, field: &str, error: impl Into<StepError>) {
+        self.report_at(self.root.location(field), error);
     }
 
     /// Reports a problem at a place, possibly in another kustomization.
-    pub(crate) fn problem_at(&mut self, place: Place, error: impl Into<StepError>) {
-        self.session.report.errors.push(Problem { place, error: error.into() });
+    pub(crate) fn report_at(&mut self, place: BuildLocation, error: impl Into<StepError>) {
+        self.session.report.errors.push(BuildProblem { location: place, error: error.into() });
     }
 
     /// Reports several problems with a field.
-    pub(crate) fn problems<E: Into<StepError>>(&mut self, field: &str, errors: impl IntoIterator<Item = E>) {
-        errors.into_iter().for_each(|error| self.problem(field, error));
+    pub(crate) fn report_all<E: Into<StepError>>(
+        &mut self,
+        field: &str,
+        errors: impl IntoIterator<Item = E>,
+    ) {
+        errors.into_iter().for_each(|error| self.report(field, error));
     }
 
     /// Returns the value of a result. Reports an error.
     pub(crate) fn ok<T>(&mut self, field: &str, result: Result<T, impl Into<StepError>>) -> Option<T> {
-        result.map_err(|error| self.problem(field, error)).ok()
+        result.map_err(|error| self.report(field, error)).ok()
     }
 
     /// Returns the value of a result. Reports all errors.
@@ -118,17 +122,17 @@ impl<'a> Scope<'_, 'a> {
         field: &str,
         result: Result<T, Vec<E>>,
     ) -> Option<T> {
-        result.map_err(|errors| self.problems(field, errors)).ok()
+        result.map_err(|errors| self.report_all(field, errors)).ok()
     }
 
     /// Reports a warning about a field.
     pub(crate) fn warn(&mut self, field: &str, error: impl Into<StepError>) {
-        self.warn_at(self.root.place(field), error);
+        self.warn_at(self.root.location(field), error);
     }
 
     /// Reports a warning at a place, possibly in another kustomization.
-    pub(crate) fn warn_at(&mut self, place: Place, error: impl Into<StepError>) {
-        self.session.report.warnings.push(Problem { place, error: error.into() });
+    pub(crate) fn warn_at(&mut self, place: BuildLocation, error: impl Into<StepError>) {
+        self.session.report.warnings.push(BuildProblem { location: place, error: error.into() });
     }
 
     /// True if objects record the provenance of their fields.
@@ -137,12 +141,12 @@ impl<'a> Scope<'_, 'a> {
     }
 
     /// If the build is traced, records that `field` made all changes since the last call.
-    pub(crate) fn account(&self, field: &str, objects: &mut Accumulator) {
-        self.account_from(field, || None, objects);
+    pub(crate) fn record_provenance(&self, field: &str, objects: &mut Accumulator) {
+        self.record_provenance_from(field, || None, objects);
     }
 
-    /// Like [`Scope::account`], for a field with its values in a separate file.
-    pub(crate) fn account_from(
+    /// Like [`Scope::record_provenance`], for a field with its values in a separate file.
+    pub(crate) fn record_provenance_from(
         &self,
         field: &str,
         content: impl FnOnce() -> Option<TreePath>,
@@ -151,71 +155,76 @@ impl<'a> Scope<'_, 'a> {
         if self.is_traced() {
             let file = self.root.file.to_string();
             let content = content().as_ref().map(TreePath::to_string).unwrap_or_default();
-            objects.account(&Arc::new(Setter { file, field: field.to_owned(), content }));
+            objects.record_provenance(&Arc::new(Setter { file, field: field.to_owned(), content }));
         }
     }
 
     /// Returns the file that an entry names; a remote file has its address as path. `None` for an empty entry.
     pub(crate) fn named_file(&self, entry: &str) -> Option<TreePath> {
-        (!entry.is_empty()).then(|| match Remote::of_file_entry(entry) {
-            Some(remote) => TreePath::new(&remote.shown()),
+        (!entry.is_empty()).then(|| match RemoteEntry::of_file_entry(entry) {
+            Some(remote) => TreePath::new(&remote.redacted()),
             None => self.root.folder.join(entry),
         })
     }
 
     /// Requests remote content. `None` if there is no answer yet, or after reporting a failed one.
-    pub(crate) fn ask(&mut self, field: &str, entry: &str, request: Request) -> Option<Answer> {
-        match self.session.answers.get(&request) {
+    pub(crate) fn fetch(
+        &mut self,
+        field: &str,
+        entry: &str,
+        request: FetchRequest,
+    ) -> Option<FetchedContent> {
+        match self.session.fetch_results.get(&request) {
             Some(Err(reason)) => {
                 let (entry, reason) = (entry.to_owned(), reason.clone());
                 let done = match request {
-                    Request::ChartTemplate(_) => "rendered",
-                    Request::Remote(_) | Request::ChartPull(_) => "fetched",
+                    FetchRequest::ChartTemplate(_) => "rendered",
+                    FetchRequest::Remote(_) | FetchRequest::ChartPull(_) => "fetched",
                 };
-                self.problem(field, LoadProblem::Unanswered { entry, done, reason });
+                self.report(field, LoadError::FetchFailed { entry, done, reason });
                 None
             }
             Some(Ok(answer)) => Some(answer.clone()),
             None => {
-                self.session.report.wanted.insert(request);
+                self.session.report.requests.insert(request);
                 None
             }
         }
     }
 
     /// Resolves an entry that is a path. Reports an error of the tree.
-    pub(crate) fn resolve(&mut self, field: &str, entry: &str) -> Option<Resolved> {
+    pub(crate) fn resolve(&mut self, field: &str, entry: &str) -> Option<ResolvedPath> {
         let resolved = self.session.tree.resolve(&self.root.folder.join(entry));
         self.ok(field, resolved)
     }
 
     /// Reports an entry that is neither a path in the tree nor a remote entry.
-    pub(crate) fn missing(&mut self, field: &str, entry: &str) {
+    pub(crate) fn report_missing(&mut self, field: &str, entry: &str) {
         let path = self.root.folder.join(entry);
-        self.problem(field, LoadProblem::Missing { entry: entry.to_owned(), path });
+        self.report(field, LoadError::Missing { entry: entry.to_owned(), path });
     }
 
     /// Loads a file that the kustomization names. Reports a missing file, a folder, and a file out of bounds.
     pub(crate) fn load(&mut self, field: &str, entry: &str) -> Option<(TreePath, Arc<[u8]>)> {
         match self.resolve(field, entry)? {
-            Resolved::File(file) => {
+            ResolvedPath::File(file) => {
                 let bytes = self.read(field, &file)?;
                 Some((file, bytes))
             }
-            Resolved::Folder(_) => {
-                self.problem(field, LoadProblem::NotAFile(entry.to_owned()));
+            ResolvedPath::Folder(_) => {
+                self.report(field, LoadError::NotAFile(entry.to_owned()));
                 None
             }
-            Resolved::Missing => {
-                let Some(remote) = Remote::of_file_entry(entry) else {
-                    self.missing(field, entry);
+            ResolvedPath::Missing => {
+                let Some(remote) = RemoteEntry::of_file_entry(entry) else {
+                    self.report_missing(field, entry);
                     return None;
                 };
-                let shown = remote.shown();
-                match self.ask(field, &shown, Request::Remote(remote))? {
-                    Answer::Bytes(bytes) => Some((TreePath::new(&shown), bytes)),
-                    Answer::Folder { .. } => {
-                        self.problem(field, LoadProblem::NotAFile(shown));
+                let shown = remote.redacted();
+                match self.fetch(field, &shown, FetchRequest::Remote(remote))? {
+                    FetchedContent::Bytes(bytes) => Some((TreePath::new(&shown), bytes)),
+                    FetchedContent::Folder { .. } => {
+                        self.report(field, LoadError::NotAFile(shown));
                         None
                     }
                 }
@@ -254,21 +263,21 @@ impl<'a> Scope<'_, 'a> {
             return Some(());
         }
         let (file, root) = (file.clone(), self.root.folder.clone());
-        self.problem(field, LoadProblem::Outside { file, root });
+        self.report(field, LoadError::Outside { file, root });
         None
     }
 
     /// Reads the objects of a file, given by its canonical path. A build reads a file at most twice.
-    pub(crate) fn read_objects(&mut self, field: &str, file: &TreePath) -> Option<Arc<[ReadObject]>> {
+    pub(crate) fn read_objects(&mut self, field: &str, file: &TreePath) -> Option<Arc<[ParsedObject]>> {
         self.check_bounds(field, file)?;
-        let known = self.session.read.get(file);
+        let known = self.session.files.get(file);
         if let Some(Some(objects)) = known {
             return Some(Arc::clone(objects));
         }
         let is_shared = known.is_some();
         let bytes = self.read(field, file)?;
-        let objects: Arc<[ReadObject]> = self.parse_objects(field, file, &bytes)?.into();
-        self.session.read.insert(file.clone(), is_shared.then(|| Arc::clone(&objects)));
+        let objects: Arc<[ParsedObject]> = self.parse_objects(field, file, &bytes)?.into();
+        self.session.files.insert(file.clone(), is_shared.then(|| Arc::clone(&objects)));
         Some(objects)
     }
 
@@ -278,17 +287,23 @@ impl<'a> Scope<'_, 'a> {
         field: &str,
         file: &TreePath,
         bytes: &[u8],
-    ) -> Option<Vec<ReadObject>> {
+    ) -> Option<Vec<ParsedObject>> {
         let objects = self.all_ok(field, objects::parse(file, bytes))?;
-        for ReadObject { object, .. } in &objects {
-            self.session.schema.note_object(object);
+        for ParsedObject { object, .. } in &objects {
+            self.session.schema.record_object(object);
         }
         Some(objects)
     }
 
     /// Adds objects that were read. Reports conflicts.
-    pub(crate) fn add(&mut self, field: &str, objects: &[ReadObject], file: &TreePath, to: &mut Accumulator) {
-        let origin = Arc::new(Origin::File(file.clone()));
+    pub(crate) fn add(
+        &mut self,
+        field: &str,
+        objects: &[ParsedObject],
+        file: &TreePath,
+        to: &mut Accumulator,
+    ) {
+        let origin = Arc::new(ObjectOrigin::File(file.clone()));
         for read in objects {
             let added = to.append(Resource::read(read.clone(), Arc::clone(&origin)));
             self.ok(field, added);

@@ -6,20 +6,20 @@ use manifest::Object;
 use regex::Regex;
 
 use crate::ResId;
-use crate::accumulator::{Accumulator, Position};
+use crate::accumulator::{Accumulator, ResourcePosition};
 use crate::expression;
 use crate::kustomization::entries::Selector;
 use crate::resource::Resource;
 
-use labels::{LabelSelectorProblem, Requirements};
+use labels::{LabelSelectorError, Requirements};
 
 /// A selector that cannot be parsed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SelectorProblem {
+pub(crate) enum SelectorError {
     #[error("`{field}: {text}` is no regular expression: {reason}")]
     Pattern { field: &'static str, text: String, reason: String },
     #[error("`{field}: {text}` cannot be read: {problem}")]
-    Labels { field: &'static str, text: String, problem: LabelSelectorProblem },
+    Labels { field: &'static str, text: String, problem: LabelSelectorError },
 }
 
 /// A parsed selector. Its texts are regular expressions for a whole name.
@@ -46,11 +46,11 @@ impl Matcher {
     /// Parses a selector.
     /// # Errors
     /// Every invalid text of the selector.
-    pub(crate) fn read(selector: &Selector) -> Result<Self, Vec<SelectorProblem>> {
+    pub(crate) fn read(selector: &Selector) -> Result<Self, Vec<SelectorError>> {
         let mut problems = Vec::new();
         let mut pattern = |field, text: &str| {
             Pattern::read(text).unwrap_or_else(|reason| {
-                problems.push(SelectorProblem::Pattern { field, text: text.to_owned(), reason });
+                problems.push(SelectorError::Pattern { field, text: text.to_owned(), reason });
                 Pattern::Any
             })
         };
@@ -59,7 +59,7 @@ impl Matcher {
         let namespace = pattern("namespace", &selector.namespace);
         let mut requirements = |field, text: &str| {
             Requirements::read(text).unwrap_or_else(|problem| {
-                problems.push(SelectorProblem::Labels { field, text: text.to_owned(), problem });
+                problems.push(SelectorError::Labels { field, text: text.to_owned(), problem });
                 Requirements::default()
             })
         };
@@ -75,52 +75,54 @@ impl Matcher {
     /// Finds the objects that match a patch target, in order. Name and namespace may be the current or the original
     /// ones; the kind is the current one.
     /// Source: kustomize v5.8.1 api/resmap (`Select`).
-    pub(crate) fn targets(&self, objects: &mut Accumulator) -> Vec<Position> {
+    pub(crate) fn find_targets(&self, objects: &mut Accumulator) -> Vec<ResourcePosition> {
         self.find(objects, |resource| {
             let (now, first) = (resource.id(), resource.original_id());
-            self.is_kind(now)
-                && [now, first].iter().any(|id| self.name.fits(&id.name))
-                && [now, first].iter().any(|id| self.namespace.fits(id.namespace()))
-                && self.is_marked(&resource.object)
+            self.matches_kind(now)
+                && [now, first].iter().any(|id| self.name.matches(&id.name))
+                && [now, first].iter().any(|id| self.namespace.matches(id.namespace()))
+                && self.matches_metadata(&resource.object)
         })
     }
 
     /// Finds the objects with a matching current or former id, in order.
     /// Source: kustomize v5.8.1 api/filters/replacement.
-    pub(crate) fn known(&self, objects: &mut Accumulator) -> Vec<Position> {
+    pub(crate) fn find_known(&self, objects: &mut Accumulator) -> Vec<ResourcePosition> {
         self.find(objects, |resource| {
-            resource.ids().any(|id| self.is_id(id)) && self.is_marked(&resource.object)
+            resource.ids().any(|id| self.matches_id(id)) && self.matches_metadata(&resource.object)
         })
     }
 
     /// True if an id matches, with the namespace as written.
-    pub(crate) fn is_id(&self, id: &ResId) -> bool {
-        self.is_kind(id) && self.name.fits(&id.name) && self.namespace.fits(id.written_namespace())
+    pub(crate) fn matches_id(&self, id: &ResId) -> bool {
+        self.matches_kind(id) && self.name.matches(&id.name) && self.namespace.matches(id.written_namespace())
     }
 
     /// True if the labels and annotations of an object match.
-    pub(crate) fn is_marked(&self, object: &Object) -> bool {
-        self.labels.fit(|key| object.label(key)) && self.annotations.fit(|key| object.annotation(key))
+    pub(crate) fn matches_metadata(&self, object: &Object) -> bool {
+        self.labels.matches(|key| object.label(key)) && self.annotations.matches(|key| object.annotation(key))
     }
 
     /// True if the selector restricts the id.
-    pub(crate) fn asks_for_id(&self) -> bool {
+    pub(crate) fn restricts_id(&self) -> bool {
         let asked = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
         asked.iter().any(|pattern| !matches!(pattern, Pattern::Any))
     }
 
     /// True if the selector restricts labels or annotations.
-    pub(crate) fn asks_for_marks(&self) -> bool {
+    pub(crate) fn restricts_metadata(&self) -> bool {
         !(self.labels.is_empty() && self.annotations.is_empty())
     }
 
-    fn is_kind(&self, id: &ResId) -> bool {
-        self.kind.fits(&id.gvk.kind) && self.group.fits(&id.gvk.group) && self.version.fits(&id.gvk.version)
+    fn matches_kind(&self, id: &ResId) -> bool {
+        self.kind.matches(&id.gvk.kind)
+            && self.group.matches(&id.gvk.group)
+            && self.version.matches(&id.gvk.version)
     }
 
-    fn find(&self, objects: &mut Accumulator, is_meant: impl Fn(&Resource) -> bool) -> Vec<Position> {
+    fn find(&self, objects: &mut Accumulator, is_meant: impl Fn(&Resource) -> bool) -> Vec<ResourcePosition> {
         if let Pattern::Plain(name) = &self.name {
-            let named = objects.named(name);
+            let named = objects.find_by_any_name(name);
             return named.into_iter().filter(|at| objects.get(*at).is_some_and(&is_meant)).collect();
         }
         objects.iter().filter(|(_, resource)| is_meant(resource)).map(|(position, _)| position).collect()
@@ -138,7 +140,7 @@ impl Pattern {
         })
     }
 
-    fn fits(&self, text: &str) -> bool {
+    fn matches(&self, text: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Plain(wanted) => wanted == text,

@@ -76,7 +76,7 @@ impl fmt::Debug for TreePath {
 
 /// The content at a path, under its canonical path: the path after resolving all links.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resolved {
+pub enum ResolvedPath {
     /// A file.
     File(TreePath),
     /// A folder.
@@ -91,7 +91,7 @@ pub trait Tree {
     /// # Errors
     /// `TreeError` if the path cannot be resolved, for example for lack of permission. A path without content is
     /// `Missing`.
-    fn resolve(&self, path: &TreePath) -> Result<Resolved, TreeError>;
+    fn resolve(&self, path: &TreePath) -> Result<ResolvedPath, TreeError>;
 
     /// Reads a file, given by its canonical path.
     /// # Errors
@@ -136,13 +136,13 @@ impl<P: AsRef<str>, C: Into<Arc<[u8]>>> FromIterator<(P, C)> for MemoryTree {
 }
 
 impl Tree for MemoryTree {
-    fn resolve(&self, path: &TreePath) -> Result<Resolved, TreeError> {
+    fn resolve(&self, path: &TreePath) -> Result<ResolvedPath, TreeError> {
         Ok(if self.files.contains_key(path) {
-            Resolved::File(path.clone())
+            ResolvedPath::File(path.clone())
         } else if self.is_folder(path) {
-            Resolved::Folder(path.clone())
+            ResolvedPath::Folder(path.clone())
         } else {
-            Resolved::Missing
+            ResolvedPath::Missing
         })
     }
 
@@ -182,10 +182,10 @@ mod tests {
         let tree: MemoryTree =
             [("/a/b/x", "1"), ("/a/b-c", "2")].into_iter().map(|(p, c)| (p, c.as_bytes())).collect();
         let at = |path: &str| tree.resolve(&TreePath::new(path)).unwrap();
-        assert_eq!(at("/a/b/x"), Resolved::File(TreePath::new("/a/b/x")));
-        assert_eq!(at("/a/b"), Resolved::Folder(TreePath::new("/a/b")));
-        assert_eq!((at("/"), at("/a/b/")), (Resolved::Folder(TreePath::new("/")), at("/a/b")));
-        assert_eq!((at("/a/bb"), at("/c")), (Resolved::Missing, Resolved::Missing));
+        assert_eq!(at("/a/b/x"), ResolvedPath::File(TreePath::new("/a/b/x")));
+        assert_eq!(at("/a/b"), ResolvedPath::Folder(TreePath::new("/a/b")));
+        assert_eq!((at("/"), at("/a/b/")), (ResolvedPath::Folder(TreePath::new("/")), at("/a/b")));
+        assert_eq!((at("/a/bb"), at("/c")), (ResolvedPath::Missing, ResolvedPath::Missing));
         assert_eq!(
             tree.read(&TreePath::new("/a")).unwrap_err().to_string(),
             "`/a` cannot be read: no such file"

@@ -21,14 +21,14 @@ use crate::scope::Scope;
 use crate::transform::replacements::ValuePath;
 use crate::{Gvk, ResId};
 
-use expand::Values;
+use expand::VariableValues;
 
 /// The default field of a variable.
 const DEFAULT_FIELD: &str = "metadata.name";
 
 /// An invalid variable. The variants `NotAScalar` and `Unused` are warnings.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum VarProblem {
+pub(crate) enum VarError {
     #[error("`{id}` could be {}: add `namespace` to `objref`", candidates.join(" or "))]
     Ambiguous { id: Box<ResId>, candidates: Vec<String> },
     #[error("the variable `{name}` takes its value from `{id}`, which is not there")]
@@ -44,7 +44,7 @@ pub(crate) enum VarProblem {
 }
 
 /// Collects the variables of one kustomization.
-pub(crate) fn gather(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
+pub(crate) fn collect(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let vars = &scope.kustomization.vars;
     if vars.is_empty() {
         return;
@@ -52,9 +52,9 @@ pub(crate) fn gather(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for (index, var) in vars.iter().enumerate() {
         let field = format!("vars[{index}]");
         let wanted = id_of(&var.object);
-        let mut found = objects.named(&wanted.name);
+        let mut found = objects.find_by_any_name(&wanted.name);
         found.retain(|position| {
-            objects.get(*position).is_some_and(|resource| resource.ids().any(|id| means(&wanted, id)))
+            objects.get(*position).is_some_and(|resource| resource.ids().any(|id| matches_id(&wanted, id)))
         });
         let name: Arc<str> = var.name.as_str().into();
         match found.as_slice() {
@@ -66,12 +66,12 @@ pub(crate) fn gather(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
             several => {
                 let names = several.iter().filter_map(|position| objects.get(*position));
                 let candidates = names.map(|resource| format!("`{}`", resource.id())).collect();
-                scope.problem(&field, VarProblem::Ambiguous { id: Box::new(wanted), candidates });
+                scope.report(&field, VarError::Ambiguous { id: Box::new(wanted), candidates });
                 continue;
             }
         }
         let variable =
-            Variable { object: wanted, field: field_of(var).into(), place: scope.root.place(&field) };
+            Variable { object: wanted, field: field_of(var).into(), location: scope.root.location(&field) };
         scope.ok(&field, objects.add_variable(name, variable));
     }
 }
@@ -92,7 +92,7 @@ fn id_of(object: &VarObject) -> ResId {
 }
 
 /// True if an id is the wanted one; a wanted id without namespace matches any namespace.
-fn means(wanted: &ResId, id: &ResId) -> bool {
+fn matches_id(wanted: &ResId, id: &ResId) -> bool {
     let is_named = wanted.name == id.name && wanted.gvk == id.gvk;
     is_named && (wanted.written_namespace().is_empty() || wanted == id)
 }
@@ -109,12 +109,12 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
             marked.entry(name).or_insert(resource);
         }
     }
-    let mut values = Values::default();
+    let mut values = VariableValues::default();
     for (name, variable) in &variables {
         match value_of(name, variable, marked.get(&**name).copied()) {
             Ok(value) => values.add(name, value),
-            Err(VarProblem::NoObject { .. }) if objects.is_partial => {}
-            Err(problem) => scope.problem_at(variable.place.clone(), problem),
+            Err(VarError::NoObject { .. }) if objects.is_partial => {}
+            Err(problem) => scope.report_at(variable.location.clone(), problem),
         }
     }
     let tables = objects.tables.clone();
@@ -122,24 +122,24 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for (name, variable) in &variables {
         if let Some(found) = values.refused(name) {
             let name = name.to_string();
-            scope.warn_at(variable.place.clone(), VarProblem::NotAScalar { name, found });
+            scope.warn_at(variable.location.clone(), VarError::NotAScalar { name, found });
         } else if values.is_unused(name) {
-            scope.warn_at(variable.place.clone(), VarProblem::Unused(name.to_string()));
+            scope.warn_at(variable.location.clone(), VarError::Unused(name.to_string()));
         }
     }
 }
 
-fn value_of(name: &str, variable: &Variable, from: Option<&Resource>) -> Result<Value, VarProblem> {
+fn value_of(name: &str, variable: &Variable, from: Option<&Resource>) -> Result<Value, VarError> {
     let name = || name.to_owned();
     let Some(resource) = from else {
-        return Err(VarProblem::NoObject { name: name(), id: Box::new(variable.object.clone()) });
+        return Err(VarError::NoObject { name: name(), id: Box::new(variable.object.clone()) });
     };
     let path = ValuePath::parse(&with_steps(&variable.field)).map_err(|problem| problem.to_string());
     let fields = resource.object.as_map();
     let found = path.and_then(|path| path.lookup(fields).cloned().map_err(|fault| fault.to_string()));
     found.map_err(|reason| {
         let (field, id) = (variable.field.to_string(), Box::new(resource.id().clone()));
-        VarProblem::NoField { name: name(), field, id, reason }
+        VarError::NoField { name: name(), field, id, reason }
     })
 }
 
@@ -160,14 +160,14 @@ fn with_steps(path: &str) -> String {
 }
 
 /// Expands the variables in the fields of a table: in texts, and in texts of lists and mappings.
-fn replace(values: &mut Values, fields: &FieldTable, objects: &mut Accumulator) {
+fn replace(values: &mut VariableValues, fields: &FieldTable, objects: &mut Accumulator) {
     objects.edit_all(|resource| {
-        let specs: Vec<_> = fields.of(&resource.object).collect();
+        let specs: Vec<_> = fields.for_object(&resource.object).collect();
         for spec in specs {
             let mut is_mentioned = false;
-            spec.read(&resource.object, |value| is_mentioned |= texts_of(value).any(expand::may_change));
+            spec.visit(&resource.object, |value| is_mentioned |= texts_of(value).any(expand::may_change));
             if is_mentioned {
-                let setter = resource.object.provenance().map(|_| setter(spec, &resource.object));
+                let setter = resource.object.provenance().map(|_| field_origin(spec, &resource.object));
                 let object: &mut Object = &mut resource.object;
                 spec.path.edit(object.as_map_mut(), false, &mut |value| expand_in(values, value));
                 if let Some(setter) = setter {
@@ -179,9 +179,9 @@ fn replace(values: &mut Values, fields: &FieldTable, objects: &mut Accumulator) 
 }
 
 /// Returns the setter of a field: the variables that the field mentions.
-fn setter(spec: &FieldSpec, object: &Object) -> Arc<Setter> {
+fn field_origin(spec: &FieldSpec, object: &Object) -> Arc<Setter> {
     let mut names = BTreeSet::new();
-    spec.read(object, |value| {
+    spec.visit(object, |value| {
         let mentioned = texts_of(value).flat_map(expand::names);
         names.extend(mentioned.map(|name| format!("$({name})")));
     });
@@ -195,7 +195,7 @@ fn texts_of(value: &Value) -> impl Iterator<Item = &str> {
     std::iter::once(value).chain(in_list).chain(in_map).filter_map(Value::as_str)
 }
 
-fn expand_in(values: &mut Values, value: &mut Value) {
+fn expand_in(values: &mut VariableValues, value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| values.expand(item)),
         Value::Object(fields) => fields.values_mut().for_each(|item| values.expand(item)),

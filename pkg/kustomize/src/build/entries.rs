@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use crate::accumulator::Accumulator;
-use crate::kustomization::Kind;
-use crate::request::{Answer, Remote, Request};
+use crate::kustomization::KustomizationKind;
+use crate::request::{FetchRequest, FetchedContent, RemoteEntry};
 use crate::scope::{Root, Scope};
-use crate::{Resolved, TreePath};
+use crate::{ResolvedPath, TreePath};
 
 use super::target;
 
 /// An entry of the wrong kind.
 #[derive(Debug, thiserror::Error)]
-enum EntryProblem {
+enum EntryError {
     #[error("`{0}` is absolute; a folder is named by a relative path")]
     Absolute(String),
     #[error("`{0}` is of kind Component: list it under `components`")]
@@ -49,23 +49,23 @@ pub(crate) fn add_resource(scope: &mut Scope<'_, '_>, field: &str, entry: &str, 
 
 fn load(scope: &mut Scope<'_, '_>, field: &str, entry: &str, objects: &mut Accumulator) -> Option<()> {
     match find(scope, field, entry)? {
-        Found::File(file) => {
+        EntryTarget::File(file) => {
             let read = scope.read_objects(field, &file)?;
             scope.add(field, &read, &file, objects);
         }
-        Found::Bytes(file, bytes) => {
+        EntryTarget::RemoteFile(file, bytes) => {
             let read = scope.parse_objects(field, &file, &bytes)?;
             scope.add(field, &read, &file, objects);
         }
-        Found::Root(root) => {
+        EntryTarget::Root(root) => {
             let (root, kustomization) = scope.session.open(root)?;
-            if kustomization.kind == Kind::Component {
-                scope.problem(field, EntryProblem::ComponentAsResource(root.folder.clone()));
+            if kustomization.kind == KustomizationKind::Component {
+                scope.report(field, EntryError::ComponentAsResource(root.folder.clone()));
                 return None;
             }
             let mut gathered = Accumulator::default();
             target::build(&mut scope.of(&root, &kustomization), &mut gathered);
-            scope.problems(field, objects.absorb(gathered));
+            scope.report_all(field, objects.absorb(gathered));
         }
     }
     Some(())
@@ -77,13 +77,13 @@ fn add_component(
     entry: &str,
     objects: &mut Accumulator,
 ) -> Option<()> {
-    let Found::Root(root) = find(scope, field, entry)? else {
-        scope.problem(field, EntryProblem::NotAFolder(entry.to_owned()));
+    let EntryTarget::Root(root) = find(scope, field, entry)? else {
+        scope.report(field, EntryError::NotAFolder(entry.to_owned()));
         return None;
     };
     let (root, kustomization) = scope.session.open(root)?;
-    if kustomization.kind != Kind::Component {
-        scope.problem(field, EntryProblem::NotAComponent(root.folder.clone()));
+    if kustomization.kind != KustomizationKind::Component {
+        scope.report(field, EntryError::NotAComponent(root.folder.clone()));
         return None;
     }
     target::build(&mut scope.of(&root, &kustomization), objects);
@@ -91,33 +91,35 @@ fn add_component(
 }
 
 /// The target of an entry.
-enum Found {
+enum EntryTarget {
     File(TreePath),
     /// A remote file, under its address.
-    Bytes(TreePath, Arc<[u8]>),
+    RemoteFile(TreePath, Arc<[u8]>),
     Root(Root),
 }
 
 /// Finds the target of an entry. Reports a missing target and a folder that may not be entered.
-fn find(scope: &mut Scope<'_, '_>, field: &str, entry: &str) -> Option<Found> {
+fn find(scope: &mut Scope<'_, '_>, field: &str, entry: &str) -> Option<EntryTarget> {
     let root = match scope.resolve(field, entry)? {
-        Resolved::File(file) => return Some(Found::File(file)),
-        Resolved::Folder(_) if entry.starts_with('/') => {
-            scope.problem(field, EntryProblem::Absolute(entry.to_owned()));
+        ResolvedPath::File(file) => return Some(EntryTarget::File(file)),
+        ResolvedPath::Folder(_) if entry.starts_with('/') => {
+            scope.report(field, EntryError::Absolute(entry.to_owned()));
             return None;
         }
-        Resolved::Folder(folder) => scope.root.enter(folder, None),
-        Resolved::Missing => {
-            let Some(remote) = Remote::of_entry(entry) else {
-                scope.missing(field, entry);
+        ResolvedPath::Folder(folder) => scope.root.enter(folder, None),
+        ResolvedPath::Missing => {
+            let Some(remote) = RemoteEntry::of_entry(entry) else {
+                scope.report_missing(field, entry);
                 return None;
             };
-            let shown = remote.shown();
-            match scope.ask(field, &shown, Request::Remote(remote))? {
-                Answer::Folder { top, root } => scope.root.enter(root, Some(top)),
-                Answer::Bytes(bytes) => return Some(Found::Bytes(TreePath::new(&shown), bytes)),
+            let shown = remote.redacted();
+            match scope.fetch(field, &shown, FetchRequest::Remote(remote))? {
+                FetchedContent::Folder { top, root } => scope.root.enter(root, Some(top)),
+                FetchedContent::Bytes(bytes) => {
+                    return Some(EntryTarget::RemoteFile(TreePath::new(&shown), bytes));
+                }
             }
         }
     };
-    scope.ok(field, root).map(Found::Root)
+    scope.ok(field, root).map(EntryTarget::Root)
 }

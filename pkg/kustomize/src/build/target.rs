@@ -11,11 +11,11 @@ use crate::accumulator::Accumulator;
 use crate::fields::configurations;
 use crate::kustomization::Kustomization;
 use crate::output::metadata;
-use crate::resource::{Origin, Plugin, Resource};
+use crate::resource::{ObjectOrigin, Plugin, Resource};
 use crate::schema::openapi;
-use crate::scope::{Root, Scope, Session, Step};
+use crate::scope::{BuildState, Root, Scope, Step};
 use crate::transform::{images, labels, name, namespace, replacements, replicas};
-use crate::{BaseObjects, Resolved, TreePath};
+use crate::{BaseObjects, ResolvedPath, TreePath};
 use crate::{generators, hash, helm, order, output, patches, plugins, references, vars};
 
 use super::entries;
@@ -32,10 +32,10 @@ enum Role {
     /// A failure means a missing object for the following steps.
     Generator,
     /// The name in `transformerAnnotations`, and the number of runs.
-    Transformer(&'static str, Times),
+    Transformer(&'static str, RunCount),
 }
 
-type Times = fn(&Kustomization) -> usize;
+type RunCount = fn(&Kustomization) -> usize;
 
 const fn plain(field: &'static str, step: Step) -> Stage {
     Stage { field, step, role: Role::Plain }
@@ -45,7 +45,7 @@ const fn generator(field: &'static str, step: Step) -> Stage {
     Stage { field, step, role: Role::Generator }
 }
 
-const fn transformer(field: &'static str, step: Step, kind: &'static str, times: Times) -> Stage {
+const fn transformer(field: &'static str, step: Step, kind: &'static str, times: RunCount) -> Stage {
     Stage { field, step, role: Role::Transformer(kind, times) }
 }
 
@@ -94,28 +94,28 @@ const STEPS: [Stage; 24] = [
     }),
     plain("transformers", plugins::run_transformers),
     plain("validators", plugins::run_validators),
-    plain("vars", vars::gather),
+    plain("vars", vars::collect),
 ];
 
 /// The steps that run once, on the objects of the top kustomization.
-const FINISH: [Step; 7] = [
+const FINAL_STEPS: [Step; 7] = [
     hash::run,
     references::run,
     vars::run,
     output::drop_local_config,
-    output::settle_annotations,
+    output::normalize_annotations,
     order::run,
     metadata::run,
 ];
 
 pub(super) fn build_top(
-    session: &mut Session<'_>,
+    session: &mut BuildState<'_>,
     folder: &TreePath,
     top: Option<&TreePath>,
     base: BaseObjects,
 ) -> Vec<Object> {
     let folder = match session.tree.resolve(folder) {
-        Ok(Resolved::Folder(folder)) => folder,
+        Ok(ResolvedPath::Folder(folder)) => folder,
         // The search for a kustomization in this folder reports the error.
         _ => folder.clone(),
     };
@@ -123,19 +123,19 @@ pub(super) fn build_top(
         return Vec::new();
     };
     let mut scope = Scope { session, root: &root, kustomization: &kustomization };
-    scope.session.metadata = metadata::wanted(&mut scope);
+    scope.session.metadata = metadata::read_options(&mut scope);
     let mut objects = Accumulator::default();
-    let origin = Arc::new(Origin::Given(base.name));
+    let origin = Arc::new(ObjectOrigin::Base(base.name));
     for object in base.objects {
         let added = objects.append(Resource::new(object, Arc::clone(&origin)));
         scope.ok("", added);
     }
     build(&mut scope, &mut objects);
-    for step in FINISH {
+    for step in FINAL_STEPS {
         step(&mut scope, &mut objects);
     }
-    // The other steps of `FINISH` record their provenance themselves.
-    scope.account("buildMetadata", &mut objects);
+    // The other steps of `FINAL_STEPS` record their provenance themselves.
+    scope.record_provenance("buildMetadata", &mut objects);
     objects.into_resources().into_iter().map(|Resource { object, .. }| object).collect()
 }
 
@@ -145,13 +145,18 @@ pub(crate) fn build(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for Stage { field, step, role } in STEPS {
         let told = scope.session.report.errors.len();
         step(scope, objects);
-        scope.account(field, objects);
+        scope.record_provenance(field, objects);
         match role {
             Role::Plain => {}
             Role::Generator => objects.is_partial |= scope.session.report.errors.len() > told,
             Role::Transformer(kind, times) => {
                 for _ in 0..times(scope.kustomization) {
-                    metadata::note(scope, &scope.root.file, &Plugin::of_field(kind), objects);
+                    metadata::record_transformation(
+                        scope,
+                        &scope.root.file,
+                        &Plugin::of_field(kind),
+                        objects,
+                    );
                 }
             }
         }

@@ -10,10 +10,10 @@ use manifest::yaml::{self, Limits, YamlError};
 use crate::accumulator::Accumulator;
 use crate::kustomization::decode::{decode, mappings};
 use crate::kustomization::entries::FieldSpecEntry;
-use crate::problems::StepError;
+use crate::report::StepError;
 use crate::scope::Scope;
 
-use super::{FieldProblem, FieldSpec, FieldTables, KindPattern};
+use super::{FieldError, FieldSpec, FieldTables, KindPattern};
 
 /// Adds the built-in tables and the tables of the files under `configurations`.
 /// Source: kustomize v5.8.1 api/internal/plugins/builtinconfig. The merge order decides which specs cover others: the
@@ -22,10 +22,10 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let mut own = FieldTables::built_in();
     let files = &scope.kustomization.configurations;
     if !files.is_empty() {
-        let configured = read_files("configurations", files, yaml::read_value_strict, configured, scope);
-        scope.problems("configurations", Arc::make_mut(&mut own).merge(&configured));
+        let configured = read_files("configurations", files, yaml::read_value_strict, parse_tables, scope);
+        scope.report_all("configurations", Arc::make_mut(&mut own).merge(&configured));
     }
-    scope.problems("configurations", objects.add_tables(&own));
+    scope.report_all("configurations", objects.add_tables(&own));
 }
 
 /// Adds the references and labels that the definitions under `crds` declare.
@@ -35,7 +35,7 @@ pub(crate) fn run_crds(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         return;
     }
     let tables = read_files("crds", files, yaml::read_value, definitions::tables, scope);
-    scope.problems("crds", objects.add_tables(&Arc::new(tables)));
+    scope.report_all("crds", objects.add_tables(&Arc::new(tables)));
 }
 
 type Read = fn(&str, &Limits) -> Result<Value, YamlError>;
@@ -54,14 +54,14 @@ fn read_files(
         let field = format!("{list}[{index}]");
         let Some((_, value)) = scope.load_yaml_with(&field, entry, read) else { continue };
         let (tables, problems) = tables(&value);
-        scope.problems(&field, problems);
-        scope.problems(&field, all.merge(&tables));
+        scope.report_all(&field, problems);
+        scope.report_all(&field, all.merge(&tables));
     }
     all
 }
 
 /// Reads the tables of a file. Its keys match the fields of a kustomization if both name the same thing.
-fn configured(value: &Value) -> (FieldTables, Vec<StepError>) {
+fn parse_tables(value: &Value) -> (FieldTables, Vec<StepError>) {
     let mut faults = Vec::new();
     let file: Configuration = decode(value, "", &mut faults);
     let (tables, problems) = file.tables();
@@ -94,7 +94,7 @@ mappings! {
 }
 
 impl Configuration {
-    fn tables(self) -> (FieldTables, Vec<FieldProblem>) {
+    fn tables(self) -> (FieldTables, Vec<FieldError>) {
         let table = |entries: Vec<FieldSpecEntry>| entries.into_iter().map(FieldSpec::from).collect();
         let mut tables = FieldTables {
             name_prefix: table(self.name_prefix),

@@ -1,6 +1,6 @@
 //! The built-in field tables.
 //!
-//! A line holds kinds separated by commas (`Kind`, `Kind.version.group`, `*` for all), a path, and `+` if the field is
+//! A line holds kinds separated by commas (`KustomizationKind`, `KustomizationKind.version.group`, `*` for all), a path, and `+` if the field is
 //! created. In a path, `{a,b}` stands for each alternative. `@name` stands for the kinds that run pods, as listed in
 //! [`PODS`]; the path then begins in the pod spec.
 //! Source: kustomize v5.8.1 api/internal/konfig/builtinpluginconsts.
@@ -209,7 +209,7 @@ fn specs(line: &str) -> Vec<FieldSpec> {
 fn of_kinds(kinds: &str, place: &str, paths: &[String], create: bool) -> Vec<FieldSpec> {
     let spec = |kind: &str, path: &String| {
         let path = FieldPath::parse(&format!("{place}{path}"));
-        FieldSpec { of: pattern(kind), path, create }
+        FieldSpec { kind: pattern(kind), path, create }
     };
     kinds.split(',').flat_map(|kind| paths.iter().map(move |path| spec(kind, path))).collect()
 }
@@ -223,7 +223,7 @@ fn alternatives(path: &str) -> Vec<String> {
     choices.split(',').flat_map(each).collect()
 }
 
-/// Parses `Kind.version.group`; an omitted part matches everything.
+/// Parses `KustomizationKind.version.group`; an omitted part matches everything.
 fn pattern(text: &str) -> KindPattern {
     let mut parts = text.splitn(3, '.').map(|part| if part == "*" { "" } else { part });
     let mut next = || parts.next().unwrap_or_default().into();
@@ -239,7 +239,7 @@ mod tests {
     fn listed(name: &str, table: &FieldTable) -> String {
         let line = |spec: &FieldSpec| {
             let create = if spec.create { " +" } else { "" };
-            format!("{name}: {} {}{create}\n", spec.of, spec.path)
+            format!("{name}: {} {}{create}\n", spec.kind, spec.path)
         };
         table.specs.iter().map(line).collect()
     }
@@ -269,7 +269,7 @@ mod tests {
     fn a_line_is_written_out_for_each_of_its_kinds_and_paths() {
         let written = |line: &str| {
             let specs = specs(line);
-            specs.iter().map(|spec| format!("{} {}", spec.of, spec.path)).collect::<Vec<_>>()
+            specs.iter().map(|spec| format!("{} {}", spec.kind, spec.path)).collect::<Vec<_>>()
         };
         assert_eq!(written("A.*.g,B {x,y[]}/z"), ["A.*.g x/z", "A.*.g y[]/z", "B x/z", "B y[]/z"]);
         let pods = written("@config a");

@@ -38,7 +38,7 @@ impl FieldPath {
     }
 
     /// True if the path consists of exactly these names.
-    pub(crate) fn is(&self, names: &[&str]) -> bool {
+    pub(crate) fn equals(&self, names: &[&str]) -> bool {
         self.0.len() == names.len() && self.ends_in(names)
     }
 
@@ -54,15 +54,15 @@ impl FieldPath {
     }
 
     /// True if an object has the field.
-    pub(crate) fn is_in(&self, fields: &Map<String, Value>) -> bool {
+    pub(crate) fn exists_in(&self, fields: &Map<String, Value>) -> bool {
         let mut found = false;
-        self.read(fields, &mut |_| found = true);
+        self.visit(fields, &mut |_| found = true);
         found
     }
 
     /// Calls `see` with each value of the field.
-    pub(crate) fn read(&self, fields: &Map<String, Value>, see: &mut dyn FnMut(&Value)) {
-        read_in(fields, &self.0, see);
+    pub(crate) fn visit(&self, fields: &Map<String, Value>, see: &mut dyn FnMut(&Value)) {
+        visit_in(fields, &self.0, see);
     }
 
     /// Calls `change` with each value of the field. With `create`, creates a missing field as null first.
@@ -91,18 +91,18 @@ fn last(names: &mut Vec<String>) -> &mut String {
     &mut names[end]
 }
 
-fn read_in(fields: &Map<String, Value>, steps: &[Step], see: &mut dyn FnMut(&Value)) {
+fn visit_in(fields: &Map<String, Value>, steps: &[Step], see: &mut dyn FnMut(&Value)) {
     let Some((first, rest)) = steps.split_first() else { return };
     if let Some(value) = fields.get(&*first.name) {
-        read_value(value, rest, see);
+        visit_value(value, rest, see);
     }
 }
 
-fn read_value(value: &Value, steps: &[Step], see: &mut dyn FnMut(&Value)) {
+fn visit_value(value: &Value, steps: &[Step], see: &mut dyn FnMut(&Value)) {
     match value {
         _ if steps.is_empty() => see(value),
-        Value::Array(items) => items.iter().for_each(|item| read_value(item, steps, see)),
-        Value::Object(fields) => read_in(fields, steps, see),
+        Value::Array(items) => items.iter().for_each(|item| visit_value(item, steps, see)),
+        Value::Object(fields) => visit_in(fields, steps, see),
         _ => {}
     }
 }

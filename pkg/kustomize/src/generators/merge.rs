@@ -3,10 +3,10 @@
 use manifest::{Map, Object, Value};
 
 use crate::accumulator::Accumulator;
-use crate::problems::StepError;
+use crate::report::StepError;
 use crate::resource::Resource;
 
-use super::GeneratorProblem;
+use super::GeneratorError;
 
 /// The action of a generator, depending on an existing object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,33 +41,33 @@ impl Behavior {
 /// # Errors
 /// No object to merge into, an unexpected existing object, several candidates.
 pub(super) fn add(behavior: Behavior, new: Resource, objects: &mut Accumulator) -> Result<(), StepError> {
-    let found: Vec<_> = objects.known_as(new.id()).collect();
+    let found: Vec<_> = objects.find_by_any_id(new.id()).collect();
     let id = Box::new(new.id().clone());
     match (found.as_slice(), behavior) {
         ([], Behavior::Create) => Ok(objects.append(new).map(drop)?),
         // The object may be among those that failed to load.
         ([], _) if objects.is_partial => Ok(()),
-        ([], _) => Err(GeneratorProblem::NothingThere { id, behavior: behavior.name() }.into()),
+        ([], _) => Err(GeneratorError::NoExistingObject { id, behavior: behavior.name() }.into()),
         ([position], Behavior::Create) => {
             let first = objects.get(*position).map(|old| old.origin.to_string()).unwrap_or_default();
-            Err(GeneratorProblem::Exists { id, first }.into())
+            Err(GeneratorError::Exists { id, first }.into())
         }
         ([position], _) => {
-            objects.edit(*position, |old| put_onto(behavior, new, old));
+            objects.edit(*position, |old| merge_into(behavior, new, old));
             Ok(())
         }
         (several, _) => {
             let names = several.iter().filter_map(|position| objects.get(*position));
             let candidates = names.map(|old| format!("`{}`", old.id())).collect();
-            Err(GeneratorProblem::Ambiguous { id, candidates }.into())
+            Err(GeneratorError::Ambiguous { id, candidates }.into())
         }
     }
 }
 
-fn put_onto(behavior: Behavior, new: Resource, old: &mut Resource) {
+fn merge_into(behavior: Behavior, new: Resource, old: &mut Resource) {
     let mut object = new.object;
-    put_under(&["metadata", "labels"], &old.object, &mut object);
-    put_under(&["metadata", "annotations"], &old.object, &mut object);
+    add_missing_entries(&["metadata", "labels"], &old.object, &mut object);
+    add_missing_entries(&["metadata", "annotations"], &old.object, &mut object);
     object.set_name(old.object.name());
     let namespace = old.object.namespace();
     if namespace.is_empty() {
@@ -79,8 +79,8 @@ fn put_onto(behavior: Behavior, new: Resource, old: &mut Resource) {
     }
     match behavior {
         Behavior::Merge => {
-            put_under(&["data"], &old.object, &mut object);
-            put_under(&["binaryData"], &old.object, &mut object);
+            add_missing_entries(&["data"], &old.object, &mut object);
+            add_missing_entries(&["binaryData"], &old.object, &mut object);
         }
         Behavior::Create | Behavior::Replace => old.origin = new.origin,
     }
@@ -90,7 +90,7 @@ fn put_onto(behavior: Behavior, new: Resource, old: &mut Resource) {
 }
 
 /// Copies the entries of a mapping that the new object lacks; drops a mapping that stays empty.
-fn put_under(path: &[&str], old: &Object, new: &mut Object) {
+fn add_missing_entries(path: &[&str], old: &Object, new: &mut Object) {
     let mut merged: Map<String, Value> = Map::new();
     for object in [old, &*new] {
         let entries = object.get(path).and_then(Value::as_object).into_iter().flatten();

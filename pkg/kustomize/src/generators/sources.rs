@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::kustomization::generators::Generator;
 use crate::scope::Scope;
 
-use super::GeneratorProblem;
+use super::GeneratorError;
 
 pub(super) struct Pair {
     pub(super) key: String,
@@ -25,14 +25,14 @@ pub(super) fn read(scope: &mut Scope<'_, '_>, field: &str, generator: &Generator
         let source = format!("literals[{index}]");
         match split_literal(literal) {
             Some((key, value)) => pairs.push(Pair { key: key.to_owned(), value: value.into(), source }),
-            None => scope.problem(&format!("{field}.{source}"), GeneratorProblem::NotAPair),
+            None => scope.report(&format!("{field}.{source}"), GeneratorError::NotAPair),
         }
     }
     for (index, entry) in generator.files.iter().enumerate() {
         let source = format!("files[{index}]");
         let place = format!("{field}.{source}");
         let Some((key, path)) = split_file_source(entry) else {
-            scope.problem(&place, GeneratorProblem::NotAFileSource(entry.clone()));
+            scope.report(&place, GeneratorError::NotAFileSource(entry.clone()));
             continue;
         };
         if let Some((_, bytes)) = scope.load(&place, path) {
@@ -50,7 +50,7 @@ fn read_env_file(scope: &mut Scope<'_, '_>, field: &str, path: &str, source: &st
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let Ok(line) = str::from_utf8(line) else {
-            scope.problem(&place, GeneratorProblem::NotText { file: path.to_owned(), line: index + 1 });
+            scope.report(&place, GeneratorError::NotText { file: path.to_owned(), line: index + 1 });
             continue;
         };
         let line = line.trim_start();
@@ -83,9 +83,9 @@ fn check_keys(scope: &mut Scope<'_, '_>, field: &str, pairs: &[Pair]) {
     for Pair { key, source, .. } in pairs {
         if let Some(first) = seen.insert(key, source) {
             let (key, first, second) = (key.clone(), first.to_owned(), source.clone());
-            scope.problem(field, GeneratorProblem::RepeatedKey { key, first, second });
+            scope.report(field, GeneratorError::RepeatedKey { key, first, second });
         } else if !is_key(key) {
-            scope.warn(&format!("{field}.{source}"), GeneratorProblem::InvalidKey(key.clone()));
+            scope.warn(&format!("{field}.{source}"), GeneratorError::InvalidKey(key.clone()));
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::tests::build_top as build;
-use crate::{Answers, Build, MemoryTree, Options, TreePath};
+use crate::{Build, BuildOptions, FetchResults, MemoryTree, TreePath};
 
 const NO_HASH: &str = "generatorOptions: {disableNameSuffixHash: true}\n";
 
@@ -53,8 +53,8 @@ fn bytes_that_are_no_text_are_binary_data() {
         ("/top/b", vec![0xff, 0xfe]),
     ];
     let tree: MemoryTree = files.into_iter().collect();
-    let answers = Answers::new();
-    let build = Build { tree: &tree, answers: &answers, options: Options::default() };
+    let answers = FetchResults::new();
+    let build = Build { tree: &tree, fetch_results: &answers, options: BuildOptions::default() };
     let output = build.run(&TreePath::new("/top")).unwrap();
     let expected = "apiVersion: v1\nbinaryData:\n  b: //4=\nkind: ConfigMap\nmetadata:\n  name: a\n";
     assert_eq!(output.text(), expected);
@@ -69,7 +69,7 @@ fn own_options_win_over_those_of_all_apart_from_switches() {
     let own = GeneratorOptions { labels: [("a".into(), "own".into())].into(), ..GeneratorOptions::default() };
     let labels = [("a".into(), "all".into()), ("b".into(), "all".into())].into();
     let all = GeneratorOptions { labels, immutable: true, ..GeneratorOptions::default() };
-    let options = merged(&own, &all);
+    let options = merge_options(&own, &all);
     let pairs: Vec<_> = options.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     assert_eq!((pairs.join(","), options.immutable), ("a=own,b=all".to_owned(), true));
     assert!(!options.disable_name_suffix_hash);

@@ -1,15 +1,19 @@
-use crate::{Answers, Build, MemoryTree, Options, Output, Report, TreePath};
+use crate::{Build, BuildOptions, BuildOutput, BuildReport, FetchResults, MemoryTree, TreePath};
 
 use super::*;
 
-fn run(files: &[(&str, &str)], answers: &Answers, helm: Helm) -> Result<Output, Report> {
+fn run(
+    files: &[(&str, &str)],
+    answers: &FetchResults,
+    helm: HelmPermission,
+) -> Result<BuildOutput, BuildReport> {
     let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
-    let options = Options { helm, ..Options::default() };
-    Build { tree: &tree, answers, options }.run(&TreePath::new("/top"))
+    let options = BuildOptions { helm, ..BuildOptions::default() };
+    Build { tree: &tree, fetch_results: answers, options }.run(&TreePath::new("/top"))
 }
 
-fn wanted(files: &[(&str, &str)], answers: &Answers) -> Request {
-    run(files, answers, Helm::On).unwrap_err().wanted.into_iter().next().unwrap()
+fn only_request(files: &[(&str, &str)], answers: &FetchResults) -> FetchRequest {
+    run(files, answers, HelmPermission::On).unwrap_err().requests.into_iter().next().unwrap()
 }
 
 const KUSTOMIZATION: &str = "namespace: ns\nhelmCharts: [{name: c, repo: 'https://r', version: '1', releaseName: r, \
@@ -18,22 +22,22 @@ const KUSTOMIZATION: &str = "namespace: ns\nhelmCharts: [{name: c, repo: 'https:
 #[test]
 fn a_chart_is_pulled_then_rendered_and_its_objects_are_added() {
     let mut files = vec![("/top/kustomization.yaml", KUSTOMIZATION), ("/top/more.yaml", "x: 1")];
-    let mut answers = Answers::new();
-    let pull = wanted(&files, &answers);
-    let Request::ChartPull(chart) = &pull else { panic!("{pull:?}") };
-    assert_eq!((&*chart.repo, chart.into.as_str()), ("https://r", "/top/charts/c-1"));
+    let mut answers = FetchResults::new();
+    let pull = only_request(&files, &answers);
+    let FetchRequest::ChartPull(chart) = &pull else { panic!("{pull:?}") };
+    assert_eq!((&*chart.repo, chart.destination.as_str()), ("https://r", "/top/charts/c-1"));
     let root = TreePath::new("/.charts/c");
-    answers.insert(pull, Ok(Answer::Folder { top: root.clone(), root: root.clone() }));
+    answers.insert(pull, Ok(FetchedContent::Folder { top: root.clone(), root: root.clone() }));
     files.push(("/.charts/c/values.yaml", "a: 1\nb: 1\n"));
-    let template = wanted(&files, &answers);
-    let Request::ChartTemplate(asked) = &template else { panic!("{template:?}") };
+    let template = only_request(&files, &answers);
+    let FetchRequest::ChartTemplate(asked) = &template else { panic!("{template:?}") };
     assert_eq!((&*asked.release, &*asked.namespace, &asked.chart), ("r", "ns", &root));
     assert_eq!(asked.flags, ["--include-crds"]);
     let more = ChartValues::File(TreePath::new("/top/more.yaml"));
     assert_eq!(asked.values, [ChartValues::Text("a: 2\nb: 1\n".to_owned()), more]);
     let printed = "walk.go: a message: of helm\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
-    answers.insert(template, Ok(Answer::Bytes(printed.as_bytes().into())));
-    let output = run(&files, &answers, Helm::On).unwrap();
+    answers.insert(template, Ok(FetchedContent::Bytes(printed.as_bytes().into())));
+    let output = run(&files, &answers, HelmPermission::On).unwrap();
     assert_eq!(output.objects.iter().map(manifest::Object::name).collect::<Vec<_>>(), ["a"]);
 }
 
@@ -44,7 +48,9 @@ fn a_chart_in_the_tree_is_not_pulled() {
         ("/top/charts/c/Chart.yaml", "name: c"),
         ("/top/charts/c/values.yaml", "a: 1"),
     ];
-    let Request::ChartTemplate(asked) = wanted(&files, &Answers::new()) else { panic!("no template") };
+    let FetchRequest::ChartTemplate(asked) = only_request(&files, &FetchResults::new()) else {
+        panic!("no template")
+    };
     assert_eq!(asked.chart, TreePath::new("/top/charts/c"));
     assert_eq!(asked.values, [ChartValues::File(TreePath::new("/top/charts/c/values.yaml"))]);
 }
@@ -54,16 +60,16 @@ fn a_chart_in_the_tree_is_not_pulled() {
 fn a_chart_without_values_is_rendered_with_those_of_the_kustomization_alone() {
     let wanted_with = |chart: &str| {
         let text = format!("helmCharts: [{chart}]\n");
-        wanted(
+        only_request(
             &[("/top/kustomization.yaml", &text), ("/top/charts/c/Chart.yaml", "name: c")],
-            &Answers::new(),
+            &FetchResults::new(),
         )
     };
     for (chart, expected) in [
         ("{name: c}", vec![]),
         ("{name: c, valuesInline: {a: 1}}", vec![ChartValues::Text("a: 1\n".to_owned())]),
     ] {
-        let Request::ChartTemplate(asked) = wanted_with(chart) else { panic!("no template") };
+        let FetchRequest::ChartTemplate(asked) = wanted_with(chart) else { panic!("no template") };
         assert_eq!(asked.values, expected);
     }
 }
@@ -77,7 +83,9 @@ fn a_chart_of_the_old_field_takes_no_namespace_from_it() {
         ),
         ("/top/charts/c/values.yaml", "a: 1"),
     ];
-    let Request::ChartTemplate(asked) = wanted(&files, &Answers::new()) else { panic!("no template") };
+    let FetchRequest::ChartTemplate(asked) = only_request(&files, &FetchResults::new()) else {
+        panic!("no template")
+    };
     assert_eq!(asked.namespace, "");
 }
 
@@ -89,7 +97,9 @@ fn a_chart_takes_the_namespace_of_the_nearest_kustomization_that_sets_one() {
         ("/base/kustomization.yaml", "helmCharts: [{name: c}]\n"),
         ("/base/charts/c/Chart.yaml", "name: c"),
     ];
-    let Request::ChartTemplate(asked) = wanted(&files, &Answers::new()) else { panic!("no template") };
+    let FetchRequest::ChartTemplate(asked) = only_request(&files, &FetchResults::new()) else {
+        panic!("no template")
+    };
     assert_eq!(asked.namespace, "top");
 }
 
@@ -97,8 +107,12 @@ fn a_chart_takes_the_namespace_of_the_nearest_kustomization_that_sets_one() {
 fn a_chart_that_helm_does_not_render_is_told_as_such() {
     let files =
         [("/top/kustomization.yaml", "helmCharts: [{name: c}]\n"), ("/top/charts/c/values.yaml", "a: 1")];
-    let template = wanted(&files, &Answers::new());
-    let told = run(&files, &Answers::from([(template, Err("no such function".to_owned()))]), Helm::On);
+    let template = only_request(&files, &FetchResults::new());
+    let told = run(
+        &files,
+        &FetchResults::from([(template, Err("no such function".to_owned()))]),
+        HelmPermission::On,
+    );
     let expected = "/top/kustomization.yaml: helmCharts[0]: `c` cannot be rendered: no such function";
     assert_eq!(told.unwrap_err().to_string(), expected);
 }
@@ -107,21 +121,25 @@ fn a_chart_that_helm_does_not_render_is_told_as_such() {
 fn what_stands_in_the_way_of_a_chart_is_told() {
     let cases = [
         (
-            Helm::Off,
+            HelmPermission::Off,
             "{name: c}",
             "the chart `c` is rendered by the program `helm`, which may not run: must specify --enable-helm",
         ),
-        (Helm::On, "{repo: x}", "`name` is missing: which chart is meant?"),
-        (Helm::On, "{name: c}", "there is no chart at `/top/charts/c`, and no `repo` to take it from"),
+        (HelmPermission::On, "{repo: x}", "`name` is missing: which chart is meant?"),
         (
-            Helm::On,
+            HelmPermission::On,
+            "{name: c}",
+            "there is no chart at `/top/charts/c`, and no `repo` to take it from",
+        ),
+        (
+            HelmPermission::On,
             "{name: c, valuesMerge: x}",
             "`valuesMerge` may be `override`, `merge` or `replace`, not `x`",
         ),
     ];
     for (helm, chart, expected) in cases {
         let text = format!("helmCharts: [{chart}]");
-        let told = run(&[("/top/kustomization.yaml", &text)], &Answers::new(), helm).unwrap_err();
+        let told = run(&[("/top/kustomization.yaml", &text)], &FetchResults::new(), helm).unwrap_err();
         assert_eq!(told.to_string(), format!("/top/kustomization.yaml: helmCharts[0]: {expected}"));
     }
 }

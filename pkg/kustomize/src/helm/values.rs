@@ -4,11 +4,11 @@ use manifest::{Limits, Map, Value, read_resources, yaml};
 
 use crate::TreePath;
 
-use super::HelmProblem;
+use super::HelmError;
 
 /// The side whose values win.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Merge {
+pub(super) enum ValuesMerge {
     /// The kustomization wins.
     #[default]
     Override,
@@ -18,43 +18,43 @@ pub(super) enum Merge {
     Replace,
 }
 
-impl Merge {
+impl ValuesMerge {
     /// Parses `valuesMerge`.
     /// # Errors
     /// `UnknownMerge` for any other name.
-    pub(super) fn parse(text: &str) -> Result<Self, HelmProblem> {
+    pub(super) fn parse(text: &str) -> Result<Self, HelmError> {
         match text {
             "" | "override" => Ok(Self::Override),
             "merge" => Ok(Self::Add),
             "replace" => Ok(Self::Replace),
-            other => Err(HelmProblem::UnknownMerge(other.to_owned())),
+            other => Err(HelmError::UnknownMerge(other.to_owned())),
         }
     }
 }
 
 /// Merges the values of a file and those of a kustomization into YAML.
 /// # Errors
-/// `NoValues` if the file holds no mapping.
-pub(super) fn merged(
-    merge: Merge,
+/// `InvalidValues` if the file holds no mapping.
+pub(super) fn merge_values(
+    merge: ValuesMerge,
     file: &TreePath,
     bytes: &[u8],
     inline: &Map<String, Value>,
-) -> Result<String, HelmProblem> {
+) -> Result<String, HelmError> {
     let mut values = inline.clone();
     match merge {
-        Merge::Replace => {}
-        Merge::Override => {
+        ValuesMerge::Replace => {}
+        ValuesMerge::Override => {
             values = read(file, bytes)?;
-            put_over(&mut values, inline.clone());
+            merge_into(&mut values, inline.clone());
         }
-        Merge::Add => put_over(&mut values, read(file, bytes)?),
+        ValuesMerge::Add => merge_into(&mut values, read(file, bytes)?),
     }
     Ok(yaml::write(&Value::Object(values)))
 }
 
-fn read(file: &TreePath, bytes: &[u8]) -> Result<Map<String, Value>, HelmProblem> {
-    let no_values = |reason| HelmProblem::NoValues { file: file.clone(), reason };
+fn read(file: &TreePath, bytes: &[u8]) -> Result<Map<String, Value>, HelmError> {
+    let no_values = |reason| HelmError::InvalidValues { file: file.clone(), reason };
     let stream = read_resources(bytes, &Limits::default()).map_err(|error| no_values(error.to_string()))?;
     match stream.objects.into_iter().next().map(manifest::Object::into_value) {
         Some(Value::Object(values)) => Ok(values),
@@ -63,14 +63,14 @@ fn read(file: &TreePath, bytes: &[u8]) -> Result<Map<String, Value>, HelmProblem
 }
 
 /// Merges mappings; null deletes the value, or does nothing if there is none; any other value replaces.
-fn put_over(under: &mut Map<String, Value>, over: Map<String, Value>) {
+fn merge_into(under: &mut Map<String, Value>, over: Map<String, Value>) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
             (_, Value::Null) => drop(under.remove(&key)),
-            (Some(Value::Object(below)), Value::Object(above)) => put_over(below, above),
+            (Some(Value::Object(below)), Value::Object(above)) => merge_into(below, above),
             (_, Value::Object(above)) => {
                 let mut new = Map::new();
-                put_over(&mut new, above);
+                merge_into(&mut new, above);
                 under.insert(key, Value::Object(new));
             }
             (_, value) => drop(under.insert(key, value)),
@@ -92,19 +92,26 @@ mod tests {
         let inline = inline.as_object().unwrap();
         let file = b"a: {b: 1, c: 3}\nf: &one 1\nh: *one\nlist: [1, 2]\ngone: x\n";
         let cases = [
-            (Merge::Override, "a:\n  b: 2\n  c: 3\n  d: 4\nf:\n  g: 1\nh: 1\nlist:\n- 9\nnew: {}\n"),
+            (ValuesMerge::Override, "a:\n  b: 2\n  c: 3\n  d: 4\nf:\n  g: 1\nh: 1\nlist:\n- 9\nnew: {}\n"),
             (
-                Merge::Add,
+                ValuesMerge::Add,
                 "a:\n  b: 1\n  c: 3\n  d: 4\nf: 1\ngone: x\nh: 1\nlist:\n- 1\n- 2\nnew:\n  e: null\n",
             ),
-            (Merge::Replace, "a:\n  b: 2\n  d: 4\nf:\n  g: 1\ngone: null\nlist:\n- 9\nnew:\n  e: null\n"),
+            (
+                ValuesMerge::Replace,
+                "a:\n  b: 2\n  d: 4\nf:\n  g: 1\ngone: null\nlist:\n- 9\nnew:\n  e: null\n",
+            ),
         ];
         let path = TreePath::new("values.yaml");
         for (merge, expected) in cases {
-            assert_eq!(merged(merge, &path, file, inline).unwrap().trim(), expected.trim(), "{merge:?}");
+            assert_eq!(
+                merge_values(merge, &path, file, inline).unwrap().trim(),
+                expected.trim(),
+                "{merge:?}"
+            );
         }
         assert_eq!(
-            Merge::parse("both").unwrap_err().to_string(),
+            ValuesMerge::parse("both").unwrap_err().to_string(),
             "`valuesMerge` may be `override`, `merge` or `replace`, not `both`"
         );
     }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use manifest::{Map, Value, type_name};
 
-use crate::problems::meant;
+use crate::report::format_suggestions;
 
 /// A file with an invalid form. An empty field stands for the whole file.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(crate) enum DecodeProblem {
-    #[error("there is no field `{field}`{}", meant(near))]
-    UnknownField { field: String, near: Vec<&'static str> },
+pub(crate) enum DecodeError {
+    #[error("there is no field `{field}`{}", format_suggestions(suggestions))]
+    UnknownField { field: String, suggestions: Vec<&'static str> },
     #[error("{} must be {expected}, this is {found}", place_text(field))]
     WrongType { field: String, expected: &'static str, found: String },
     #[error("`apiVersion` of a {kind} must be `{expected}`, this is `{found}`")]
@@ -22,8 +22,8 @@ pub(crate) struct Fields<'a> {
     map: &'a Map<String, Value>,
     /// The path of the mapping, such as `images[0]`; empty for the file.
     path: String,
-    asked: Vec<&'static str>,
-    faults: &'a mut Vec<DecodeProblem>,
+    known: Vec<&'static str>,
+    errors: &'a mut Vec<DecodeError>,
 }
 
 /// A type that is decoded from a mapping with known fields.
@@ -38,17 +38,17 @@ pub(crate) trait FromValue: Default {
     const EXPECTED: &'static str;
 
     /// Decodes a value other than null. `None` if the type is wrong; the caller reports the fault.
-    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self>;
+    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeError>) -> Option<Self>;
 }
 
 /// Decodes a value; a faulty part keeps its default.
-pub(crate) fn decode<T: FromValue>(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> T {
+pub(crate) fn decode<T: FromValue>(value: &Value, path: &str, faults: &mut Vec<DecodeError>) -> T {
     if value.is_null() {
         return T::default();
     }
     T::from_value(value, path, faults).unwrap_or_else(|| {
         let found = type_name(value).to_owned();
-        faults.push(DecodeProblem::WrongType { field: path.to_owned(), expected: T::EXPECTED, found });
+        faults.push(DecodeError::WrongType { field: path.to_owned(), expected: T::EXPECTED, found });
         T::default()
     })
 }
@@ -57,22 +57,22 @@ impl Fields<'_> {
     /// Decodes a field. A missing field and null give the default. An exact key wins over a key in another case.
     /// Source: Go encoding/json.
     pub(crate) fn take<T: FromValue>(&mut self, name: &'static str) -> T {
-        self.asked.push(name);
+        self.known.push(name);
         let folded =
             || self.map.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value);
         let Some(value) = self.map.get(name).or_else(folded) else { return T::default() };
         let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
-        decode(value, &path, self.faults)
+        decode(value, &path, self.errors)
     }
 
-    fn report_the_rest(self) {
+    fn report_unknown(self) {
         for key in self.map.keys() {
-            if self.asked.iter().any(|name| name.eq_ignore_ascii_case(key)) {
+            if self.known.iter().any(|name| name.eq_ignore_ascii_case(key)) {
                 continue;
             }
             let field = if self.path.is_empty() { key.clone() } else { format!("{}.{key}", self.path) };
-            let near = api::near_names(key, self.asked.iter().copied());
-            self.faults.push(DecodeProblem::UnknownField { field, near });
+            let near = api::similar_names(key, self.known.iter().copied());
+            self.errors.push(DecodeError::UnknownField { field, suggestions: near });
         }
     }
 }
@@ -80,11 +80,11 @@ impl Fields<'_> {
 impl<T: FromFields> FromValue for T {
     const EXPECTED: &'static str = "a mapping";
 
-    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self> {
+    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeError>) -> Option<Self> {
         let map = value.as_object()?;
-        let mut fields = Fields { map, path: path.to_owned(), asked: Vec::new(), faults };
+        let mut fields = Fields { map, path: path.to_owned(), known: Vec::new(), errors: faults };
         let read = T::from_fields(&mut fields);
-        fields.report_the_rest();
+        fields.report_unknown();
         Some(read)
     }
 }
@@ -92,7 +92,7 @@ impl<T: FromFields> FromValue for T {
 impl FromValue for String {
     const EXPECTED: &'static str = "a string";
 
-    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeError>) -> Option<Self> {
         value.as_str().map(str::to_owned)
     }
 }
@@ -100,7 +100,7 @@ impl FromValue for String {
 impl FromValue for bool {
     const EXPECTED: &'static str = "a boolean";
 
-    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeError>) -> Option<Self> {
         value.as_bool()
     }
 }
@@ -108,7 +108,7 @@ impl FromValue for bool {
 impl FromValue for i64 {
     const EXPECTED: &'static str = "a whole number";
 
-    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeError>) -> Option<Self> {
         value.as_i64()
     }
 }
@@ -116,7 +116,7 @@ impl FromValue for i64 {
 impl FromValue for Value {
     const EXPECTED: &'static str = "a value";
 
-    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeError>) -> Option<Self> {
         Some(value.clone())
     }
 }
@@ -124,7 +124,7 @@ impl FromValue for Value {
 impl FromValue for Map<String, Value> {
     const EXPECTED: &'static str = "a mapping";
 
-    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeError>) -> Option<Self> {
         value.as_object().cloned()
     }
 }
@@ -132,7 +132,7 @@ impl FromValue for Map<String, Value> {
 impl<T: FromValue> FromValue for Option<T> {
     const EXPECTED: &'static str = T::EXPECTED;
 
-    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self> {
+    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeError>) -> Option<Self> {
         T::from_value(value, path, faults).map(Some)
     }
 }
@@ -140,7 +140,7 @@ impl<T: FromValue> FromValue for Option<T> {
 impl<T: FromValue> FromValue for Vec<T> {
     const EXPECTED: &'static str = "a list";
 
-    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self> {
+    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeError>) -> Option<Self> {
         let items = value.as_array()?.iter().enumerate();
         Some(items.map(|(index, item)| decode(item, &format!("{path}[{index}]"), faults)).collect())
     }
@@ -149,7 +149,7 @@ impl<T: FromValue> FromValue for Vec<T> {
 impl<T: FromValue> FromValue for BTreeMap<String, T> {
     const EXPECTED: &'static str = "a mapping";
 
-    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeProblem>) -> Option<Self> {
+    fn from_value(value: &Value, path: &str, faults: &mut Vec<DecodeError>) -> Option<Self> {
         let entries = value.as_object()?.iter();
         Some(
             entries

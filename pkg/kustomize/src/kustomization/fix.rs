@@ -2,21 +2,21 @@
 
 use manifest::{Map, Value};
 
-use super::decode::{DecodeProblem, Fields, FromFields};
+use super::decode::{DecodeError, Fields, FromFields};
 use super::entries::Image;
 use super::generators::{ConfigMapGenerator, OldHelmChart, SecretGenerator};
-use super::{Kind, Kustomization};
-use crate::problems::StepError;
+use super::{Kustomization, KustomizationKind};
+use crate::report::StepError;
 
 /// The content of a file, with the deprecated fields apart.
 #[derive(Default)]
-pub(super) struct Written {
+pub(super) struct RawKustomization {
     api_version: String,
     kind: String,
     bases: Vec<String>,
     image_tags: Vec<Image>,
     old_helm_charts: Vec<OldHelmChart>,
-    new: Kustomization,
+    kustomization: Kustomization,
 }
 
 /// A warning about a deprecated field.
@@ -28,25 +28,25 @@ struct DeprecatedField {
 }
 
 /// Returns true if the file uses a field.
-type IsUsed = fn(&Written) -> bool;
+type IsUsed = fn(&RawKustomization) -> bool;
 
 /// The deprecated fields with their successors, in the order of their warnings.
 const DEPRECATED: [(&str, &str, IsUsed); 6] = [
     ("bases", "resources", |written| !written.bases.is_empty()),
-    ("commonLabels", "labels", |written| !written.new.common_labels.is_empty()),
+    ("commonLabels", "labels", |written| !written.kustomization.common_labels.is_empty()),
     ("imageTags", "images", |written| !written.image_tags.is_empty()),
-    ("patchesJson6902", "patches", |written| !written.new.patches_json6902.is_empty()),
-    ("patchesStrategicMerge", "patches", |written| !written.new.patches_strategic_merge.is_empty()),
-    ("vars", "replacements", |written| !written.new.vars.is_empty()),
+    ("patchesJson6902", "patches", |written| !written.kustomization.patches_json6902.is_empty()),
+    ("patchesStrategicMerge", "patches", |written| !written.kustomization.patches_strategic_merge.is_empty()),
+    ("vars", "replacements", |written| !written.kustomization.vars.is_empty()),
 ];
 
-impl Written {
+impl RawKustomization {
     /// Checks the kind and version, and moves deprecated fields to their successors.
-    pub(super) fn fixed(self, faults: &mut Vec<DecodeProblem>) -> (Kustomization, Vec<StepError>) {
-        let kind = self.checked_kind(faults);
+    pub(super) fn fix(self, faults: &mut Vec<DecodeError>) -> (Kustomization, Vec<StepError>) {
+        let kind = self.check_kind(faults);
         let warned = DEPRECATED.iter().filter(|(_, _, is_used)| is_used(&self));
         let warnings = warned.map(|&(field, instead, _)| DeprecatedField { field, instead }.into()).collect();
-        let mut new = Kustomization { kind, ..self.new };
+        let mut new = Kustomization { kind, ..self.kustomization };
         new.resources.extend(self.bases);
         new.images.extend(self.image_tags);
         for old in self.old_helm_charts {
@@ -56,28 +56,30 @@ impl Written {
         (new, warnings)
     }
 
-    fn checked_kind(&self, faults: &mut Vec<DecodeProblem>) -> Kind {
+    fn check_kind(&self, faults: &mut Vec<DecodeError>) -> KustomizationKind {
         let (kind, name, version) = match self.kind.as_str() {
-            "" | "Kustomization" => (Kind::Kustomization, "Kustomization", "kustomize.config.k8s.io/v1beta1"),
-            "Component" => (Kind::Component, "Component", "kustomize.config.k8s.io/v1alpha1"),
+            "" | "Kustomization" => {
+                (KustomizationKind::Kustomization, "Kustomization", "kustomize.config.k8s.io/v1beta1")
+            }
+            "Component" => (KustomizationKind::Component, "Component", "kustomize.config.k8s.io/v1alpha1"),
             other => {
-                faults.push(DecodeProblem::WrongType {
+                faults.push(DecodeError::WrongType {
                     field: "kind".to_owned(),
                     expected: "`Kustomization` or `Component`",
                     found: format!("`{other}`"),
                 });
-                return Kind::default();
+                return KustomizationKind::default();
             }
         };
         if !self.api_version.is_empty() && self.api_version != version {
             let found = self.api_version.clone();
-            faults.push(DecodeProblem::WrongVersion { kind: name, expected: version, found });
+            faults.push(DecodeError::WrongVersion { kind: name, expected: version, found });
         }
         kind
     }
 }
 
-impl FromFields for Written {
+impl FromFields for RawKustomization {
     fn from_fields(fields: &mut Fields<'_>) -> Self {
         // `metadata` is accepted and has no effect.
         let _: Map<String, Value> = fields.take("metadata");
@@ -87,7 +89,7 @@ impl FromFields for Written {
             bases: fields.take("bases"),
             image_tags: fields.take("imageTags"),
             old_helm_charts: fields.take("helmChartInflationGenerator"),
-            new: Kustomization::from_fields(fields),
+            kustomization: Kustomization::from_fields(fields),
         }
     }
 }
@@ -97,7 +99,7 @@ impl FromFields for Kustomization {
         let config_maps: Vec<ConfigMapGenerator> = fields.take("configMapGenerator");
         let secrets: Vec<SecretGenerator> = fields.take("secretGenerator");
         Self {
-            kind: Kind::default(),
+            kind: KustomizationKind::default(),
             resources: fields.take("resources"),
             components: fields.take("components"),
             crds: fields.take("crds"),

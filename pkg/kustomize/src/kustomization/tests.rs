@@ -44,7 +44,7 @@ fn an_old_field_becomes_its_successor_with_a_warning() {
 #[test]
 fn a_component_has_a_version_of_its_own() {
     for text in ["kind: Component", "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1"] {
-        assert_eq!(read(text).unwrap().0.kind, Kind::Component);
+        assert_eq!(read(text).unwrap().0.kind, KustomizationKind::Component);
     }
     let faults = read("kind: Component\napiVersion: kustomize.config.k8s.io/v1beta1").unwrap_err();
     assert_eq!(

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use manifest::write_traced_stream;
 
-use super::Output;
+use super::BuildOutput;
 use crate::{Gvk, ResId};
 
-impl Output {
+impl BuildOutput {
     /// Returns one file per object, as name and text, in the order of the objects.
     ///
     /// A name is `[GROUP_]VERSION_KIND_NAME.yaml` in lower case. If the objects have several namespaces, `NAMESPACE_`
@@ -43,7 +43,7 @@ mod tests {
              {{apiVersion: v1, kind: Namespace, metadata: {{name: c}}}}\n"
         );
         let objects = read_resources(text.as_bytes(), &Limits::default()).unwrap().objects;
-        let output = Output { objects, warnings: Vec::new() };
+        let output = BuildOutput { objects, warnings: Vec::new() };
         output.files().into_iter().map(|(name, _)| name).collect()
     }
 

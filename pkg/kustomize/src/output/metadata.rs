@@ -9,7 +9,7 @@ use manifest::{Object, Value, yaml};
 use crate::TreePath;
 use crate::accumulator::Accumulator;
 use crate::helm;
-use crate::resource::{BuildMetadata, Origin, Plugin, Resource, Transformation};
+use crate::resource::{BuildMetadata, ObjectOrigin, Plugin, Resource, Transformation};
 use crate::scope::Scope;
 
 const ORIGIN: &str = "config.kubernetes.io/origin";
@@ -20,7 +20,7 @@ const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 const MANAGER: &str = "kustomize-v5.8.1";
 
 /// Annotations that programs pass to each other during a build. Other annotations of the same domain stay.
-const FOR_THE_BUILD: [&str; 19] = [
+const INTERNAL_ANNOTATIONS: [&str; 19] = [
     "config.kubernetes.io/index",
     "config.kubernetes.io/path",
     "config.k8s.io/id",
@@ -39,7 +39,7 @@ const FOR_THE_BUILD: [&str; 19] = [
     "internal.config.kubernetes.io/seqindent",
     "internal.config.kubernetes.io/id",
     "internal.config.kubernetes.io/annotations-migration-resource-id",
-    helm::MADE,
+    helm::HELM_GENERATED,
 ];
 
 const OPTIONS: [&str; 3] = ["managedByLabel", "originAnnotations", "transformerAnnotations"];
@@ -50,7 +50,7 @@ const OPTIONS: [&str; 3] = ["managedByLabel", "originAnnotations", "transformerA
 struct UnknownOption(String);
 
 /// Reads the options of the top kustomization. Warns about unknown options.
-pub(crate) fn wanted(scope: &mut Scope<'_, '_>) -> BuildMetadata {
+pub(crate) fn read_options(scope: &mut Scope<'_, '_>) -> BuildMetadata {
     let managed_by = scope.session.options.managed_by_label;
     let mut wanted = BuildMetadata { managed_by, ..BuildMetadata::default() };
     for (index, option) in scope.kustomization.build_metadata.iter().enumerate() {
@@ -65,9 +65,14 @@ pub(crate) fn wanted(scope: &mut Scope<'_, '_>) -> BuildMetadata {
 }
 
 /// Records a transformation on all objects, if the build asks for `transformerAnnotations`.
-pub(crate) fn note(scope: &Scope<'_, '_>, file: &TreePath, by: &Plugin, objects: &mut Accumulator) {
+pub(crate) fn record_transformation(
+    scope: &Scope<'_, '_>,
+    file: &TreePath,
+    by: &Plugin,
+    objects: &mut Accumulator,
+) {
     if scope.session.metadata.transformations {
-        let transformation = Arc::new(Transformation { file: file.clone(), by: by.clone() });
+        let transformation = Arc::new(Transformation { file: file.clone(), plugin: by.clone() });
         objects.edit_all(|resource| resource.transformations.push(Arc::clone(&transformation)));
     }
 }
@@ -93,7 +98,8 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
 }
 
 fn clean(object: &mut Object) {
-    let is_dropped = |key: &str| [ORIGIN, TRANSFORMATIONS].contains(&key) || FOR_THE_BUILD.contains(&key);
+    let is_dropped =
+        |key: &str| [ORIGIN, TRANSFORMATIONS].contains(&key) || INTERNAL_ANNOTATIONS.contains(&key);
     if !object.annotations().any(|(key, _)| is_dropped(key)) {
         return;
     }
@@ -106,25 +112,25 @@ fn clean(object: &mut Object) {
 }
 
 /// Writes YAML in the order of kustomize.
-fn origin_text(origin: &Origin, top: &TreePath) -> String {
+fn origin_text(origin: &ObjectOrigin, top: &TreePath) -> String {
     match origin {
-        Origin::Given(name) => line("path", name),
-        Origin::File(file) => line("path", &file.relative_to(top)),
-        Origin::Field { file, by, .. } => configured(file, by, top, ""),
+        ObjectOrigin::Base(name) => line("path", name),
+        ObjectOrigin::File(file) => line("path", &file.relative_to(top)),
+        ObjectOrigin::Field { file, plugin: by, .. } => plugin_text(file, by, top, ""),
     }
 }
 
 fn transformations_text(resource: &Resource, top: &TreePath) -> String {
     let item = |transformation: &Arc<Transformation>| {
-        let Transformation { file, by } = &**transformation;
-        let text = configured(file, by, top, "  ");
+        let Transformation { file, plugin: by } = &**transformation;
+        let text = plugin_text(file, by, top, "  ");
         // The dash replaces the indent of the first line of an item.
         format!("- {}", &text[2..])
     };
     resource.transformations.iter().map(item).collect()
 }
 
-fn configured(file: &TreePath, by: &Plugin, top: &TreePath, indent: &str) -> String {
+fn plugin_text(file: &TreePath, by: &Plugin, top: &TreePath, indent: &str) -> String {
     let fields =
         [("apiVersion", "builtin"), ("kind", &by.kind), ("name", &by.name), ("namespace", &by.namespace)];
     let written = fields.into_iter().filter(|(_, value)| !value.is_empty());
@@ -139,14 +145,14 @@ fn line(name: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Answers, Build, MemoryTree, Options, Reorder};
+    use crate::{Build, BuildOptions, FetchResults, MemoryTree, Reorder};
 
     use super::*;
 
     fn build(files: &[(&str, &str)]) -> (String, Vec<String>) {
         let tree: MemoryTree = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
-        let options = Options { reorder: Reorder::None, ..Options::default() };
-        let build = Build { tree: &tree, answers: &Answers::new(), options };
+        let options = BuildOptions { reorder: Reorder::None, ..BuildOptions::default() };
+        let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options };
         let output = build.run(&TreePath::new("/top")).unwrap();
         (output.text(), output.warnings.iter().map(ToString::to_string).collect())
     }

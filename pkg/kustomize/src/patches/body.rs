@@ -5,24 +5,24 @@ use manifest::{Limits, Object, Value, type_name, yaml};
 use crate::kustomization::entries::Patch;
 use crate::scope::Scope;
 
+use super::error::PatchError;
 use super::operations::{self, Operations};
-use super::problem::PatchProblem;
 
 /// The content of a patch, by form.
 #[derive(Debug)]
-pub(super) enum Body {
+pub(super) enum PatchBody {
     /// A file without content.
-    Nothing,
+    Empty,
     /// Mappings to merge, at least one.
     Mappings(Vec<Object>),
     /// Operations of a JSON patch.
     Operations(Operations),
 }
 
-impl Body {
+impl PatchBody {
     pub(super) fn is_empty(&self) -> bool {
         match self {
-            Self::Nothing => true,
+            Self::Empty => true,
             Self::Mappings(mappings) => mappings.is_empty(),
             Self::Operations(operations) => operations.is_empty(),
         }
@@ -30,7 +30,7 @@ impl Body {
 }
 
 /// True if a text is an inline patch, possibly empty, and no path.
-pub(super) fn is_text(text: &str) -> bool {
+pub(super) fn is_inline(text: &str) -> bool {
     yaml::read_value(text, &Limits::default()).is_ok_and(|value| match value {
         Value::Object(_) | Value::Null => true,
         Value::Array(items) => items.is_empty(),
@@ -39,10 +39,10 @@ pub(super) fn is_text(text: &str) -> bool {
 }
 
 /// Loads the patch of an entry. Reports invalid patches.
-pub(super) fn load(scope: &mut Scope<'_, '_>, place: &str, patch: &Patch) -> Option<Body> {
+pub(super) fn load(scope: &mut Scope<'_, '_>, place: &str, patch: &Patch) -> Option<PatchBody> {
     match (patch.text.trim(), patch.path.as_str()) {
         ("", "") => {
-            scope.problem(place, PatchProblem::NoBody);
+            scope.report(place, PatchError::NoBody);
             None
         }
         ("", path) => {
@@ -51,19 +51,24 @@ pub(super) fn load(scope: &mut Scope<'_, '_>, place: &str, patch: &Patch) -> Opt
         }
         (text, "") => read(scope, &format!("{place}.patch"), text.as_bytes(), None),
         _ => {
-            scope.problem(place, PatchProblem::TwoBodies);
+            scope.report(place, PatchError::TwoBodies);
             None
         }
     }
 }
 
 /// Parses a text by the form of its first document. Ignores all documents after a list of operations.
-fn read(scope: &mut Scope<'_, '_>, place: &str, bytes: &[u8], file: Option<crate::TreePath>) -> Option<Body> {
+fn read(
+    scope: &mut Scope<'_, '_>,
+    place: &str,
+    bytes: &[u8],
+    file: Option<crate::TreePath>,
+) -> Option<PatchBody> {
     let text = str::from_utf8(bytes).unwrap_or_default();
     match yaml::read_value(text, &Limits::default()) {
         Ok(Value::Array(operations)) => read_operations(scope, place, operations),
         Ok(scalar @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) => {
-            scope.problem(place, PatchProblem::Form { found: type_name(&scalar) });
+            scope.report(place, PatchError::Form { found: type_name(&scalar) });
             None
         }
         // `parse_objects` reports unreadable text, as it knows the documents of a file.
@@ -71,14 +76,14 @@ fn read(scope: &mut Scope<'_, '_>, place: &str, bytes: &[u8], file: Option<crate
             let file = file.unwrap_or_else(|| scope.root.file.clone());
             let read = scope.parse_objects(place, &file, bytes)?;
             let mappings: Vec<Object> = read.into_iter().map(|read| read.object).collect();
-            Some(if mappings.is_empty() { Body::Nothing } else { Body::Mappings(mappings) })
+            Some(if mappings.is_empty() { PatchBody::Empty } else { PatchBody::Mappings(mappings) })
         }
     }
 }
 
-fn read_operations(scope: &mut Scope<'_, '_>, place: &str, mut operations: Vec<Value>) -> Option<Body> {
-    for (path, meant) in operations::cut_paths(&mut operations) {
-        scope.warn(place, PatchProblem::CutPath { path, meant });
+fn read_operations(scope: &mut Scope<'_, '_>, place: &str, mut operations: Vec<Value>) -> Option<PatchBody> {
+    for (path, meant) in operations::trim_paths(&mut operations) {
+        scope.warn(place, PatchError::CutPath { path, meant });
     }
-    scope.all_ok(place, Operations::read(operations)).map(Body::Operations)
+    scope.all_ok(place, Operations::read(operations)).map(PatchBody::Operations)
 }

@@ -6,35 +6,35 @@ use std::collections::HashMap;
 
 use manifest::{Map, Value};
 
-use crate::Conflicts;
-use crate::accumulator::{Accumulator, Position};
+use crate::ConflictDetection;
+use crate::accumulator::{Accumulator, ResourcePosition};
 use crate::schema::{Schema, TypeId};
 use crate::scope::Scope;
 
+use super::error::PatchError;
 use super::operations::Operations;
-use super::problem::PatchProblem;
 
 /// The fields set so far by the entries of one list.
 #[derive(Debug, Default)]
-pub(crate) struct Writes {
+pub(crate) struct WrittenFields {
     /// The value and the entry, by object and field; `None` if the check is off.
-    fields: Option<HashMap<(Position, String), (Value, String)>>,
+    fields: Option<HashMap<(ResourcePosition, String), (Value, String)>>,
 }
 
-impl Writes {
+impl WrittenFields {
     /// Starts the check of one list.
-    pub(crate) fn of(scope: &Scope<'_, '_>) -> Self {
-        let is_asked = scope.session.options.conflicts == Conflicts::Told;
+    pub(crate) fn new(scope: &Scope<'_, '_>) -> Self {
+        let is_asked = scope.session.options.conflicts == ConflictDetection::Reported;
         Self { fields: is_asked.then(HashMap::new) }
     }
 
     /// Records the fields set by a strategic merge. Warns about conflicts with earlier entries.
-    pub(super) fn note_mapping(
+    pub(super) fn record_mapping(
         &mut self,
         scope: &mut Scope<'_, '_>,
         place: &str,
         objects: &Accumulator,
-        position: Position,
+        position: ResourcePosition,
         patch: &Map<String, Value>,
         schema: &Schema,
     ) {
@@ -46,17 +46,17 @@ impl Writes {
         let mut leaves = Vec::new();
         leaves_of_mapping(patch, "", of, schema, &mut leaves);
         for (path, value) in leaves {
-            self.note(scope, place, objects, position, path, value);
+            self.record(scope, place, objects, position, path, value);
         }
     }
 
     /// Records the fields set by operations. Warns about conflicts with earlier entries.
-    pub(super) fn note_operations(
+    pub(super) fn record_operations(
         &mut self,
         scope: &mut Scope<'_, '_>,
         place: &str,
         objects: &Accumulator,
-        position: Position,
+        position: ResourcePosition,
         operations: &Operations,
     ) {
         // A value added to a list gets a new index each time, so it never conflicts.
@@ -64,16 +64,16 @@ impl Writes {
             |path: &str| path.rsplit('/').next().is_some_and(|end| end.parse::<i64>().is_err() && end != "-");
         for (path, value) in operations.writes().filter(|(path, _)| is_field(path)) {
             let path = manifest::pointer::name(&path.trim_start_matches('/').replace('/', "."));
-            self.note(scope, place, objects, position, path, value);
+            self.record(scope, place, objects, position, path, value);
         }
     }
 
-    fn note(
+    fn record(
         &mut self,
         scope: &mut Scope<'_, '_>,
         place: &str,
         objects: &Accumulator,
-        position: Position,
+        position: ResourcePosition,
         path: String,
         value: &Value,
     ) {
@@ -85,7 +85,7 @@ impl Writes {
             && let Some(resource) = objects.get(position)
         {
             let (id, path) = (Box::new(resource.id().clone()), key.1.clone());
-            scope.warn(place, PatchProblem::Conflict { id, path, first: first.clone() });
+            scope.warn(place, PatchError::Conflict { id, path, first: first.clone() });
         }
         fields.insert(key, now);
     }
@@ -102,7 +102,7 @@ fn leaves_of_mapping<'p>(
     for (name, value) in patch.iter().filter(|(name, _)| !name.starts_with('$')) {
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         let field = of.and_then(|of| schema.field(of, name));
-        let of = field.and_then(|field| field.of);
+        let of = field.and_then(|field| field.type_id);
         match (value, field.and_then(|field| field.keys.as_deref())) {
             (Value::Object(fields), _) => leaves_of_mapping(fields, &path, of, schema, leaves),
             (Value::Array(_), Some([])) => {}

@@ -5,12 +5,12 @@ use json_patch::{AddOperation, PatchErrorKind, PatchOperation};
 use manifest::{Map, Object, Value};
 
 use crate::output;
-use crate::problems::meant;
+use crate::report::format_suggestions;
 
 /// An element of a list that is no valid operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("operation {number} is none: {reason}")]
-pub(crate) struct BadOperation {
+pub(crate) struct InvalidOperation {
     /// The number of the element, from 1.
     number: usize,
     reason: String,
@@ -18,20 +18,20 @@ pub(crate) struct BadOperation {
 
 /// An operation that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("operation {number} ({word} `{path}`): {reason}{}", meant(near))]
+#[error("operation {number} ({name} `{path}`): {reason}{}", format_suggestions(suggestions))]
 pub(crate) struct FailedOperation {
     /// The number of the operation, from 1.
     number: usize,
     /// The name of the operation, such as `add`.
-    word: &'static str,
+    name: &'static str,
     path: String,
     reason: &'static str,
-    near: Vec<String>,
+    suggestions: Vec<String>,
 }
 
 /// Removes everything before the first slash of each path. Returns the changed paths, each with its new form.
 /// Source: evanphx/json-patch v4, the library of kustomize, ignores the text before the first slash.
-pub(super) fn cut_paths(operations: &mut [Value]) -> Vec<(String, String)> {
+pub(super) fn trim_paths(operations: &mut [Value]) -> Vec<(String, String)> {
     let mut cut = Vec::new();
     for operation in operations.iter_mut().filter_map(Value::as_object_mut) {
         for field in ["path", "from"] {
@@ -53,7 +53,7 @@ impl Operations {
     /// Parses a list of operations.
     /// # Errors
     /// Every invalid operation.
-    pub(super) fn read(operations: Vec<Value>) -> Result<Self, Vec<BadOperation>> {
+    pub(super) fn read(operations: Vec<Value>) -> Result<Self, Vec<InvalidOperation>> {
         let mut problems = Vec::new();
         let mut read = Vec::with_capacity(operations.len());
         for (index, mut operation) in operations.into_iter().enumerate() {
@@ -66,7 +66,7 @@ impl Operations {
             match serde_json::from_value(operation) {
                 Ok(operation) => read.push(operation),
                 Err(error) => {
-                    problems.push(BadOperation { number: index + 1, reason: error.to_string() });
+                    problems.push(InvalidOperation { number: index + 1, reason: error.to_string() });
                 }
             }
         }
@@ -93,11 +93,11 @@ impl Operations {
         let mut value = object.clone().into_value();
         add_annotations(&mut value);
         for (index, operation) in self.0.iter().enumerate() {
-            let counted = counted_from_end(operation, &value);
+            let counted = with_resolved_index(operation, &value);
             let operation = counted.as_ref().unwrap_or(operation);
             let added = with_missing_key(operation, &value);
             let operation = added.as_ref().unwrap_or(operation);
-            if tests_for_nothing(operation, &value) {
+            if tests_for_null(operation, &value) {
                 continue;
             }
             if let Err(error) = json_patch::patch_unsafe(&mut value, std::slice::from_ref(operation)) {
@@ -106,10 +106,10 @@ impl Operations {
         }
         let whole = |reason| FailedOperation {
             number: self.0.len(),
-            word: "replace",
+            name: "replace",
             path: String::new(),
             reason,
-            near: Vec::new(),
+            suggestions: Vec::new(),
         };
         let patched = Object::try_from(value).map_err(|_| whole("what is left is no object"))?;
         if patched.kind().is_empty() {
@@ -119,7 +119,7 @@ impl Operations {
             return Err(whole("what is left has no `metadata.name`"));
         }
         object.replace_fields(patched.into_fields());
-        output::make_annotations_texts(object);
+        output::stringify_annotations(object);
         Ok(())
     }
 }
@@ -149,12 +149,18 @@ impl FailedOperation {
             (_, PatchOperation::Add(_)) => "there is nothing to add it to, or the list is shorter",
             _ => "there is nothing at that path",
         };
-        let near = near_fields(path, value);
-        Self { number: index + 1, word: word(operation), path: path.as_str().to_owned(), reason, near }
+        let near = suggest_fields(path, value);
+        Self {
+            number: index + 1,
+            name: operation_name(operation),
+            path: path.as_str().to_owned(),
+            reason,
+            suggestions: near,
+        }
     }
 }
 
-fn word(operation: &PatchOperation) -> &'static str {
+fn operation_name(operation: &PatchOperation) -> &'static str {
     match operation {
         PatchOperation::Add(_) => "add",
         PatchOperation::Remove(_) => "remove",
@@ -166,7 +172,7 @@ fn word(operation: &PatchOperation) -> &'static str {
 }
 
 /// Suggests names for the first step of a path that does not exist.
-fn near_fields(path: &Pointer, value: &Value) -> Vec<String> {
+fn suggest_fields(path: &Pointer, value: &Value) -> Vec<String> {
     let mut at = value;
     for token in path.tokens() {
         let name = token.decoded();
@@ -177,7 +183,7 @@ fn near_fields(path: &Pointer, value: &Value) -> Vec<String> {
         };
         let Some(next) = next else {
             let names = at.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-            return api::near_names(&name, names).into_iter().map(str::to_owned).collect();
+            return api::similar_names(&name, names).into_iter().map(str::to_owned).collect();
         };
         at = next;
     }
@@ -196,7 +202,7 @@ fn with_missing_key(operation: &PatchOperation, of: &Value) -> Option<PatchOpera
 }
 
 /// True if an operation tests a missing key for null; such a test passes.
-fn tests_for_nothing(operation: &PatchOperation, value: &Value) -> bool {
+fn tests_for_null(operation: &PatchOperation, value: &Value) -> bool {
     matches!(operation, PatchOperation::Test(test) if test.value.is_null() && is_missing_key(&test.path, value))
 }
 
@@ -208,8 +214,8 @@ fn is_missing_key(path: &Pointer, value: &Value) -> bool {
 
 /// Returns the operation with an index counted from the start, if its path counts from the end of a list (`/args/-1`).
 /// Source: evanphx/json-patch v4 (`SupportNegativeIndices`), the library of kustomize.
-fn counted_from_end(operation: &PatchOperation, value: &Value) -> Option<PatchOperation> {
-    let path = counted(operation.path(), value, matches!(operation, PatchOperation::Add(_)))?;
+fn with_resolved_index(operation: &PatchOperation, value: &Value) -> Option<PatchOperation> {
+    let path = resolve_index(operation.path(), value, matches!(operation, PatchOperation::Add(_)))?;
     let mut operation = operation.clone();
     match &mut operation {
         PatchOperation::Add(add) => add.path = path,
@@ -222,7 +228,7 @@ fn counted_from_end(operation: &PatchOperation, value: &Value) -> Option<PatchOp
     Some(operation)
 }
 
-fn counted(path: &Pointer, value: &Value, adds: bool) -> Option<PointerBuf> {
+fn resolve_index(path: &Pointer, value: &Value, adds: bool) -> Option<PointerBuf> {
     let from_end = |token: &Token<'_>| -> Option<usize> { token.decoded().strip_prefix('-')?.parse().ok() };
     if !path.tokens().any(|token| from_end(&token).is_some()) {
         return None;

@@ -3,21 +3,21 @@
 use manifest::{Map, Object, Value};
 
 use crate::kustomization::entries::PatchOptions;
-use crate::merge::{self, MergeProblem};
+use crate::merge::{self, MergeError};
 use crate::schema::{Schema, TypeId};
 
 /// The treatment of labels and annotations in a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Labels {
+pub(super) enum LabelTreatment {
     /// As written: null removes a label or annotation.
     AsWritten,
     /// As strings: null becomes `"null"`; a null in place of the whole mapping changes nothing.
     /// Source: kustomize v5.8.1 (`CopyMergeMetaDataFieldsFrom`), for `patchesStrategicMerge` and patches with a target.
-    AsTexts,
+    AsStrings,
 }
 
 /// Removes the fields that a patch may not change. Runs once for all targets.
-pub(super) fn prepare(mapping: &Object, labels: Labels, options: PatchOptions) -> Map<String, Value> {
+pub(super) fn prepare(mapping: &Object, labels: LabelTreatment, options: PatchOptions) -> Map<String, Value> {
     let mut fields = mapping.as_map().clone();
     fields.remove("apiVersion");
     if !options.allow_kind_change {
@@ -28,19 +28,19 @@ pub(super) fn prepare(mapping: &Object, labels: Labels, options: PatchOptions) -
         if !options.allow_name_change {
             metadata.remove("name");
         }
-        if labels == Labels::AsTexts {
-            make_texts(metadata, "labels");
+        if labels == LabelTreatment::AsStrings {
+            stringify_values(metadata, "labels");
         }
         // kustomize records these options as annotations of the patch.
-        if labels == Labels::AsTexts || options.allow_name_change || options.allow_kind_change {
-            make_texts(metadata, "annotations");
+        if labels == LabelTreatment::AsStrings || options.allow_name_change || options.allow_kind_change {
+            stringify_values(metadata, "annotations");
         }
     }
     fields
 }
 
 /// Converts the values of labels or annotations to strings; removes a mapping without values.
-pub(super) fn make_texts(metadata: &mut Map<String, Value>, field: &str) {
+pub(super) fn stringify_values(metadata: &mut Map<String, Value>, field: &str) {
     match metadata.get_mut(field) {
         Some(Value::Object(values)) if !values.is_empty() => {
             for value in values.values_mut().filter(|value| !value.is_string()) {
@@ -61,7 +61,7 @@ pub(super) fn apply(
     written_for: Option<TypeId>,
     options: PatchOptions,
     schema: &Schema,
-) -> Result<(), MergeProblem> {
+) -> Result<(), MergeError> {
     let kept = [("apiVersion", object.api_version().to_owned()), ("kind", object.kind().to_owned())];
     let (name, namespace) = (object.name().to_owned(), object.namespace().to_owned());
     merge::merge(object, patch, written_for, schema)?;
@@ -83,7 +83,7 @@ pub(super) fn apply(
 }
 
 /// True if a patch replaces the object as a whole.
-pub(super) fn replaces(mapping: &Object) -> bool {
+pub(super) fn replaces_object(mapping: &Object) -> bool {
     mapping.get(&["$patch"]).and_then(Value::as_str) == Some("replace")
 }
 

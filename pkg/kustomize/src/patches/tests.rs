@@ -2,7 +2,9 @@ use manifest::Value;
 use serde_json::json;
 
 use crate::tests as testing;
-use crate::{Answers, Build, Conflicts, MemoryTree, Options, Output, Reorder, TreePath};
+use crate::{
+    Build, BuildOptions, BuildOutput, ConflictDetection, FetchResults, MemoryTree, Reorder, TreePath,
+};
 
 const OBJECTS: &str = "
 apiVersion: apps/v1
@@ -16,7 +18,7 @@ metadata: {name: web, annotations: {a: x, b: z}}
 data: {k: v}
 ";
 
-fn build(kustomization: &str, files: &[(&str, &str)]) -> Result<Output, String> {
+fn build(kustomization: &str, files: &[(&str, &str)]) -> Result<BuildOutput, String> {
     let mut tree: MemoryTree =
         files.iter().map(|(path, text)| (format!("/{path}"), text.as_bytes())).collect();
     tree.insert(
@@ -24,8 +26,12 @@ fn build(kustomization: &str, files: &[(&str, &str)]) -> Result<Output, String> 
         format!("resources: [r.yaml]\n{kustomization}").into_bytes(),
     );
     tree.insert(TreePath::new("/r.yaml"), OBJECTS.as_bytes());
-    let options = Options { reorder: Reorder::None, conflicts: Conflicts::Told, ..Options::default() };
-    let build = Build { tree: &tree, answers: &Answers::new(), options };
+    let options = BuildOptions {
+        reorder: Reorder::None,
+        conflicts: ConflictDetection::Reported,
+        ..BuildOptions::default()
+    };
+    let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options };
     build.run(&TreePath::new("/")).map_err(|report| report.to_string())
 }
 

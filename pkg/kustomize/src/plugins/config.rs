@@ -4,36 +4,36 @@ use manifest::{Object, Value};
 
 use crate::TreePath;
 use crate::accumulator::Accumulator;
-use crate::kustomization::decode::{DecodeProblem, FromFields, decode};
-use crate::problems::meant;
+use crate::kustomization::decode::{DecodeError, FromFields, decode};
+use crate::report::format_suggestions;
 use crate::resource::Plugin;
 use crate::scope::Scope;
 
-use super::settings::Settings;
+use super::settings::PluginSettings;
 
 /// A plugin that cannot run.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PluginProblem {
+pub(crate) enum PluginError {
     #[error(
         "`{kind}` of `{api_version}` is {what}: only the plugins of kustomize itself are run, those of `apiVersion: builtin`"
     )]
     External { api_version: String, kind: String, what: &'static str },
-    #[error("there is no built-in plugin `{kind}`{}", meant(near))]
-    Unknown { kind: String, near: Vec<&'static str> },
+    #[error("there is no built-in plugin `{kind}`{}", format_suggestions(suggestions))]
+    Unknown { kind: String, suggestions: Vec<&'static str> },
     #[error("`{kind}` is no {wanted}: list it under `{list}`")]
     WrongList { kind: String, wanted: &'static str, list: &'static str },
     #[error("`{kind}` in `{file}`: {fault}")]
-    Settings { kind: String, file: TreePath, fault: DecodeProblem },
+    Settings { kind: String, file: TreePath, fault: DecodeError },
     #[error("`{kind}` in `{file}` needs `{field}`")]
-    Needs { kind: String, file: TreePath, field: &'static str },
+    MissingField { kind: String, file: TreePath, field: &'static str },
     #[error("`{kind}` in `{file}`: `{field}` may be {choice}, not `{found}`")]
-    NoChoice { kind: String, file: TreePath, field: &'static str, choice: &'static str, found: String },
+    InvalidChoice { kind: String, file: TreePath, field: &'static str, choice: &'static str, found: String },
     #[error("`{kind}` in `{file}` changes objects, which a validator may not: list it under `transformers`")]
-    Changes { kind: String, file: TreePath },
+    ValidatorChangesObject { kind: String, file: TreePath },
 }
 
 /// The settings of one plugin.
-pub(super) struct Config {
+pub(super) struct PluginConfig {
     /// The entry that names the settings, such as `transformers[0]`.
     pub(super) field: String,
     /// The file with the settings.
@@ -41,7 +41,7 @@ pub(super) struct Config {
     pub(super) object: Object,
 }
 
-impl Config {
+impl PluginConfig {
     /// Returns the plugin, as annotations name it.
     pub(super) fn plugin(&self) -> Plugin {
         let [kind, name, namespace] =
@@ -53,32 +53,32 @@ impl Config {
     pub(super) fn read<T: FromFields>(&self, scope: &mut Scope<'_, '_>) -> Option<T> {
         let mut faults = Vec::new();
         let value = Value::Object(self.object.as_map().clone());
-        let settings: Settings<T> = decode(&value, "", &mut faults);
+        let settings: PluginSettings<T> = decode(&value, "", &mut faults);
         let mut is_sound = true;
         for fault in faults {
-            let means_nothing = matches!(fault, DecodeProblem::UnknownField { .. });
-            let problem = PluginProblem::Settings { kind: self.kind(), file: self.file.clone(), fault };
+            let means_nothing = matches!(fault, DecodeError::UnknownField { .. });
+            let problem = PluginError::Settings { kind: self.kind(), file: self.file.clone(), fault };
             if means_nothing {
                 scope.warn(&self.field, problem);
             } else {
                 is_sound = false;
-                scope.problem(&self.field, problem);
+                scope.report(&self.field, problem);
             }
         }
-        is_sound.then_some(settings.of)
+        is_sound.then_some(settings.settings)
     }
 
     /// Records the provenance of the plugin's changes.
-    pub(super) fn account(&self, scope: &Scope<'_, '_>, objects: &mut Accumulator) {
+    pub(super) fn record_provenance(&self, scope: &Scope<'_, '_>, objects: &mut Accumulator) {
         let is_written_out = self.file == scope.root.file;
-        scope.account_from(&self.field, || (!is_written_out).then(|| self.file.clone()), objects);
+        scope.record_provenance_from(&self.field, || (!is_written_out).then(|| self.file.clone()), objects);
     }
 
     pub(super) fn kind(&self) -> String {
         self.object.kind().to_owned()
     }
 
-    pub(super) fn needs(&self, field: &'static str) -> PluginProblem {
-        PluginProblem::Needs { kind: self.kind(), file: self.file.clone(), field }
+    pub(super) fn missing_field(&self, field: &'static str) -> PluginError {
+        PluginError::MissingField { kind: self.kind(), file: self.file.clone(), field }
     }
 }

@@ -6,31 +6,31 @@ use manifest::Object;
 use serde_json::json;
 
 use crate::accumulator::Accumulator;
-use crate::generators::{self, Generated};
+use crate::generators::{self, GeneratedKind};
 use crate::helm;
 use crate::kustomization::generators::Generator;
-use crate::resource::{Origin, Resource};
+use crate::resource::{ObjectOrigin, Resource};
 use crate::scope::Scope;
 
-use super::config::{Config, PluginProblem};
-use super::settings::{ConfigMaps, Helm, IamPolicy, Secrets};
+use super::config::{PluginConfig, PluginError};
+use super::settings::{ConfigMapSettings, HelmSettings, IamPolicy, SecretSettings};
 
 /// Runs a generator; its kind is already checked.
-pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
+pub(super) fn run(scope: &mut Scope<'_, '_>, config: &PluginConfig, objects: &mut Accumulator) {
     let field = &config.field;
     match config.object.kind() {
         "ConfigMapGenerator" => {
-            let Some(ConfigMaps(generator)) = config.read(scope) else { return };
-            let generator = named(config, generator);
-            generators::generate(scope, field, Generated::ConfigMap, &generator, origin(config), objects);
+            let Some(ConfigMapSettings(generator)) = config.read(scope) else { return };
+            let generator = with_default_name(config, generator);
+            generators::generate(scope, field, GeneratedKind::ConfigMap, &generator, origin(config), objects);
         }
         "SecretGenerator" => {
-            let Some(Secrets(generator)) = config.read(scope) else { return };
-            let generator = named(config, generator);
-            generators::generate(scope, field, Generated::Secret, &generator, origin(config), objects);
+            let Some(SecretSettings(generator)) = config.read(scope) else { return };
+            let generator = with_default_name(config, generator);
+            generators::generate(scope, field, GeneratedKind::Secret, &generator, origin(config), objects);
         }
         "HelmChartInflationGenerator" => {
-            let Some(Helm { chart, globals }) = config.read(scope) else { return };
+            let Some(HelmSettings { chart, globals }) = config.read(scope) else { return };
             helm::inflate(scope, field, &chart, &globals, origin(config), objects);
         }
         _ => {
@@ -40,12 +40,12 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accu
     }
 }
 
-fn origin(config: &Config) -> Origin {
-    Origin::Field { file: config.file.clone(), field: config.field.clone(), by: config.plugin() }
+fn origin(config: &PluginConfig) -> ObjectOrigin {
+    ObjectOrigin::Field { file: config.file.clone(), field: config.field.clone(), plugin: config.plugin() }
 }
 
 /// Fills in the name and namespace of the settings if the generator has none.
-fn named(config: &Config, mut generator: Generator) -> Generator {
+fn with_default_name(config: &PluginConfig, mut generator: Generator) -> Generator {
     if generator.name.is_empty() {
         config.object.name().clone_into(&mut generator.name);
     }
@@ -56,11 +56,16 @@ fn named(config: &Config, mut generator: Generator) -> Generator {
 }
 
 /// Runs `IAMPolicyGenerator`: a service account of the cluster that acts as an account of the cloud.
-fn add_account(scope: &mut Scope<'_, '_>, config: &Config, policy: &IamPolicy, objects: &mut Accumulator) {
+fn add_account(
+    scope: &mut Scope<'_, '_>,
+    config: &PluginConfig,
+    policy: &IamPolicy,
+    objects: &mut Accumulator,
+) {
     if policy.cloud != "gke" {
         let (kind, file, found) = (config.kind(), config.file.clone(), policy.cloud.clone());
-        let problem = PluginProblem::NoChoice { kind, file, field: "cloud", choice: "`gke`", found };
-        scope.problem(&config.field, problem);
+        let problem = PluginError::InvalidChoice { kind, file, field: "cloud", choice: "`gke`", found };
+        scope.report(&config.field, problem);
         return;
     }
     let mut object = Object::default();

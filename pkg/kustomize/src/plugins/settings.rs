@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use manifest::{Map, Value};
 
 use crate::fields::FieldTable;
-use crate::kustomization::decode::{DecodeProblem, Fields, FromFields, FromValue, mappings};
+use crate::kustomization::decode::{DecodeError, Fields, FromFields, FromValue, mappings};
 use crate::kustomization::entries::{FieldSpecEntry, Image, Replica, Selector};
 use crate::kustomization::generators::{
     ConfigMapGenerator, Generator, HelmChart, HelmGlobals, SecretGenerator,
@@ -14,8 +14,8 @@ use crate::kustomization::replacements::ReplacementEntry;
 
 /// Settings, apart from the fields of every object.
 #[derive(Default)]
-pub(super) struct Settings<T> {
-    pub(super) of: T,
+pub(super) struct PluginSettings<T> {
+    pub(super) settings: T,
 }
 
 mappings! {
@@ -48,9 +48,9 @@ mappings! {
         position: i64 = "filePathPosition"
     }
     /// `LabelTransformer`.
-    Labels { labels: BTreeMap<String, Text> = "labels", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
+    Labels { labels: BTreeMap<String, ScalarText> = "labels", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
     /// `AnnotationsTransformer`.
-    Annotations { annotations: BTreeMap<String, Text> = "annotations", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
+    Annotations { annotations: BTreeMap<String, ScalarText> = "annotations", fields: Vec<FieldSpecEntry> = "fieldSpecs" }
     /// `IAMPolicyGenerator`.
     IamPolicy {
         cloud: String = "cloud",
@@ -66,12 +66,12 @@ mappings! {
 /// A string; numbers and booleans are converted.
 /// Source: sigs.k8s.io/yaml; kustomize v5.8.1 uses it for the settings of plugins, but not for kustomizations.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Text(pub(super) String);
+pub(crate) struct ScalarText(pub(super) String);
 
-impl FromValue for Text {
+impl FromValue for ScalarText {
     const EXPECTED: &'static str = "a string";
 
-    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeProblem>) -> Option<Self> {
+    fn from_value(value: &Value, _: &str, _: &mut Vec<DecodeError>) -> Option<Self> {
         match value {
             Value::String(text) => Some(Self(text.clone())),
             Value::Number(_) | Value::Bool(_) => Some(Self(value.to_string())),
@@ -82,42 +82,42 @@ impl FromValue for Text {
 
 /// `ConfigMapGenerator`.
 #[derive(Default)]
-pub(super) struct ConfigMaps(pub(super) Generator);
+pub(super) struct ConfigMapSettings(pub(super) Generator);
 
 /// `SecretGenerator`.
 #[derive(Default)]
-pub(super) struct Secrets(pub(super) Generator);
+pub(super) struct SecretSettings(pub(super) Generator);
 
 /// `HelmChartInflationGenerator`.
 #[derive(Default)]
-pub(super) struct Helm {
+pub(super) struct HelmSettings {
     pub(super) chart: HelmChart,
     pub(super) globals: HelmGlobals,
 }
 
-impl<T: FromFields> FromFields for Settings<T> {
+impl<T: FromFields> FromFields for PluginSettings<T> {
     fn from_fields(fields: &mut Fields<'_>) -> Self {
         for known in ["apiVersion", "kind"] {
             let _: String = fields.take(known);
         }
         let _: Map<String, Value> = fields.take("metadata");
-        Self { of: T::from_fields(fields) }
+        Self { settings: T::from_fields(fields) }
     }
 }
 
-impl FromFields for ConfigMaps {
+impl FromFields for ConfigMapSettings {
     fn from_fields(fields: &mut Fields<'_>) -> Self {
         Self(ConfigMapGenerator::from_fields(fields).0)
     }
 }
 
-impl FromFields for Secrets {
+impl FromFields for SecretSettings {
     fn from_fields(fields: &mut Fields<'_>) -> Self {
         Self(SecretGenerator::from_fields(fields).0)
     }
 }
 
-impl FromFields for Helm {
+impl FromFields for HelmSettings {
     fn from_fields(fields: &mut Fields<'_>) -> Self {
         Self { chart: HelmChart::from_fields(fields), globals: HelmGlobals::from_fields(fields) }
     }

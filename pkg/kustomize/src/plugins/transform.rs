@@ -7,27 +7,27 @@ use std::collections::BTreeMap;
 use crate::accumulator::Accumulator;
 use crate::hash;
 use crate::kustomization::entries::{FieldSpecEntry, Patch};
-use crate::patches::{self, Found, PatchProblem, Writes};
+use crate::patches::{self, EntryContent, PatchError, WrittenFields};
 use crate::scope::Scope;
-use crate::transform::name::{self, End};
-use crate::transform::namespace::{self, Overwrite, Subjects};
+use crate::transform::name::{self, Affix};
+use crate::transform::namespace::{self, NamespaceOverwrite, SubjectSelection};
 use crate::transform::{images, labels, replacements, replicas};
 
-use super::config::{Config, PluginProblem};
+use super::config::{PluginConfig, PluginError};
 use super::settings::{
-    Annotations, Ends, Images, JsonPatch, Labels, MergePatches, Namespace, Replacements, Replicas, Text,
-    table,
+    Annotations, Ends, Images, JsonPatch, Labels, MergePatches, Namespace, Replacements, Replicas,
+    ScalarText, table,
 };
 
 /// Runs a transformer; its kind is already checked.
-pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
+pub(super) fn run(scope: &mut Scope<'_, '_>, config: &PluginConfig, objects: &mut Accumulator) {
     match config.object.kind() {
-        "PrefixTransformer" => extend(scope, config, &[End::Prefix], objects),
-        "SuffixTransformer" => extend(scope, config, &[End::Suffix], objects),
-        "PrefixSuffixTransformer" => extend(scope, config, &[End::Prefix, End::Suffix], objects),
+        "PrefixTransformer" => extend(scope, config, &[Affix::Prefix], objects),
+        "SuffixTransformer" => extend(scope, config, &[Affix::Suffix], objects),
+        "PrefixSuffixTransformer" => extend(scope, config, &[Affix::Prefix, Affix::Suffix], objects),
         "ImageTagTransformer" => {
             let Some(Images { image, fields }) = config.read(scope) else { return };
-            if let Some(rule) = scope.ok(&config.field, images::Rule::new(&image)) {
+            if let Some(rule) = scope.ok(&config.field, images::ImageRule::new(&image)) {
                 images::set(&[rule], &table(fields), objects);
             }
         }
@@ -47,12 +47,12 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accu
         "HashTransformer" => hash::append(objects),
         "PatchTransformer" => {
             let Some(patch) = config.read::<Patch>(scope) else { return };
-            patches::apply(scope, &config.field, &patch, objects, &mut Writes::of(scope));
+            patches::apply(scope, &config.field, &patch, objects, &mut WrittenFields::new(scope));
         }
         "PatchJson6902Transformer" => {
             let Some(JsonPatch { target, path, text }) = config.read(scope) else { return };
             let patch = Patch { path, text, target, ..Patch::default() };
-            patches::apply_json6902(scope, &config.field, &patch, objects, &mut Writes::of(scope));
+            patches::apply_json6902(scope, &config.field, &patch, objects, &mut WrittenFields::new(scope));
         }
         "PatchStrategicMergeTransformer" => merge_patches(scope, config, objects),
         "ReplacementTransformer" => {
@@ -63,17 +63,17 @@ pub(super) fn run(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accu
     }
 }
 
-fn extend(scope: &mut Scope<'_, '_>, config: &Config, ends: &[End], objects: &mut Accumulator) {
+fn extend(scope: &mut Scope<'_, '_>, config: &PluginConfig, ends: &[Affix], objects: &mut Accumulator) {
     let Some(Ends { prefix, suffix, fields }) = config.read(scope) else { return };
     if fields.is_empty() {
-        scope.problem(&config.field, config.needs("fieldSpecs"));
+        scope.report(&config.field, config.missing_field("fieldSpecs"));
         return;
     }
     let fields = table(fields);
     for end in ends {
         let text = match end {
-            End::Prefix => &prefix,
-            End::Suffix => &suffix,
+            Affix::Prefix => &prefix,
+            Affix::Suffix => &suffix,
         };
         name::extend(*end, text, &fields, objects);
     }
@@ -81,52 +81,52 @@ fn extend(scope: &mut Scope<'_, '_>, config: &Config, ends: &[End], objects: &mu
 
 fn set_pairs(
     scope: &mut Scope<'_, '_>,
-    config: &Config,
-    pairs: BTreeMap<String, Text>,
+    config: &PluginConfig,
+    pairs: BTreeMap<String, ScalarText>,
     fields: Vec<FieldSpecEntry>,
     objects: &mut Accumulator,
 ) {
     let pairs = pairs.into_iter().map(|(key, text)| (key, text.0)).collect();
-    scope.problems(&config.field, labels::set(&pairs, &table(fields), objects));
+    scope.report_all(&config.field, labels::set(&pairs, &table(fields), objects));
 }
 
-fn set_namespace(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
+fn set_namespace(scope: &mut Scope<'_, '_>, config: &PluginConfig, objects: &mut Accumulator) {
     let Some(Namespace { fields, unset_only, subjects }) = config.read(scope) else { return };
     let subjects = match subjects.as_str() {
-        "" | "defaultOnly" => Subjects::DefaultOnly,
-        "allServiceAccounts" => Subjects::AllServiceAccounts,
-        "none" => Subjects::None,
+        "" | "defaultOnly" => SubjectSelection::DefaultOnly,
+        "allServiceAccounts" => SubjectSelection::AllServiceAccounts,
+        "none" => SubjectSelection::None,
         _ => {
             let (field, choice) = ("setRoleBindingSubjects", "`defaultOnly`, `allServiceAccounts` or `none`");
             let (kind, file) = (config.kind(), config.file.clone());
-            let problem = PluginProblem::NoChoice { kind, file, field, choice, found: subjects };
-            scope.problem(&config.field, problem);
+            let problem = PluginError::InvalidChoice { kind, file, field, choice, found: subjects };
+            scope.report(&config.field, problem);
             return;
         }
     };
-    let settings = namespace::Settings {
+    let settings = namespace::NamespaceSettings {
         namespace: config.object.namespace(),
         fields: &table(fields),
-        overwrite: if unset_only { Overwrite::Unset } else { Overwrite::All },
+        overwrite: if unset_only { NamespaceOverwrite::Unset } else { NamespaceOverwrite::All },
         subjects,
         schema: &scope.session.schema,
     };
     let problems = namespace::apply(&settings, objects);
-    scope.problems(&config.field, problems);
+    scope.report_all(&config.field, problems);
 }
 
-fn merge_patches(scope: &mut Scope<'_, '_>, config: &Config, objects: &mut Accumulator) {
+fn merge_patches(scope: &mut Scope<'_, '_>, config: &PluginConfig, objects: &mut Accumulator) {
     let Some(MergePatches { mut paths, text }) = config.read(scope) else { return };
     paths.extend(Some(text).filter(|text| !text.is_empty()));
     if paths.is_empty() {
-        scope.problem(&config.field, config.needs("paths"));
+        scope.report(&config.field, config.missing_field("paths"));
     }
-    let mut writes = Writes::of(scope);
-    let mut found = Found::Nothing;
+    let mut writes = WrittenFields::new(scope);
+    let mut found = EntryContent::Empty;
     for entry in &paths {
         found = found.max(patches::apply_strategic(scope, &config.field, entry, objects, &mut writes));
     }
-    if found == Found::Nothing && !paths.is_empty() {
-        scope.problem(&config.field, PatchProblem::Empty);
+    if found == EntryContent::Empty && !paths.is_empty() {
+        scope.report(&config.field, PatchError::Empty);
     }
 }

@@ -24,40 +24,40 @@ pub(super) struct Referents {
 pub(super) struct Referent {
     pub(super) id: ResId,
     former: Vec<ResId>,
-    ends: Ends,
+    affixes: NameAffixes,
 }
 
 /// An object with references.
 #[derive(Debug)]
 pub(super) struct Referrer {
     pub(super) id: ResId,
-    ends: Ends,
+    affixes: NameAffixes,
     /// The namespaces of the service accounts among the subjects of a RoleBinding.
     namespaces: HashSet<String>,
 }
 
 /// The prefixes and suffixes added to the name of an object, outermost last.
 #[derive(Debug)]
-struct Ends {
+struct NameAffixes {
     prefixes: Vec<Arc<str>>,
     suffixes: Vec<Arc<str>>,
 }
 
 /// A look-up of a referenced object.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Question<'a> {
+pub(super) struct ReferenceQuery<'a> {
     /// A former name of the object.
     pub(super) name: &'a str,
     /// The kind of the object.
     pub(super) kind: &'a KindPattern,
     /// The kind of the object as given by the reference itself.
     pub(super) role: Option<&'a KindPattern>,
-    pub(super) target: Target<'a>,
+    pub(super) target: RewriteTarget<'a>,
 }
 
 /// The parts of the reference that are rewritten; they decide if two objects are equivalent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target<'a> {
+pub(super) enum RewriteTarget<'a> {
     /// Only the name is rewritten.
     Name,
     /// Name and namespace are rewritten; the reference has no namespace.
@@ -74,7 +74,7 @@ impl Referents {
             return referents;
         }
         for (_, resource) in objects.iter() {
-            referents.note_namespace(resource);
+            referents.record_namespace(resource);
             if resource.former_ids().is_empty() {
                 continue;
             }
@@ -86,12 +86,16 @@ impl Referents {
                 }
             }
             let former = resource.former_ids().to_vec();
-            referents.all.push(Referent { id: resource.id().clone(), former, ends: Ends::of(resource) });
+            referents.all.push(Referent {
+                id: resource.id().clone(),
+                former,
+                affixes: NameAffixes::of(resource),
+            });
         }
         referents
     }
 
-    fn note_namespace(&mut self, resource: &Resource) {
+    fn record_namespace(&mut self, resource: &Resource) {
         let original = resource.original_id();
         if original.gvk.is_cluster_scoped() {
             return;
@@ -113,43 +117,43 @@ impl Referents {
     /// The candidates, if there are several.
     pub(super) fn find(
         &self,
-        question: &Question<'_>,
+        query: &ReferenceQuery<'_>,
         referrer: &Referrer,
     ) -> Result<Option<&Referent>, Vec<&Referent>> {
-        let named = self.by_name.get(question.name).into_iter().flatten().map(|index| &self.all[*index]);
-        let is_in = self.place_filter(question.target, referrer);
+        let named = self.by_name.get(query.name).into_iter().flatten().map(|index| &self.all[*index]);
+        let is_in = self.namespace_filter(query.target, referrer);
         let mut found: Vec<&Referent> = named
             .filter(|referent| {
-                referent.was_a(question.kind)
-                    && question.role.is_none_or(|role| referent.was_a(role))
-                    && referrer.reaches(referent)
+                referent.had_kind(query.kind)
+                    && query.role.is_none_or(|role| referent.had_kind(role))
+                    && referrer.can_refer_to(referent)
                     && is_in(referent)
             })
             .collect();
         if found.len() > 1 {
-            found.retain(|referent| referent.ends.may_equal(&referrer.ends));
+            found.retain(|referent| referent.affixes.may_equal(&referrer.affixes));
         }
         if found.len() > 1 {
-            found.retain(|referent| referent.ends.equal(&referrer.ends));
+            found.retain(|referent| referent.affixes.equal(&referrer.affixes));
         }
         let Some(first) = found.first() else { return Ok(None) };
         let is_same = |other: &&Referent| {
             let is_same_place = first.id.written_namespace() == other.id.written_namespace();
-            first.id.name == other.id.name && (question.target == Target::Name || is_same_place)
+            first.id.name == other.id.name && (query.target == RewriteTarget::Name || is_same_place)
         };
         if found.iter().all(is_same) { Ok(Some(first)) } else { Err(found) }
     }
 
     /// Returns a filter by the namespace of a reference. It is an original namespace of objects, or, if no object has
     /// it as its original one, a current namespace.
-    fn place_filter<'a>(
+    fn namespace_filter<'a>(
         &self,
-        target: Target<'a>,
+        target: RewriteTarget<'a>,
         referrer: &Referrer,
     ) -> impl Fn(&Referent) -> bool + use<'a> {
-        let wanted = if let Target::In(namespace) = target { Some(namespace) } else { None };
+        let wanted = if let RewriteTarget::In(namespace) = target { Some(namespace) } else { None };
         let places = wanted.and_then(|namespace| self.namespaces.get(namespace));
-        let is_original = places.into_iter().flatten().any(|written| referrer.sees(written));
+        let is_original = places.into_iter().flatten().any(|written| referrer.can_see_namespace(written));
         move |referent| {
             let Some(wanted) = wanted else { return true };
             let id = if is_original { referent.former.first() } else { None }.unwrap_or(&referent.id);
@@ -159,7 +163,7 @@ impl Referents {
 }
 
 impl Referent {
-    fn was_a(&self, kind: &KindPattern) -> bool {
+    fn had_kind(&self, kind: &KindPattern) -> bool {
         self.former.iter().any(|id| kind.selects(&id.gvk))
     }
 }
@@ -177,12 +181,12 @@ impl Referrer {
                 namespaces.insert(namespace.as_str()?.to_owned());
             }
         }
-        Some(Self { id: resource.id().clone(), ends: Ends::of(resource), namespaces })
+        Some(Self { id: resource.id().clone(), affixes: NameAffixes::of(resource), namespaces })
     }
 
     /// True if the object can refer to another one: cluster-scoped, in its namespace, or a service account that a
     /// RoleBinding names.
-    fn reaches(&self, referent: &Referent) -> bool {
+    fn can_refer_to(&self, referent: &Referent) -> bool {
         let id = &referent.id;
         self.id.gvk.is_cluster_scoped()
             || id.gvk.is_cluster_scoped()
@@ -191,7 +195,7 @@ impl Referrer {
     }
 
     /// True if the object can refer to objects in a namespace, given as written.
-    fn sees(&self, written: &str) -> bool {
+    fn can_see_namespace(&self, written: &str) -> bool {
         let namespace = if written.is_empty() { "default" } else { written };
         self.id.gvk.is_cluster_scoped()
             || namespace == self.id.namespace()
@@ -199,24 +203,24 @@ impl Referrer {
     }
 }
 
-impl Ends {
+impl NameAffixes {
     fn of(resource: &Resource) -> Self {
         Self { prefixes: resource.prefixes.clone(), suffixes: resource.suffixes.clone() }
     }
 
     /// True if both prefixes and both suffixes match; missing ones match any.
     fn may_equal(&self, other: &Self) -> bool {
-        let may = |a: &[Arc<str>], b: &[Arc<str>]| a.is_empty() || b.is_empty() || end_alike(a, b);
+        let may = |a: &[Arc<str>], b: &[Arc<str>]| a.is_empty() || b.is_empty() || have_same_end(a, b);
         may(&self.prefixes, &other.prefixes) && may(&self.suffixes, &other.suffixes)
     }
 
     /// True if both prefixes and both suffixes match.
     fn equal(&self, other: &Self) -> bool {
-        end_alike(&self.prefixes, &other.prefixes) && end_alike(&self.suffixes, &other.suffixes)
+        have_same_end(&self.prefixes, &other.prefixes) && have_same_end(&self.suffixes, &other.suffixes)
     }
 }
 
 /// True if the shorter list is the end of the longer one; an empty list only matches an empty list.
-fn end_alike(first: &[Arc<str>], second: &[Arc<str>]) -> bool {
+fn have_same_end(first: &[Arc<str>], second: &[Arc<str>]) -> bool {
     first.is_empty() == second.is_empty() && first.iter().rev().zip(second.iter().rev()).all(|(a, b)| a == b)
 }

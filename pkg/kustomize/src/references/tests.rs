@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::tests::{build, built, told};
+use crate::tests::{build, built, error_text};
 
 fn object(version: &str, kind: &str, metadata: &str, rest: &str) -> String {
     format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{{metadata}}}\n{rest}\n---\n")
@@ -165,7 +165,7 @@ fn an_object_in_the_namespace_already_is_followed_too() {
 #[test]
 fn a_reference_to_several_objects_is_told_with_all_of_them() {
     let subjects = "subjects: [{kind: ServiceAccount, name: sa}]";
-    let told = told(&[
+    let told = error_text(&[
         ("/kustomization.yaml", "resources: [a, b, r.yaml]"),
         ("/a/kustomization.yaml", "resources: [r.yaml]\nnamespace: na"),
         ("/a/r.yaml", &account("name: sa")),
@@ -185,7 +185,7 @@ fn subjects_that_cannot_be_read_are_told() {
     let kustomization = "resources: [r.yaml]\nnamePrefix: p-";
     let with = |subjects: &str| {
         let resources = account("name: sa") + &binding("RoleBinding", &format!("subjects: [{subjects}]"));
-        told(&[("/kustomization.yaml", kustomization), ("/r.yaml", &resources)])
+        error_text(&[("/kustomization.yaml", kustomization), ("/r.yaml", &resources)])
     };
     let id = "RoleBinding.v1.rbac.authorization.k8s.io/p-rb.[noNs]";
     assert_eq!(
@@ -199,7 +199,7 @@ fn subjects_that_cannot_be_read_are_told() {
         assert_eq!(with(&subject), format!("/kustomization.yaml: {reason}"));
         let binding = binding("RoleBinding", &format!("subjects: [{subject}]"));
         let unnamed = [("/kustomization.yaml", "resources: [r.yaml]"), ("/r.yaml", &*binding)];
-        assert_eq!(told(&unnamed), format!("/kustomization.yaml: {}", reason.replace("p-rb", "rb")));
+        assert_eq!(error_text(&unnamed), format!("/kustomization.yaml: {}", reason.replace("p-rb", "rb")));
     }
 }
 

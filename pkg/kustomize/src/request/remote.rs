@@ -5,16 +5,16 @@ use std::time::Duration;
 
 /// An entry that is no local path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Remote {
-    /// The entry as written; may contain a password, see [`Remote::shown`].
+pub struct RemoteEntry {
+    /// The entry as written; may contain a password, see [`RemoteEntry::redacted`].
     pub text: String,
     /// The ways to fetch the entry, in order of attempt; empty if there are none.
-    pub ways: Vec<Way>,
+    pub methods: Vec<FetchMethod>,
 }
 
 /// One way to fetch an entry.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum FetchMethod {
     /// One file behind an http or https address.
     File(String),
     /// A folder of a Git repository.
@@ -39,16 +39,16 @@ pub struct Checkout {
 /// URL schemes that Git accepts.
 const SCHEMES: [&str; 4] = ["https://", "http://", "ssh://", "file://"];
 /// A prefix for other programs; ignored here.
-const FORCED: &str = "git::";
+const FORCED_GETTER: &str = "git::";
 const GITHUB: &str = "github.com";
 /// Number of names in a repository path without any other mark of its end.
-const NAMES_OF_REPOSITORY: usize = 2;
+const REPOSITORY_SEGMENTS: usize = 2;
 /// Query parameters with values that may be shown; any other value may be a secret.
-const TOLD: [&str; 4] = ["ref", "version", "timeout", "submodules"];
+const SHOWN_PARAMETERS: [&str; 4] = ["ref", "version", "timeout", "submodules"];
 /// The replacement for a hidden value.
-const HIDDEN: &str = "***";
+const REDACTED: &str = "***";
 
-impl Remote {
+impl RemoteEntry {
     /// Recognizes a remote entry by its form. `None` for a local path.
     ///
     /// Source: kustomize v5.8.1 api/internal/git (NewRepoSpecFromURL) and api/internal/loader; differs: `.git` counts
@@ -57,42 +57,42 @@ impl Remote {
         if entry.starts_with('/') {
             return None;
         }
-        let forced = strip_prefix(entry, FORCED);
+        let forced = strip_prefix(entry, FORCED_GETTER);
         let address = Address::split(forced.unwrap_or(entry));
         let mut ways = Vec::new();
         if forced.is_none()
             && ["https://", "http://"].iter().any(|scheme| strip_prefix(entry, scheme).is_some())
         {
-            ways.push(Way::File(entry.to_owned()));
+            ways.push(FetchMethod::File(entry.to_owned()));
         }
         match address.as_ref().and_then(|address| Some((address, address.checkout()?))) {
             Some((address, checkout)) if address.must_be_repository() => {
-                ways.insert(0, Way::Repository(checkout));
+                ways.insert(0, FetchMethod::Repository(checkout));
             }
             Some((address, checkout)) if ways.is_empty() || !address.is_named_like_a_file() => {
-                ways.push(Way::Repository(checkout));
+                ways.push(FetchMethod::Repository(checkout));
             }
             _ => {}
         }
         let is_remote = !ways.is_empty() || entry.contains("://");
-        is_remote.then(|| Self { text: entry.to_owned(), ways })
+        is_remote.then(|| Self { text: entry.to_owned(), methods: ways })
     }
 
     /// Recognizes a remote entry that must be a file.
     pub fn of_file_entry(entry: &str) -> Option<Self> {
         let mut remote = Self::of_entry(entry)?;
-        remote.ways.retain(|way| matches!(way, Way::File(_)));
-        (!remote.ways.is_empty()).then_some(remote)
+        remote.methods.retain(|way| matches!(way, FetchMethod::File(_)));
+        (!remote.methods.is_empty()).then_some(remote)
     }
 
     /// Returns the entry without its user, password and tokens.
-    pub fn shown(&self) -> String {
+    pub fn redacted(&self) -> String {
         let (address, query) = self.text.split_once('?').unwrap_or((&self.text, ""));
         let mut shown = without_login(address);
         for (index, pair) in query.split('&').filter(|pair| !pair.is_empty()).enumerate() {
             shown.push(if index == 0 { '?' } else { '&' });
             match pair.split_once('=') {
-                Some((key, _)) if !TOLD.contains(&key) => shown.extend([key, "=", HIDDEN]),
+                Some((key, _)) if !SHOWN_PARAMETERS.contains(&key) => shown.extend([key, "=", REDACTED]),
                 _ => shown.push_str(pair),
             }
         }
@@ -112,9 +112,9 @@ fn without_login(address: &str) -> String {
     }
 }
 
-impl fmt::Debug for Remote {
+impl fmt::Debug for RemoteEntry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Remote").field(&self.shown()).finish()
+        formatter.debug_tuple("Remote").field(&self.redacted()).finish()
     }
 }
 
@@ -155,7 +155,7 @@ impl<'e> Address<'e> {
     }
 
     fn checkout(&self) -> Option<Checkout> {
-        let (repository, folder) = self.marked().or_else(|| self.counted())?;
+        let (repository, folder) = self.split_at_marker().or_else(|| self.split_by_segments())?;
         let folder: Vec<&str> = folder.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
         if repository.is_empty() || folder.contains(&"..") {
             return None;
@@ -173,7 +173,7 @@ impl<'e> Address<'e> {
     }
 
     /// Splits the path into repository and folder, if it marks the end of the repository.
-    fn marked(&self) -> Option<(&'e str, &'e str)> {
+    fn split_at_marker(&self) -> Option<(&'e str, &'e str)> {
         const AZURE: &str = "_git/";
         const SUFFIX: &str = ".git";
         let path = self.path;
@@ -189,21 +189,21 @@ impl<'e> Address<'e> {
         Some(path.split_at(at + SUFFIX.len()))
     }
 
-    fn counted(&self) -> Option<(&'e str, &'e str)> {
+    fn split_by_segments(&self) -> Option<(&'e str, &'e str)> {
         if self.host == "file://" {
             return Some((self.path, ""));
         }
         let mut ends = self.path.match_indices('/').map(|(at, _)| at);
-        let end = ends.nth(NAMES_OF_REPOSITORY - 1).unwrap_or(self.path.len());
+        let end = ends.nth(REPOSITORY_SEGMENTS - 1).unwrap_or(self.path.len());
         let (repository, folder) = self.path.split_at(end);
-        (repository.split('/').count() >= NAMES_OF_REPOSITORY).then_some((repository, folder))
+        (repository.split('/').count() >= REPOSITORY_SEGMENTS).then_some((repository, folder))
     }
 
     /// True if the address cannot name a file: GitHub serves files under a few names only.
     fn must_be_repository(&self) -> bool {
-        let third = self.path.split('/').nth(NAMES_OF_REPOSITORY);
+        let third = self.path.split('/').nth(REPOSITORY_SEGMENTS);
         let is_file = matches!(third, Some("releases" | "raw" | "archive"));
-        self.marked().is_some() || self.host.ends_with("github.com/") && !is_file
+        self.split_at_marker().is_some() || self.host.ends_with("github.com/") && !is_file
     }
 
     fn is_named_like_a_file(&self) -> bool {

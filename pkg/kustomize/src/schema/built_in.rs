@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Field, Graph, Type, TypeId};
+use super::{FieldSchema, Graph, Type, TypeId};
 
 const TABLE: &str = include_str!("v1_21_2.txt");
 
@@ -49,7 +49,7 @@ pub(super) fn graph() -> Graph {
     let types = lines("[types]").map(|line| {
         let fields = line.split_whitespace().skip(1).filter_map(|word| word.split_once('='));
         let fields = fields.map(|(name, text)| (name.into(), field(text, &names))).collect();
-        Type { fields, others: None }
+        Type { fields, additional: None }
     });
     let mut graph = Graph { types: types.collect(), ..Graph::default() };
     for (version, of, kind) in kinds() {
@@ -59,12 +59,12 @@ pub(super) fn graph() -> Graph {
     graph
 }
 
-fn field(text: &str, names: &HashMap<&str, TypeId>) -> Field {
+fn field(text: &str, names: &HashMap<&str, TypeId>) -> FieldSchema {
     match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((keys, of)) => {
             let keys = keys.split(',').filter(|key| !key.is_empty()).map(Into::into).collect();
-            Field { keys: Some(keys), of: names.get(of).copied() }
+            FieldSchema { keys: Some(keys), type_id: names.get(of).copied() }
         }
-        None => Field { keys: None, of: names.get(text).copied() },
+        None => FieldSchema { keys: None, type_id: names.get(text).copied() },
     }
 }

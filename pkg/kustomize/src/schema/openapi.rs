@@ -13,7 +13,7 @@ const VERSIONS: [&str; 2] = ["v1.21.2", "v1_21_2"];
 
 /// An invalid `openapi` field.
 #[derive(Debug, thiserror::Error)]
-enum SchemaProblem {
+enum SchemaError {
     #[error("`openapi` has both `path` and `version`: keep one")]
     Both,
     #[error(
@@ -34,15 +34,15 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, _objects: &mut Accumulator) {
         return;
     }
     for name in wanted.keys().filter(|name| !matches!(name.as_str(), "path" | "version")) {
-        scope.problem("openapi", SchemaProblem::UnknownField(name.clone()));
+        scope.report("openapi", SchemaError::UnknownField(name.clone()));
     }
     match (wanted.get("path"), wanted.get("version")) {
-        (Some(_), Some(_)) => scope.problem("openapi", SchemaProblem::Both),
+        (Some(_), Some(_)) => scope.report("openapi", SchemaError::Both),
         (Some(path), None) => load(scope, path),
         (None, Some(version)) if VERSIONS.contains(&version.as_str()) => {
             scope.session.schema.is_chosen = true;
         }
-        (None, Some(version)) => scope.problem("openapi.version", SchemaProblem::Version(version.clone())),
+        (None, Some(version)) => scope.report("openapi.version", SchemaError::Version(version.clone())),
         (None, None) => {}
     }
 }
@@ -54,11 +54,11 @@ fn load(scope: &mut Scope<'_, '_>, path: &str) {
             let schema = &mut scope.session.schema;
             let mut graph = read::graph(definitions, schema.built_in);
             graph.cluster_scoped = read::cluster_scoped(content.get("paths"));
-            schema.choose(graph);
+            schema.select(graph);
         }
         other => {
             let found = other.map_or("absent", type_name);
-            scope.problem("openapi.path", SchemaProblem::NoDefinitions { file, found });
+            scope.report("openapi.path", SchemaError::NoDefinitions { file, found });
         }
     }
 }

@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use manifest::{Map, Value};
 
-use super::{BuiltIn, Field, Graph, Schema, Type, TypeId, built_in};
+use super::{BuiltIn, FieldSchema, Graph, Schema, Type, TypeId, built_in};
 
 const KINDS: &str = "x-kubernetes-group-version-kind";
 const STRATEGY: &str = "x-kubernetes-patch-strategy";
 const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
 const MERGE_KEYS: &str = "x-kubernetes-list-map-keys";
 /// Limit for chained references; a longer chain is treated as a cycle.
-const MOST_REFERENCES: usize = 100;
+const MAX_REFERENCES: usize = 100;
 
 /// Reads all definitions. Ignores malformed ones.
 pub(super) fn graph(definitions: &Map<String, Value>, built_in: BuiltIn) -> Graph {
@@ -21,8 +21,8 @@ pub(super) fn graph(definitions: &Map<String, Value>, built_in: BuiltIn) -> Grap
     let own = definitions
         .iter()
         .enumerate()
-        .map(|(at, (name, definition))| (name.as_str(), Definition::Written(definition, TypeId(first + at))));
-    let known = known.iter().map(|(name, id)| (name.as_str(), Definition::Known(*id)));
+        .map(|(at, (name, definition))| (name.as_str(), Definition::InFile(definition, TypeId(first + at))));
+    let known = known.iter().map(|(name, id)| (name.as_str(), Definition::BuiltIn(*id)));
     let names =
         if built_in == BuiltIn::First { own.chain(known).collect() } else { known.chain(own).collect() };
     graph.types.resize(first + definitions.len(), Type::default());
@@ -60,9 +60,9 @@ pub(super) fn cluster_scoped(paths: Option<&Value>) -> HashSet<(String, String)>
 #[derive(Clone, Copy)]
 enum Definition<'d> {
     /// A definition of the file.
-    Written(&'d Value, TypeId),
+    InFile(&'d Value, TypeId),
     /// A built-in definition.
-    Known(TypeId),
+    BuiltIn(TypeId),
 }
 
 struct Reader<'d> {
@@ -76,21 +76,21 @@ impl<'d> Reader<'d> {
         let fields = properties.map(|(name, schema)| (name.as_str().into(), self.read_field(schema)));
         let fields = fields.collect();
         let others = definition.get("additionalProperties").filter(|schema| schema.is_object());
-        Type { fields, others: others.map(|schema| self.read_field(schema)) }
+        Type { fields, additional: others.map(|schema| self.read_field(schema)) }
     }
 
-    fn read_field(&mut self, schema: &'d Value) -> Field {
+    fn read_field(&mut self, schema: &'d Value) -> FieldSchema {
         let (schema, named) = self.follow(schema);
         let is_merged = schema.get(STRATEGY).and_then(Value::as_str);
         let is_merged = is_merged.is_some_and(|strategy| strategy.split(',').any(|word| word == "merge"));
         if schema.get("items").is_none() {
-            return Field { keys: None, of: named.or_else(|| self.read_inline(schema)) };
+            return FieldSchema { keys: None, type_id: named.or_else(|| self.read_inline(schema)) };
         }
         if !is_merged {
-            return Field::default();
+            return FieldSchema::default();
         }
         let (elements, named) = self.follow(&schema["items"]);
-        Field { keys: Some(keys(schema)), of: named.or_else(|| self.read_inline(elements)) }
+        FieldSchema { keys: Some(keys(schema)), type_id: named.or_else(|| self.read_inline(elements)) }
     }
 
     fn read_inline(&mut self, schema: &'d Value) -> Option<TypeId> {
@@ -106,12 +106,12 @@ impl<'d> Reader<'d> {
     /// definition, the schema is null.
     fn follow(&self, schema: &'d Value) -> (&'d Value, Option<TypeId>) {
         let mut at = (schema, None);
-        for _ in 0..MOST_REFERENCES {
+        for _ in 0..MAX_REFERENCES {
             let Some(reference) = at.0.get("$ref").and_then(Value::as_str) else { break };
             let name = reference.rsplit('/').next().unwrap_or_default();
             match self.names.get(name) {
-                Some(Definition::Written(definition, id)) => at = (definition, Some(*id)),
-                Some(Definition::Known(id)) => return (&Value::Null, Some(*id)),
+                Some(Definition::InFile(definition, id)) => at = (definition, Some(*id)),
+                Some(Definition::BuiltIn(id)) => return (&Value::Null, Some(*id)),
                 None => break,
             }
         }

@@ -1,11 +1,11 @@
 use manifest::{Value, yaml};
 
 use crate::tests::build_with;
-use crate::{LoadRestrictor, Options, Reorder};
+use crate::{BuildOptions, LoadRestrictor, Reorder};
 
 use super::*;
 
-fn way<'s>(schema: &'s Schema, api_version: &str, kind: &str, way: &str) -> Option<&'s Field> {
+fn field_at<'s>(schema: &'s Schema, api_version: &str, kind: &str, way: &str) -> Option<&'s FieldSchema> {
     let mut at = schema.kind(api_version, kind)?;
     let mut steps = way.split('.').peekable();
     while let Some(step) = steps.next() {
@@ -13,13 +13,13 @@ fn way<'s>(schema: &'s Schema, api_version: &str, kind: &str, way: &str) -> Opti
         if steps.peek().is_none() {
             return Some(field);
         }
-        at = field.of?;
+        at = field.type_id?;
     }
     None
 }
 
 fn keys(schema: &Schema, api_version: &str, kind: &str, path: &str) -> String {
-    match way(schema, api_version, kind, path).and_then(|field| field.keys.as_deref()) {
+    match field_at(schema, api_version, kind, path).and_then(|field| field.keys.as_deref()) {
         Some(keys) => format!("[{}]", keys.join(",")),
         None => "replaced".to_owned(),
     }
@@ -84,7 +84,7 @@ ring: {$ref: '#/definitions/ring'}
         panic!()
     };
     let mut schema = Schema::default();
-    schema.choose(read::graph(&definitions, BuiltIn::Absent));
+    schema.select(read::graph(&definitions, BuiltIn::Absent));
     for (path, expected) in [
         ("spec.parts", "[name]"),
         ("spec.parts.tags", "[]"),
@@ -118,8 +118,11 @@ fn containers(top: &str, component: &str, base: &str) -> [usize; 2] {
     };
     let (widget, patches) = (both("a"), both("b"));
     let component = format!("kind: Component\n{component}");
-    let options =
-        Options { reorder: Reorder::None, load_restrictor: LoadRestrictor::None, ..Options::default() };
+    let options = BuildOptions {
+        reorder: Reorder::None,
+        load_restrictor: LoadRestrictor::None,
+        ..BuildOptions::default()
+    };
     let files = [
         ("/kustomization.yaml", top),
         ("/component/kustomization.yaml", &component),
@@ -181,7 +184,7 @@ fn kinds_that_no_path_has_in_a_namespace_are_not_moved_into_one() {
         ("/r.yaml", &objects),
         ("/o.yaml", &schema),
     ];
-    let options = Options { reorder: Reorder::None, ..Options::default() };
+    let options = BuildOptions { reorder: Reorder::None, ..BuildOptions::default() };
     let built = build_with(&files, options).unwrap();
     assert_eq!(built.iter().map(Object::namespace).collect::<Vec<_>>(), ["", "ns", "ns"]);
 }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use manifest::{Limits, Object, Value, read_resources};
 
-use crate::problems::StepError;
-use crate::resource::ReadObject;
+use crate::report::StepError;
+use crate::resource::ParsedObject;
 use crate::{TreeError, TreePath};
 
 /// The annotation of an object that is not part of the output; such an object needs no name.
@@ -13,7 +13,7 @@ const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
 /// An invalid document or list item.
 #[derive(Debug, thiserror::Error)]
-enum ObjectProblem {
+enum ObjectError {
     #[error("object {index} of `{file}` has no {missing}")]
     Nameless { file: TreePath, index: usize, missing: &'static str },
     #[error("item {index} of a list in `{file}` is {found}; an object is a mapping")]
@@ -23,7 +23,7 @@ enum ObjectProblem {
 /// Parses all objects of a file; ignores a mapping without fields.
 /// # Errors
 /// Every document and item that is no object, and every object without kind or name.
-pub(super) fn parse(file: &TreePath, bytes: &[u8]) -> Result<Vec<ReadObject>, Vec<StepError>> {
+pub(super) fn parse(file: &TreePath, bytes: &[u8]) -> Result<Vec<ParsedObject>, Vec<StepError>> {
     let unreadable = |reason: String| vec![TreeError { path: file.clone(), reason }.into()];
     let stream = read_resources(bytes, &Limits::default()).map_err(|error| unreadable(error.to_string()))?;
     let mut problems = Vec::new();
@@ -31,13 +31,13 @@ pub(super) fn parse(file: &TreePath, bytes: &[u8]) -> Result<Vec<ReadObject>, Ve
         .objects
         .into_iter()
         .zip(stream.empty_fields)
-        .map(|(object, fields)| ReadObject::new(object, fields));
-    let objects = without_lists(read.collect(), &mut |index, found| {
-        problems.push(ObjectProblem::NotAnItem { file: file.clone(), index, found }.into());
+        .map(|(object, fields)| ParsedObject::new(object, fields));
+    let objects = expand_lists(read.collect(), &mut |index, found| {
+        problems.push(ObjectError::NotAnItem { file: file.clone(), index, found }.into());
     });
-    let nameless = |(index, read): (usize, &ReadObject)| {
-        let missing = missing(&read.object)?;
-        Some(ObjectProblem::Nameless { file: file.clone(), index: index + 1, missing }.into())
+    let nameless = |(index, read): (usize, &ParsedObject)| {
+        let missing = missing_field(&read.object)?;
+        Some(ObjectError::Nameless { file: file.clone(), index: index + 1, missing }.into())
     };
     problems.extend(objects.iter().enumerate().filter_map(nameless));
     if problems.is_empty() { Ok(objects) } else { Err(problems) }
@@ -47,10 +47,10 @@ pub(super) fn parse(file: &TreePath, bytes: &[u8]) -> Result<Vec<ReadObject>, Ve
 ///
 /// Ignores null items. Calls `refuse` with the number, from 1, and the type of any other invalid item.
 /// Source: kustomize v5.8.1, as observed.
-fn without_lists(
-    objects: VecDeque<ReadObject>,
+fn expand_lists(
+    objects: VecDeque<ParsedObject>,
     refuse: &mut dyn FnMut(usize, &'static str),
-) -> Vec<ReadObject> {
+) -> Vec<ParsedObject> {
     let mut flat = Vec::with_capacity(objects.len());
     let mut queue = objects;
     while let Some(mut read) = queue.pop_front() {
@@ -73,7 +73,7 @@ fn without_lists(
     flat
 }
 
-fn missing(object: &Object) -> Option<&'static str> {
+fn missing_field(object: &Object) -> Option<&'static str> {
     if object.kind().is_empty() {
         Some("kind")
     } else if object.name().is_empty() && object.annotation(LOCAL_CONFIG).is_none() {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::kustomization::FILE_NAMES;
-use crate::problems::{Place, StepError};
-use crate::{Resolved, Tree, TreePath};
+use crate::report::{BuildLocation, StepError};
+use crate::{ResolvedPath, Tree, TreePath};
 
 /// Limit for nested folders of kustomizations; a deeper tree is rejected.
-const MOST_LEVELS: usize = 200;
+const MAX_LEVELS: usize = 200;
 
 /// A folder with a kustomization.
 #[derive(Debug)]
@@ -25,10 +25,10 @@ pub(crate) struct Root {
 
 /// A folder that cannot be a root here.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RootProblem {
+pub(crate) enum RootError {
     #[error("`{candidate}` contains `{visited}`, which led here")]
     Cycle { candidate: TreePath, visited: TreePath },
-    #[error("folders lead to folders more than {MOST_LEVELS} levels deep")]
+    #[error("folders lead to folders more than {MAX_LEVELS} levels deep")]
     TooDeep,
     #[error("`{folder}` lies outside `{top}`")]
     Outside { folder: TreePath, top: TreePath },
@@ -51,16 +51,16 @@ impl Root {
         self: &Arc<Self>,
         folder: TreePath,
         top: Option<TreePath>,
-    ) -> Result<Self, RootProblem> {
-        if let Some(visited) = self.way().find(|root| root.folder.is_in(&folder)) {
-            return Err(RootProblem::Cycle { candidate: folder, visited: visited.folder.clone() });
+    ) -> Result<Self, RootError> {
+        if let Some(visited) = self.ancestors().find(|root| root.folder.is_in(&folder)) {
+            return Err(RootError::Cycle { candidate: folder, visited: visited.folder.clone() });
         }
-        if self.way().count() >= MOST_LEVELS {
-            return Err(RootProblem::TooDeep);
+        if self.ancestors().count() >= MAX_LEVELS {
+            return Err(RootError::TooDeep);
         }
         let top = top.or_else(|| self.top.clone());
         if let Some(top) = top.as_ref().filter(|top| !folder.is_in(top)) {
-            return Err(RootProblem::Outside { folder, top: top.clone() });
+            return Err(RootError::Outside { folder, top: top.clone() });
         }
         let parent = Some(Arc::clone(self));
         Ok(Self { file: folder.clone(), folder, top, namespace: String::new(), parent })
@@ -72,15 +72,18 @@ impl Root {
     }
 
     /// Returns a place in the kustomization of this root.
-    pub(crate) fn place(&self, field: &str) -> Place {
-        let mut files: Vec<TreePath> = self.way().map(|root| root.file.clone()).collect();
+    pub(crate) fn location(&self, field: &str) -> BuildLocation {
+        let mut files: Vec<TreePath> = self.ancestors().map(|root| root.file.clone()).collect();
         files.reverse();
-        Place { files, field: field.to_owned() }
+        BuildLocation { files, field: field.to_owned() }
     }
 
     /// Returns the namespace set by this root, else by its nearest ancestor.
     pub(crate) fn namespace(&self) -> &str {
-        self.way().map(|root| &*root.namespace).find(|namespace| !namespace.is_empty()).unwrap_or_default()
+        self.ancestors()
+            .map(|root| &*root.namespace)
+            .find(|namespace| !namespace.is_empty())
+            .unwrap_or_default()
     }
 
     /// Finds the file of the kustomization.
@@ -90,22 +93,22 @@ impl Root {
         let mut found = Vec::new();
         for name in FILE_NAMES {
             match tree.resolve(&self.folder.join(name)) {
-                Ok(Resolved::File(file)) => found.push((name, file)),
-                Ok(Resolved::Folder(_) | Resolved::Missing) => {}
+                Ok(ResolvedPath::File(file)) => found.push((name, file)),
+                Ok(ResolvedPath::Folder(_) | ResolvedPath::Missing) => {}
                 Err(error) => return Err(vec![error.into()]),
             }
         }
         let folder = || self.folder.clone();
         if found.len() > 1 {
             let found = found.into_iter().map(|(name, _)| name).collect();
-            return Err(vec![RootProblem::SeveralKustomizations { folder: folder(), found }.into()]);
+            return Err(vec![RootError::SeveralKustomizations { folder: folder(), found }.into()]);
         }
         let only = found.pop().map(|(_, file)| file);
-        only.ok_or_else(|| vec![RootProblem::NoKustomization(folder()).into()])
+        only.ok_or_else(|| vec![RootError::NoKustomization(folder()).into()])
     }
 
     /// Iterates over this root and its ancestors, innermost first.
-    fn way(&self) -> impl Iterator<Item = &Self> {
+    fn ancestors(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |root| root.parent.as_deref())
     }
 }

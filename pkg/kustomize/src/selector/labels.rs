@@ -2,7 +2,7 @@
 
 /// An invalid label selector.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LabelSelectorProblem {
+pub(crate) enum LabelSelectorError {
     #[error("a requirement has no key")]
     NoKey,
     #[error("`{0}` is none of `KEY`, `!KEY`, `KEY=VALUE`, `KEY!=VALUE`, `KEY in (…)`, `KEY notin (…)`")]
@@ -18,18 +18,18 @@ pub(super) struct Requirements(Vec<Requirement>);
 #[derive(Debug)]
 struct Requirement {
     key: String,
-    test: Test,
+    operator: Operator,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Test {
-    Present,
-    Absent,
+enum Operator {
+    Exists,
+    DoesNotExist,
     In(Vec<String>),
     /// Also true if the key is absent.
     NotIn(Vec<String>),
-    Above(i64),
-    Below(i64),
+    GreaterThan(i64),
+    LessThan(i64),
 }
 
 impl Requirements {
@@ -37,7 +37,7 @@ impl Requirements {
     /// # Errors
     /// The first invalid requirement.
     /// Source: apimachinery 0.36 labels (`Parse`).
-    pub(super) fn read(text: &str) -> Result<Self, LabelSelectorProblem> {
+    pub(super) fn read(text: &str) -> Result<Self, LabelSelectorError> {
         if text.trim().is_empty() {
             return Ok(Self::default());
         }
@@ -53,8 +53,8 @@ impl Requirements {
     }
 
     /// True if all requirements hold; `value` returns the value of a key.
-    pub(super) fn fit<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> bool {
-        self.0.iter().all(|requirement| requirement.test.holds(value(&requirement.key)))
+    pub(super) fn matches<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> bool {
+        self.0.iter().all(|requirement| requirement.operator.matches(value(&requirement.key)))
     }
 }
 
@@ -73,20 +73,24 @@ fn pieces(text: &str) -> Vec<&str> {
 }
 
 impl Requirement {
-    fn read(text: &str) -> Result<Self, LabelSelectorProblem> {
+    fn read(text: &str) -> Result<Self, LabelSelectorError> {
         if let Some(key) = text.strip_prefix('!') {
-            return Self::new(key, Test::Absent, text);
+            return Self::new(key, Operator::DoesNotExist, text);
         }
-        for (operator, test) in
-            [("!=", Test::NotIn as fn(Vec<String>) -> Test), ("==", Test::In), ("=", Test::In)]
-        {
+        for (operator, test) in [
+            ("!=", Operator::NotIn as fn(Vec<String>) -> Operator),
+            ("==", Operator::In),
+            ("=", Operator::In),
+        ] {
             if let Some((key, value)) = text.split_once(operator) {
                 return Self::new(key, test(vec![value.trim().to_owned()]), text);
             }
         }
-        for (operator, test) in [('>', Test::Above as fn(i64) -> Test), ('<', Test::Below)] {
+        for (operator, test) in
+            [('>', Operator::GreaterThan as fn(i64) -> Operator), ('<', Operator::LessThan)]
+        {
             if let Some((key, value)) = text.split_once(operator) {
-                let number = value.trim().parse().map_err(|_| LabelSelectorProblem::Form(text.to_owned()))?;
+                let number = value.trim().parse().map_err(|_| LabelSelectorError::Form(text.to_owned()))?;
                 return Self::new(key, test(number), text);
             }
         }
@@ -94,41 +98,41 @@ impl Requirement {
             text.split_once([' ', '(']).map_or((text, ""), |(key, _)| (key, &text[key.len()..]));
         let rest = rest.trim();
         match (rest.strip_prefix("in"), rest.strip_prefix("notin")) {
-            (Some(values), _) => Self::new(key, Test::In(listed(values, text)?), text),
-            (None, Some(values)) => Self::new(key, Test::NotIn(listed(values, text)?), text),
-            (None, None) if rest.is_empty() => Self::new(key, Test::Present, text),
-            (None, None) => Err(LabelSelectorProblem::Form(text.to_owned())),
+            (Some(values), _) => Self::new(key, Operator::In(parse_values(values, text)?), text),
+            (None, Some(values)) => Self::new(key, Operator::NotIn(parse_values(values, text)?), text),
+            (None, None) if rest.is_empty() => Self::new(key, Operator::Exists, text),
+            (None, None) => Err(LabelSelectorError::Form(text.to_owned())),
         }
     }
 
-    fn new(key: &str, test: Test, text: &str) -> Result<Self, LabelSelectorProblem> {
+    fn new(key: &str, test: Operator, text: &str) -> Result<Self, LabelSelectorError> {
         let key = key.trim();
         if key.is_empty() {
-            return Err(LabelSelectorProblem::NoKey);
+            return Err(LabelSelectorError::NoKey);
         }
         if key.contains(|each: char| each.is_whitespace() || "!=<>(),".contains(each)) {
-            return Err(LabelSelectorProblem::Form(text.to_owned()));
+            return Err(LabelSelectorError::Form(text.to_owned()));
         }
-        Ok(Self { key: key.to_owned(), test })
+        Ok(Self { key: key.to_owned(), operator: test })
     }
 }
 
-fn listed(values: &str, text: &str) -> Result<Vec<String>, LabelSelectorProblem> {
+fn parse_values(values: &str, text: &str) -> Result<Vec<String>, LabelSelectorError> {
     let inner = values.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-    let inner = inner.ok_or_else(|| LabelSelectorProblem::Values(text.to_owned()))?;
+    let inner = inner.ok_or_else(|| LabelSelectorError::Values(text.to_owned()))?;
     Ok(inner.split(',').map(|value| value.trim().to_owned()).collect())
 }
 
-impl Test {
-    fn holds(&self, value: Option<&str>) -> bool {
+impl Operator {
+    fn matches(&self, value: Option<&str>) -> bool {
         let number = || value.and_then(|value| value.parse::<i64>().ok());
         match self {
-            Self::Present => value.is_some(),
-            Self::Absent => value.is_none(),
+            Self::Exists => value.is_some(),
+            Self::DoesNotExist => value.is_none(),
             Self::In(values) => value.is_some_and(|value| values.iter().any(|each| each == value)),
             Self::NotIn(values) => !value.is_some_and(|value| values.iter().any(|each| each == value)),
-            Self::Above(limit) => number().is_some_and(|number| number > *limit),
-            Self::Below(limit) => number().is_some_and(|number| number < *limit),
+            Self::GreaterThan(limit) => number().is_some_and(|number| number > *limit),
+            Self::LessThan(limit) => number().is_some_and(|number| number < *limit),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::TreePath;
-use crate::resource::Origin;
+use crate::resource::ObjectOrigin;
 
 fn objects() -> Accumulator {
     let mut all = Accumulator::default();
@@ -19,13 +19,13 @@ fn objects() -> Accumulator {
         object.set_namespace(namespace);
         object.set_label("app", name);
         object.set_annotation("tier", kind);
-        all.append(Resource::new(object, Arc::new(Origin::File(TreePath::new("/a"))))).unwrap();
+        all.append(Resource::new(object, Arc::new(ObjectOrigin::File(TreePath::new("/a"))))).unwrap();
     }
     all
 }
 
 fn targets(selector: &Selector, objects: &mut Accumulator) -> Vec<String> {
-    let found = Matcher::read(selector).unwrap().targets(objects);
+    let found = Matcher::read(selector).unwrap().find_targets(objects);
     found.into_iter().map(|at| objects.get(at).unwrap().object.kind().to_owned()).collect()
 }
 
@@ -66,14 +66,14 @@ fn texts_are_regular_expressions_for_the_whole() {
 #[test]
 fn a_target_goes_by_the_first_and_the_present_name() {
     let mut objects = objects();
-    let position = objects.named("web")[0];
+    let position = objects.find_by_any_name("web")[0];
     for name in ["b-web", "a-b-web"] {
         objects.edit(position, |resource| resource.object.set_name(name));
     }
     for (name, count) in [("web", 2), ("b-web", 0), ("a-b-web", 1), ("a-.*", 1)] {
         assert_eq!(targets(&selector(&[("name", name)]), &mut objects).len(), count, "{name}");
     }
-    let known = Matcher::read(&selector(&[("name", "b-web")])).unwrap().known(&mut objects);
+    let known = Matcher::read(&selector(&[("name", "b-web")])).unwrap().find_known(&mut objects);
     assert_eq!(known, [position]);
 }
 
@@ -97,7 +97,7 @@ fn label_selectors_have_all_the_forms_of_the_api() {
         ("app>1", false),
     ] {
         let matcher = Matcher::read(&selector(&[("labels", text)])).unwrap();
-        assert_eq!(matcher.is_marked(object), fits, "{text}");
+        assert_eq!(matcher.matches_metadata(object), fits, "{text}");
     }
 }
 

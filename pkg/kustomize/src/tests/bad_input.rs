@@ -1,7 +1,7 @@
 //! Invalid input is rejected with the files that led to it, all errors at once, and never panics.
 
-use super::told;
-use crate::{Answers, Build, MemoryTree, Options, TreePath};
+use super::error_text;
+use crate::{Build, BuildOptions, FetchResults, MemoryTree, TreePath};
 
 const OBJECT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
 
@@ -41,7 +41,7 @@ fn a_kustomization_that_is_none_is_told_by_what_it_is() {
         ("crds: [gone.json]\nconfigurations: [gone.yaml]\n", "crds[0]: `gone.json` is not there"),
     ];
     for (text, expected) in cases {
-        let told = told(&[("/kustomization.yaml", text)]);
+        let told = error_text(&[("/kustomization.yaml", text)]);
         assert!(told.starts_with("/kustomization.yaml: ") && told.contains(expected), "{told}");
     }
 }
@@ -69,7 +69,7 @@ fn an_object_that_is_none_is_told_by_its_place_in_the_file() {
         ("kind: A\nmetadata: {name: \"a\0\"}\n", "character U+0000"),
     ];
     for (text, expected) in cases {
-        let told = told(&[("/kustomization.yaml", "resources: [a.yaml]"), ("/a.yaml", text)]);
+        let told = error_text(&[("/kustomization.yaml", "resources: [a.yaml]"), ("/a.yaml", text)]);
         assert!(told.starts_with("/kustomization.yaml: resources[0]: ") && told.contains(expected), "{told}");
     }
 }
@@ -85,7 +85,8 @@ fn bytes_that_are_no_text_are_told() {
     for (at, expected) in [(0, "invalid utf-8"), (1, "invalid UTF-8 at byte 3")] {
         let mut tree: MemoryTree = files.into_iter().collect();
         tree.insert(TreePath::new(files[at].0), *b"a: \xff\n");
-        let build = Build { tree: &tree, answers: &Answers::new(), options: Options::default() };
+        let build =
+            Build { tree: &tree, fetch_results: &FetchResults::new(), options: BuildOptions::default() };
         let told = build.run(&TreePath::new("/")).unwrap_err().to_string();
         assert!(told.contains(expected), "{told}");
     }
@@ -117,7 +118,7 @@ fn a_build_that_leaves_nothing_prints_nothing() {
         .map(|(path, text)| (path, text.as_bytes()))
         .into_iter()
         .collect();
-    let build = Build { tree: &tree, answers: &Answers::new(), options: Options::default() };
+    let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options: BuildOptions::default() };
     let output = build.run(&TreePath::new("/")).unwrap();
     assert_eq!(output.text(), "");
 }

@@ -1,6 +1,6 @@
 use crate::{
-    Answer, Answers, BaseObjects, Build, LoadRestrictor, MemoryTree, Options, Output, Reorder, Report,
-    Request, TreePath,
+    BaseObjects, Build, BuildOptions, BuildOutput, BuildReport, FetchRequest, FetchResults, FetchedContent,
+    LoadRestrictor, MemoryTree, Reorder, TreePath,
 };
 
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: NAME\n";
@@ -17,15 +17,19 @@ fn tree(files: &[(&str, &str)]) -> MemoryTree {
     files.iter().map(|(path, text)| (*path, text.as_bytes())).collect()
 }
 
-fn run(files: &[(&str, &str)], answers: &Answers, options: Options) -> Result<Output, Report> {
+fn run(
+    files: &[(&str, &str)],
+    answers: &FetchResults,
+    options: BuildOptions,
+) -> Result<BuildOutput, BuildReport> {
     let tree = tree(files);
-    Build { tree: &tree, answers, options }.run(&TreePath::new("/top"))
+    Build { tree: &tree, fetch_results: answers, options }.run(&TreePath::new("/top"))
 }
 
 /// Returns the names of the objects of `/top`, in order, or the errors.
 fn names(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
-    let options = Options { reorder: Reorder::None, ..Options::default() };
-    let output = run(files, &Answers::new(), options).map_err(|report| report.to_string())?;
+    let options = BuildOptions { reorder: Reorder::None, ..BuildOptions::default() };
+    let output = run(files, &FetchResults::new(), options).map_err(|report| report.to_string())?;
     Ok(output.objects.iter().map(|object| object.name().to_owned()).collect())
 }
 
@@ -176,8 +180,8 @@ fn roots_in_a_ring_and_files_outside_are_refused() {
     assert!(told.ends_with("`/top` contains `/top`, which led here"), "{told}");
     let files = [("/top/kustomization.yaml", "resources: [../a.yaml]"), ("/a.yaml", &*config_map("a"))];
     assert!(problems(&files).ends_with("`/a.yaml` lies outside `/top`"));
-    let free = Options { load_restrictor: LoadRestrictor::None, ..Options::default() };
-    assert!(run(&files, &Answers::new(), free).is_ok());
+    let free = BuildOptions { load_restrictor: LoadRestrictor::None, ..BuildOptions::default() };
+    assert!(run(&files, &FetchResults::new(), free).is_ok());
 }
 
 // Row: D-221
@@ -189,7 +193,7 @@ fn roots_without_end_are_refused_and_not_followed() {
         tree.insert(folder.join("kustomization.yaml"), *b"resources: [in]");
         folder = if folder.as_str().len() < 1_000 { folder.join("in") } else { break };
     }
-    let build = Build { tree: &tree, answers: &Answers::new(), options: Options::default() };
+    let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options: BuildOptions::default() };
     let told = build.run(&TreePath::new("/top")).unwrap_err().errors;
     let told = told[0].error.to_string();
     assert_eq!(told, "folders lead to folders more than 200 levels deep");
@@ -199,14 +203,14 @@ fn roots_without_end_are_refused_and_not_followed() {
 fn all_that_is_wanted_from_elsewhere_is_asked_for_in_one_pass() {
     let files =
         [("/top/kustomization.yaml", "resources: ['https://a.example/x.yaml', 'https://b.example/r//p']")];
-    let wanted = run(&files, &Answers::new(), Options::default()).unwrap_err().wanted;
-    let mut answers = Answers::new();
+    let wanted = run(&files, &FetchResults::new(), BuildOptions::default()).unwrap_err().requests;
+    let mut answers = FetchResults::new();
     for request in wanted {
-        let Request::Remote(remote) = &request else { panic!("{request:?}") };
+        let FetchRequest::Remote(remote) = &request else { panic!("{request:?}") };
         let answer = if remote.text.ends_with("yaml") {
-            Answer::Bytes(config_map("a").into_bytes().into())
+            FetchedContent::Bytes(config_map("a").into_bytes().into())
         } else {
-            Answer::Folder { top: TreePath::new("/.remote"), root: TreePath::new("/.remote/p") }
+            FetchedContent::Folder { top: TreePath::new("/.remote"), root: TreePath::new("/.remote/p") }
         };
         answers.insert(request, Ok(answer));
     }
@@ -216,7 +220,7 @@ fn all_that_is_wanted_from_elsewhere_is_asked_for_in_one_pass() {
         ("/.remote/p/kustomization.yaml", "resources: [b.yaml]"),
         ("/.remote/p/b.yaml", text.as_str()),
     ]);
-    let output = run(&all, &answers, Options::default()).unwrap();
+    let output = run(&all, &answers, BuildOptions::default()).unwrap();
     assert_eq!(output.objects.len(), 2);
 }
 
@@ -226,10 +230,10 @@ fn onto(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
     };
     let base =
         BaseObjects { objects: ["a", "b"].into_iter().flat_map(read).collect(), name: "given.yaml".into() };
-    let (tree, answers) = (tree(files), Answers::new());
-    let options = Options { reorder: Reorder::None, ..Options::default() };
+    let (tree, answers) = (tree(files), FetchResults::new());
+    let options = BuildOptions { reorder: Reorder::None, ..BuildOptions::default() };
     let outcome =
-        Build { tree: &tree, answers: &answers, options }.run_onto(&TreePath::new("/top"), None, base);
+        Build { tree: &tree, fetch_results: &answers, options }.run_onto(&TreePath::new("/top"), None, base);
     let output = outcome.map_err(|report| report.to_string())?;
     Ok(output.objects.iter().map(|it| it.name().to_owned()).collect())
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use manifest::provenance::Trace;
 use manifest::{Limits, read_stream, write_stream};
 
-use crate::{Answers, Build, LoadRestrictor, MemoryTree, Options, Output, Reorder, TreePath};
+use crate::{Build, BuildOptions, BuildOutput, FetchResults, LoadRestrictor, MemoryTree, Reorder, TreePath};
 
 const PASSING: &str = include_str!("corpus/passing.txt");
 
@@ -57,19 +57,19 @@ fn compare(folder: &Path) -> Result<(), String> {
     Err(format!("first difference {differs:?}"))
 }
 
-fn build(tree: &MemoryTree, start: &str, trace: Trace) -> Result<Output, String> {
-    let options = Options {
+fn build(tree: &MemoryTree, start: &str, trace: Trace) -> Result<BuildOutput, String> {
+    let options = BuildOptions {
         load_restrictor: LoadRestrictor::None,
         reorder: Reorder::None,
         trace,
-        ..Options::default()
+        ..BuildOptions::default()
     };
-    let build = Build { tree, answers: &Answers::new(), options };
+    let build = Build { tree, fetch_results: &FetchResults::new(), options };
     build.run(&TreePath::new(start)).map_err(|report| report.to_string())
 }
 
 /// Checks that tracing changes no object, and that its comments do not change the parsed text.
-fn check_trace(traced: &Output, printed: &str) -> Result<(), String> {
+fn check_trace(traced: &BuildOutput, printed: &str) -> Result<(), String> {
     if write_stream(&traced.objects) != printed.trim_end() {
         return Err("traced it is another".to_owned());
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::corpus::read_folder;
-use crate::{Answers, Build, MemoryTree, Options, TreePath};
+use crate::{Build, BuildOptions, FetchResults, MemoryTree, TreePath};
 
 fn folder_of(fixture: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(fixture)
@@ -13,14 +13,14 @@ fn folder_of(fixture: &str) -> PathBuf {
 fn build(fixture: &str, overlay: &str) -> Result<String, String> {
     let mut tree = MemoryTree::default();
     read_folder(&folder_of(fixture), &TreePath::new("/"), &mut tree);
-    let build = Build { tree: &tree, answers: &Answers::new(), options: Options::default() };
+    let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options: BuildOptions::default() };
     build
         .run(&TreePath::new("/overlays").join(overlay))
         .map(|output| output.text())
         .map_err(|report| report.to_string())
 }
 
-fn is_printed(fixture: &str, overlay: &str) -> String {
+fn assert_printed(fixture: &str, overlay: &str) -> String {
     let expected = folder_of(fixture).join("expected").join(overlay).with_extension("yaml");
     let (expected, text) = (fs::read_to_string(expected).unwrap(), build(fixture, overlay).unwrap());
     assert_eq!(text, expected, "{fixture}/{overlay}");
@@ -30,7 +30,7 @@ fn is_printed(fixture: &str, overlay: &str) -> String {
 // Row: KUS-04, KUS-32, KUS-40, KUS-44
 #[test]
 fn a_community_edition_is_a_base_with_a_database_and_without_robots() {
-    let text = is_printed("editions", "community");
+    let text = assert_printed("editions", "community");
     let hashed = text.lines().find_map(|line| line.strip_prefix("  name: settings-")).unwrap();
     assert!(text.contains(&format!("configMap:\n          name: settings-{hashed}\n")), "{text}");
 }
@@ -38,13 +38,13 @@ fn a_community_edition_is_a_base_with_a_database_and_without_robots() {
 // Row: KUS-34, KUS-41
 #[test]
 fn an_enterprise_edition_has_a_directory_instead() {
-    is_printed("editions", "enterprise");
+    assert_printed("editions", "enterprise");
 }
 
 // Row: KUS-42
 #[test]
 fn an_edition_for_work_on_it_leaves_one_part_out() {
-    assert_eq!(is_printed("editions", "dev"), is_printed("editions", "community"));
+    assert_eq!(assert_printed("editions", "dev"), assert_printed("editions", "community"));
 }
 
 // Row: KUS-10
@@ -52,9 +52,9 @@ fn an_edition_for_work_on_it_leaves_one_part_out() {
 fn the_part_that_is_listed_last_puts_its_volume_first() {
     let places =
         |text: &str| ["secretName: db-login", "secretName: robots"].map(|mark| text.find(mark).unwrap());
-    let [database, robots] = places(&is_printed("editions", "community"));
+    let [database, robots] = places(&assert_printed("editions", "community"));
     assert!(robots < database);
-    let [database, robots] = places(&is_printed("editions", "community-reversed"));
+    let [database, robots] = places(&assert_printed("editions", "community-reversed"));
     assert!(database < robots);
 }
 
@@ -62,7 +62,7 @@ fn the_part_that_is_listed_last_puts_its_volume_first() {
 #[test]
 fn parts_of_parts_on_overlays_of_overlays_come_together() {
     for overlay in ["dev-login", "dev-disk-login", "prod-login", "prod-disk-login", "both"] {
-        is_printed("composition", overlay);
+        assert_printed("composition", overlay);
     }
 }
 

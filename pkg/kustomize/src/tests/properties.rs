@@ -5,7 +5,7 @@ use std::sync::Arc;
 use manifest::provenance::Trace;
 use proptest::prelude::*;
 
-use crate::{Answers, Build, MemoryTree, Options, Output, TreePath};
+use crate::{Build, BuildOptions, BuildOutput, FetchResults, MemoryTree, TreePath};
 
 type Files = Vec<(String, String)>;
 
@@ -13,10 +13,10 @@ fn text_of(files: &Files, folder: &str) -> Result<String, String> {
     output_of(files, folder, Trace::Off).map(|output| output.text())
 }
 
-fn output_of(files: &Files, folder: &str, trace: Trace) -> Result<Output, String> {
+fn output_of(files: &Files, folder: &str, trace: Trace) -> Result<BuildOutput, String> {
     let tree: MemoryTree = files.iter().map(|(path, text)| (path, text.as_bytes())).collect();
-    let options = Options { trace, ..Options::default() };
-    let build = Build { tree: &tree, answers: &Answers::new(), options };
+    let options = BuildOptions { trace, ..BuildOptions::default() };
+    let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options };
     build.run(&TreePath::new(folder)).map_err(|report| report.to_string())
 }
 
@@ -66,7 +66,7 @@ fn distinct(changes: Vec<String>) -> String {
     fields.into_values().collect::<Vec<_>>().join("\n")
 }
 
-fn with(files: &Files, more: &[(&str, &str)]) -> Files {
+fn with_files(files: &Files, more: &[(&str, &str)]) -> Files {
     let more = more.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
     files.iter().cloned().chain(more).collect()
 }
@@ -75,7 +75,7 @@ proptest! {
     // Row: KUS-29
     #[test]
     fn an_overlay_that_does_nothing_changes_nothing_and_a_build_gives_the_same_bytes_again(files in base()) {
-        let files = with(&files, &[
+        let files = with_files(&files, &[
             ("/over/kustomization.yaml", "resources: [../base]"),
             ("/over/over/kustomization.yaml", "resources: [..]\ncomponents: []"),
         ]);
@@ -92,7 +92,7 @@ proptest! {
         let fields = distinct(changes);
         let component = format!("kind: Component\n{fields}");
         let alone = format!("kind: Component\nresources: [../base]\n{fields}");
-        let files = with(&files, &[
+        let files = with_files(&files, &[
             ("/over/kustomization.yaml", &format!("resources: [../base]\n{fields}")),
             ("/part/kustomization.yaml", &component),
             ("/top/kustomization.yaml", "resources: [../base]\ncomponents: [../part]"),
@@ -108,7 +108,7 @@ proptest! {
     #[test]
     fn tracing_changes_no_object_and_accounts_for_every_field(files in base(), changes in prop::collection::vec(change(), 0..3)) {
         let over = format!("resources: [../base]\n{}", distinct(changes));
-        let files = with(&files, &[("/over/kustomization.yaml", &over)]);
+        let files = with_files(&files, &[("/over/kustomization.yaml", &over)]);
         match (output_of(&files, "/over", Trace::Off), output_of(&files, "/over", Trace::On)) {
             (Ok(plain), Ok(traced)) => {
                 prop_assert_eq!(&plain.objects, &traced.objects);
@@ -125,7 +125,7 @@ proptest! {
     // Row: KUS-12
     #[test]
     fn siblings_of_one_base_stand_side_by_side_under_names_of_their_own(files in base()) {
-        let files = with(&files, &[
+        let files = with_files(&files, &[
             ("/one/kustomization.yaml", "resources: [../base]\nnamePrefix: one-"),
             ("/two/kustomization.yaml", "resources: [../base]\nnamePrefix: two-"),
             ("/both/kustomization.yaml", "resources: [../one, ../two]"),
@@ -167,7 +167,7 @@ fn every_choice_of_three_parts_builds_and_each_leaves_its_mark() {
         )
     };
     let mut files: Files = (0..3).map(|at| (format!("/part{at}/kustomization.yaml"), part(at))).collect();
-    files.extend(with(&Vec::new(), &[
+    files.extend(with_files(&Vec::new(), &[
         ("/base/kustomization.yaml", "resources: [d.yaml]\nconfigMapGenerator: [{name: conf, literals: [k=v]}]"),
         (
             "/base/d.yaml",
@@ -179,7 +179,7 @@ fn every_choice_of_three_parts_builds_and_each_leaves_its_mark() {
         let parts: Vec<usize> = (0..3).filter(|at| choice >> at & 1 == 1).collect();
         let listed: Vec<String> = parts.iter().map(|at| format!("../part{at}")).collect();
         let top = format!("resources: [../base]\ncomponents: [{}]\n", listed.join(", "));
-        let text = text_of(&with(&files, &[("/top/kustomization.yaml", &top)]), "/top").unwrap();
+        let text = text_of(&with_files(&files, &[("/top/kustomization.yaml", &top)]), "/top").unwrap();
         for at in 0..3 {
             let marks = text.matches(&format!("part{at}: x")).count()
                 + text.matches(&format!("name: v{at}\n")).count();
@@ -203,7 +203,7 @@ fn a_component_that_only_adds_objects_gives_what_an_overlay_of_it_gives() {
             ("/more/b.yaml", &*object("b")),
             ("/top/kustomization.yaml", top),
         ];
-        with(&Vec::new(), &more)
+        with_files(&Vec::new(), &more)
     };
     let overlay = text_of(&files("Kustomization", "resources: [../base, ../more]"), "/top");
     let component = text_of(&files("Component", "resources: [../base]\ncomponents: [../more]"), "/top");

@@ -17,13 +17,13 @@ use crate::scope::Scope;
 /// An invalid entry of `images`.
 #[derive(Debug, thiserror::Error)]
 #[error("`{name}` is read as a regular expression, and is none: {reason}")]
-pub(crate) struct ImageProblem {
+pub(crate) struct ImageError {
     name: String,
     reason: String,
 }
 
 /// One entry, compiled for many comparisons.
-pub(crate) struct Rule<'a> {
+pub(crate) struct ImageRule<'a> {
     image: &'a Image,
     pattern: Regex,
 }
@@ -32,23 +32,23 @@ pub(crate) struct Rule<'a> {
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let mut rules = Vec::new();
     for (index, image) in scope.kustomization.images.iter().enumerate() {
-        let rule = scope.ok(&format!("images[{index}].name"), Rule::new(image));
+        let rule = scope.ok(&format!("images[{index}].name"), ImageRule::new(image));
         rules.extend(rule.map(|rule| (index, rule)));
     }
     let tables = objects.tables.clone();
     if !scope.is_traced() {
-        let rules: Vec<Rule<'_>> = rules.into_iter().map(|(_, rule)| rule).collect();
+        let rules: Vec<ImageRule<'_>> = rules.into_iter().map(|(_, rule)| rule).collect();
         return set(&rules, &tables.images, objects);
     }
     // One pass per entry gives the same result, but slower.
     for (index, rule) in rules {
         set(&[rule], &tables.images, objects);
-        scope.account(&format!("images[{index}]"), objects);
+        scope.record_provenance(&format!("images[{index}]"), objects);
     }
 }
 
 /// Applies all rules in turn to every image.
-pub(crate) fn set(rules: &[Rule<'_>], fields: &FieldTable, objects: &mut Accumulator) {
+pub(crate) fn set(rules: &[ImageRule<'_>], fields: &FieldTable, objects: &mut Accumulator) {
     if rules.is_empty() {
         return;
     }
@@ -60,11 +60,11 @@ pub(crate) fn set(rules: &[Rule<'_>], fields: &FieldTable, objects: &mut Accumul
         if object.as_map().values().any(|value| has_change(rules, value)) {
             object.as_map_mut().values_mut().for_each(|value| change_containers(rules, value));
         }
-        let specs: Vec<_> = fields.of(object).collect();
+        let specs: Vec<_> = fields.for_object(object).collect();
         for spec in specs {
             let mut changes = false;
-            spec.read(object, |value| changes |= changed(rules, value).is_some());
-            if changes && is_walked(&spec.path) {
+            spec.visit(object, |value| changes |= new_image(rules, value).is_some());
+            if changes && is_container_image(&spec.path) {
                 let change_mapping = &mut |value: &mut Value| change_image_of(rules, value);
                 spec.path.parent().edit(object.as_map_mut(), false, change_mapping);
             } else if changes {
@@ -75,7 +75,7 @@ pub(crate) fn set(rules: &[Rule<'_>], fields: &FieldTable, objects: &mut Accumul
 }
 
 /// True if the walk over containers has already visited the values of a field.
-fn is_walked(path: &FieldPath) -> bool {
+fn is_container_image(path: &FieldPath) -> bool {
     path.ends_in(&["containers", "image"]) || path.ends_in(&["initContainers", "image"])
 }
 
@@ -89,17 +89,17 @@ fn is_list_of_containers(key: &str) -> bool {
 }
 
 /// True if a rule changes an image in the value. Most objects have no such image and stay unwritten.
-fn has_change(rules: &[Rule<'_>], value: &Value) -> bool {
+fn has_change(rules: &[ImageRule<'_>], value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(key, value)| {
-            has_change(rules, value) || images_of(key, value).any(|image| changed(rules, image).is_some())
+            has_change(rules, value) || images_of(key, value).any(|image| new_image(rules, image).is_some())
         }),
         Value::Array(items) => items.iter().any(|item| has_change(rules, item)),
         _ => false,
     }
 }
 
-fn change_containers(rules: &[Rule<'_>], value: &mut Value) {
+fn change_containers(rules: &[ImageRule<'_>], value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
@@ -115,20 +115,20 @@ fn change_containers(rules: &[Rule<'_>], value: &mut Value) {
 }
 
 /// Changes the image of one element of a list of containers.
-fn change_image_of(rules: &[Rule<'_>], value: &mut Value) {
+fn change_image_of(rules: &[ImageRule<'_>], value: &mut Value) {
     if let Some(image) = value.as_object_mut().and_then(|container| container.get_mut("image")) {
         change(rules, image);
     }
 }
 
-fn change(rules: &[Rule<'_>], value: &mut Value) {
-    if let Some(text) = changed(rules, value) {
+fn change(rules: &[ImageRule<'_>], value: &mut Value) {
+    if let Some(text) = new_image(rules, value) {
         *value = text.into();
     }
 }
 
 /// Returns the new image; `None` if no rule matches.
-fn changed(rules: &[Rule<'_>], value: &Value) -> Option<String> {
+fn new_image(rules: &[ImageRule<'_>], value: &Value) -> Option<String> {
     let written = value.as_str()?;
     let mut now: Option<String> = None;
     for rule in rules {
@@ -140,14 +140,14 @@ fn changed(rules: &[Rule<'_>], value: &Value) -> Option<String> {
     now.filter(|text| text != written)
 }
 
-impl<'a> Rule<'a> {
+impl<'a> ImageRule<'a> {
     /// Compiles an entry.
     /// # Errors
     /// `name` is no valid regular expression.
-    pub(crate) fn new(image: &'a Image) -> Result<Self, ImageProblem> {
+    pub(crate) fn new(image: &'a Image) -> Result<Self, ImageError> {
         let end = "(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?$";
         let pattern = expression::read(&format!("^{}{end}", image.name))
-            .map_err(|reason| ImageProblem { name: image.name.clone(), reason })?;
+            .map_err(|reason| ImageError { name: image.name.clone(), reason })?;
         Ok(Self { image, pattern })
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use manifest::{Map, Value, type_name};
 
 use crate::accumulator::Accumulator;
-use crate::fields::{FieldProblem, FieldSpec, FieldTable, FieldTables};
+use crate::fields::{FieldError, FieldSpec, FieldTable, FieldTables};
 use crate::kustomization::entries::{FieldSpecEntry, Label};
 use crate::scope::Scope;
 
@@ -16,8 +16,8 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
         let (fields, mut problems) = fields_of(label, &tables);
         problems.extend(set(&label.pairs, &fields, objects));
         let place = format!("labels[{index}]");
-        scope.problems(&place, problems);
-        scope.account(&place, objects);
+        scope.report_all(&place, problems);
+        scope.record_provenance(&place, objects);
     }
 }
 
@@ -25,14 +25,14 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
 pub(crate) fn run_common(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
     let problems = set(&scope.kustomization.common_labels, &tables.common_labels, objects);
-    scope.problems("commonLabels", problems);
+    scope.report_all("commonLabels", problems);
 }
 
 /// Sets `commonAnnotations` on objects and on their pod templates.
 pub(crate) fn run_annotations(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
     let problems = set(&scope.kustomization.common_annotations, &tables.common_annotations, objects);
-    scope.problems("commonAnnotations", problems);
+    scope.report_all("commonAnnotations", problems);
 }
 
 /// Returns the fields of an entry: its own, those configured for `labels`, and those it includes.
@@ -40,7 +40,7 @@ pub(crate) fn run_annotations(scope: &mut Scope<'_, '_>, objects: &mut Accumulat
 /// An own spec replaces an included spec that covers its kinds: with a spec for the labels of Deployments, no other
 /// kind is labelled.
 /// Source: kustomize v5.8.1 api/internal/target (LabelTransformer).
-fn fields_of(label: &Label, tables: &FieldTables) -> (FieldTable, Vec<FieldProblem>) {
+fn fields_of(label: &Label, tables: &FieldTables) -> (FieldTable, Vec<FieldError>) {
     let mut fields = FieldTable::default();
     let mut problems = fields.add_all(label.fields.iter().cloned().map(FieldSpec::from));
     problems.extend(fields.merge(&tables.labels));
@@ -66,13 +66,13 @@ pub(crate) fn set(
     pairs: &BTreeMap<String, String>,
     fields: &FieldTable,
     objects: &mut Accumulator,
-) -> Vec<FieldProblem> {
+) -> Vec<FieldError> {
     let mut problems = Vec::new();
     if pairs.is_empty() {
         return problems;
     }
     objects.edit_all(|resource| {
-        let specs: Vec<_> = fields.of(&resource.object).collect();
+        let specs: Vec<_> = fields.for_object(&resource.object).collect();
         for spec in specs {
             let mut wrong = None;
             spec.edit(&mut resource.object, |value| {
@@ -80,7 +80,7 @@ pub(crate) fn set(
                     wrong = Some(type_name(value));
                 }
             });
-            problems.extend(wrong.map(|found| FieldProblem::WrongType {
+            problems.extend(wrong.map(|found| FieldError::WrongType {
                 id: Box::new(resource.id().clone()),
                 path: spec.path.to_string(),
                 expected: "a mapping",

@@ -11,7 +11,7 @@ use crate::scope::Scope;
 
 /// The end of a name to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum Affix {
     Prefix,
     Suffix,
 }
@@ -19,32 +19,32 @@ pub(crate) enum End {
 /// Prepends `namePrefix` to names.
 pub(crate) fn run_prefix(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
-    extend(End::Prefix, &scope.kustomization.name_prefix, &tables.name_prefix, objects);
+    extend(Affix::Prefix, &scope.kustomization.name_prefix, &tables.name_prefix, objects);
 }
 
 /// Appends `nameSuffix` to names.
 pub(crate) fn run_suffix(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
-    extend(End::Suffix, &scope.kustomization.name_suffix, &tables.name_suffix, objects);
+    extend(Affix::Suffix, &scope.kustomization.name_suffix, &tables.name_suffix, objects);
 }
 
 /// Extends one end of the fields of a table. Records the text if the name of the object is among the fields.
-pub(crate) fn extend(end: End, text: &str, fields: &FieldTable, objects: &mut Accumulator) {
+pub(crate) fn extend(end: Affix, text: &str, fields: &FieldTable, objects: &mut Accumulator) {
     if text.is_empty() {
         return;
     }
     let shared: Arc<str> = text.into();
     objects.edit_all(|resource| {
         let original = resource.original_id().gvk.clone();
-        if keeps_its_name(&original) {
+        if has_fixed_name(&original) {
             return;
         }
-        for spec in fields.of_kind(&original) {
+        for spec in fields.for_kind(&original) {
             spec.edit(&mut resource.object, |value| write(end, text, value));
-            if spec.path.is(&["metadata", "name"]) {
+            if spec.path.equals(&["metadata", "name"]) {
                 let ends = match end {
-                    End::Prefix => &mut resource.prefixes,
-                    End::Suffix => &mut resource.suffixes,
+                    Affix::Prefix => &mut resource.prefixes,
+                    Affix::Suffix => &mut resource.suffixes,
                 };
                 ends.push(Arc::clone(&shared));
             }
@@ -52,17 +52,17 @@ pub(crate) fn extend(end: End, text: &str, fields: &FieldTable, objects: &mut Ac
     });
 }
 
-fn write(end: End, text: &str, value: &mut Value) {
+fn write(end: Affix, text: &str, value: &mut Value) {
     let Some(name) = value.as_str() else { return };
     *value = match end {
-        End::Prefix => format!("{text}{name}").into(),
-        End::Suffix => format!("{name}{text}").into(),
+        Affix::Prefix => format!("{text}{name}").into(),
+        Affix::Suffix => format!("{name}{text}").into(),
     };
 }
 
 /// True if the name of a kind has a fixed meaning outside of the object.
 /// Source: kustomize v5.8.1 PrefixTransformer, which checks the original kind of an object.
-fn keeps_its_name(gvk: &Gvk) -> bool {
+fn has_fixed_name(gvk: &Gvk) -> bool {
     match &*gvk.kind {
         "CustomResourceDefinition" | "Namespace" => true,
         "APIService" => &*gvk.group == "apiregistration.k8s.io",

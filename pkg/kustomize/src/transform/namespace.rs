@@ -4,28 +4,28 @@ use manifest::{Object, Value, type_name};
 
 use crate::ResId;
 use crate::accumulator::Accumulator;
-use crate::fields::{FieldProblem, FieldSpec, FieldTable};
+use crate::fields::{FieldError, FieldSpec, FieldTable};
 use crate::helm;
-use crate::problems::StepError;
+use crate::report::StepError;
 use crate::schema::Schema;
 use crate::scope::Scope;
 
 /// The settings of a move into a namespace.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings<'a> {
+pub(crate) struct NamespaceSettings<'a> {
     /// The target namespace; if empty, nothing moves.
     pub(crate) namespace: &'a str,
     /// Further fields that hold the namespace, in addition to `metadata.namespace`.
     pub(crate) fields: &'a FieldTable,
-    pub(crate) overwrite: Overwrite,
-    pub(crate) subjects: Subjects,
+    pub(crate) overwrite: NamespaceOverwrite,
+    pub(crate) subjects: SubjectSelection,
     /// Declares cluster-scoped kinds, in addition to the built-in ones.
     pub(crate) schema: &'a Schema,
 }
 
 /// The namespaces to overwrite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Overwrite {
+pub(crate) enum NamespaceOverwrite {
     /// All namespaces.
     #[default]
     All,
@@ -35,7 +35,7 @@ pub(crate) enum Overwrite {
 
 /// The subjects of role bindings to move. Other subjects follow the service accounts they name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Subjects {
+pub(crate) enum SubjectSelection {
     /// Subjects named `default`.
     #[default]
     DefaultOnly,
@@ -56,34 +56,34 @@ struct NamespaceConflict {
 /// Moves all namespaced objects into one namespace, and renames Namespaces.
 pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     let tables = objects.tables.clone();
-    let settings = Settings {
+    let settings = NamespaceSettings {
         namespace: &scope.kustomization.namespace,
         fields: &tables.namespace,
-        overwrite: Overwrite::default(),
-        subjects: Subjects::default(),
+        overwrite: NamespaceOverwrite::default(),
+        subjects: SubjectSelection::default(),
         schema: &scope.session.schema,
     };
     let problems = apply(&settings, objects);
-    scope.problems("namespace", problems);
+    scope.report_all("namespace", problems);
 }
 
 /// Moves objects into a namespace. Returns the problems.
 /// Source: kustomize v5.8.1 NamespaceTransformer; differs: every conflict is reported.
-pub(crate) fn apply(settings: &Settings<'_>, objects: &mut Accumulator) -> Vec<StepError> {
+pub(crate) fn apply(settings: &NamespaceSettings<'_>, objects: &mut Accumulator) -> Vec<StepError> {
     if settings.namespace.is_empty() {
         return Vec::new();
     }
     let mut problems: Vec<StepError> = Vec::new();
     objects.edit_all(|resource| {
-        if resource.object.annotation(helm::MADE) == Some("true") {
+        if resource.object.annotation(helm::HELM_GENERATED) == Some("true") {
             return;
         }
         // References match the former ids of an object, so the current id must be one of them even if it stays.
-        resource.keep_id();
+        resource.record_id();
         let is_cluster_scoped =
             resource.id().gvk.is_cluster_scoped() || settings.schema.is_cluster_scoped(&resource.object);
         let found = settings.write(&mut resource.object, is_cluster_scoped);
-        let at = |(path, found)| FieldProblem::WrongType {
+        let at = |(path, found)| FieldError::WrongType {
             id: Box::new(resource.id().clone()),
             path,
             expected: "a namespace",
@@ -91,15 +91,15 @@ pub(crate) fn apply(settings: &Settings<'_>, objects: &mut Accumulator) -> Vec<S
         };
         problems.extend(found.into_iter().map(|wrong| at(wrong).into()));
     });
-    problems.extend(conflicts(objects).into_iter().map(Into::into));
+    problems.extend(find_conflicts(objects).into_iter().map(Into::into));
     problems
 }
 
-impl Settings<'_> {
+impl NamespaceSettings<'_> {
     /// Writes the namespace into one object. Returns the fields with a list or mapping as value, each with its type.
     fn write(&self, object: &mut Object, is_cluster_scoped: bool) -> Vec<(String, &'static str)> {
         let mut wrong = Vec::new();
-        let is_set = |present: &str| self.overwrite == Overwrite::Unset && !present.is_empty();
+        let is_set = |present: &str| self.overwrite == NamespaceOverwrite::Unset && !present.is_empty();
         let present = object.namespace();
         if !is_cluster_scoped && present != self.namespace && !is_set(present) {
             object.set_namespace(self.namespace);
@@ -107,7 +107,8 @@ impl Settings<'_> {
         if is_role_binding(object.kind()) {
             self.write_subjects(object);
         }
-        let specs: Vec<_> = self.fields.of(object).filter(|spec| is_free(spec, object)).collect();
+        let specs: Vec<_> =
+            self.fields.for_object(object).filter(|spec| is_applicable(spec, object)).collect();
         for spec in specs {
             spec.edit(object, |value| match value {
                 Value::Array(_) | Value::Object(_) => wrong.push((spec.path.to_string(), type_name(value))),
@@ -124,11 +125,11 @@ impl Settings<'_> {
             let is_set =
                 || subject.get("namespace").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
             let is_kind = match self.subjects {
-                Subjects::DefaultOnly => is("name", "default"),
-                Subjects::AllServiceAccounts => is("kind", "ServiceAccount"),
-                Subjects::None => false,
+                SubjectSelection::DefaultOnly => is("name", "default"),
+                SubjectSelection::AllServiceAccounts => is("kind", "ServiceAccount"),
+                SubjectSelection::None => false,
             };
-            is_kind && !(self.overwrite == Overwrite::Unset && is_set())
+            is_kind && !(self.overwrite == NamespaceOverwrite::Unset && is_set())
         };
         let subjects = object.get(&["subjects"]).and_then(Value::as_array);
         if !subjects.is_some_and(|subjects| subjects.iter().any(is_meant)) {
@@ -143,11 +144,11 @@ impl Settings<'_> {
 
 /// True if a spec of the table applies. The namespace and subjects have rules of their own, and only Namespaces of the
 /// core group are renamed.
-fn is_free(spec: &FieldSpec, object: &Object) -> bool {
+fn is_applicable(spec: &FieldSpec, object: &Object) -> bool {
     let path = &spec.path;
-    let is_ruled = path.is(&["metadata", "namespace"])
-        || (path.is(&["metadata", "name"]) && object.api_version() != "v1")
-        || (path.is(&["subjects", "namespace"]) && is_role_binding(&spec.of.kind));
+    let is_ruled = path.equals(&["metadata", "namespace"])
+        || (path.equals(&["metadata", "name"]) && object.api_version() != "v1")
+        || (path.equals(&["subjects", "namespace"]) && is_role_binding(&spec.kind.kind));
     !is_ruled
 }
 
@@ -156,11 +157,11 @@ fn is_role_binding(kind: &str) -> bool {
 }
 
 /// Finds the objects with the id of an earlier object.
-fn conflicts(objects: &Accumulator) -> Vec<NamespaceConflict> {
+fn find_conflicts(objects: &Accumulator) -> Vec<NamespaceConflict> {
     let mut problems = Vec::new();
     for (position, resource) in objects.iter() {
         let id = resource.id();
-        let first = objects.current(id).filter(|first| *first != position);
+        let first = objects.find_by_id(id).filter(|first| *first != position);
         if let Some(first) = first.and_then(|first| objects.get(first)) {
             let (first, second) = (first.origin.to_string(), resource.origin.to_string());
             problems.push(NamespaceConflict { id: Box::new(id.clone()), first, second });

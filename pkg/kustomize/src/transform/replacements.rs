@@ -1,21 +1,21 @@
 //! `replacements`: copies values from one field into others.
 
+mod error;
 mod path;
-mod problem;
 mod value;
 
 use manifest::Value;
 
 use crate::ResId;
-use crate::accumulator::{Accumulator, Position};
+use crate::accumulator::{Accumulator, ResourcePosition};
 use crate::kustomization::decode::decode;
 use crate::kustomization::entries::Selector;
 use crate::kustomization::replacements::{Replacement, ReplacementEntry, Source, Target};
 use crate::scope::Scope;
 use crate::selector::Matcher;
 
+use error::ReplacementError;
 pub(crate) use path::ValuePath;
-use problem::ReplacementProblem;
 
 /// The default field of a source and a target.
 const DEFAULT_PATH: &str = "metadata.name";
@@ -37,14 +37,14 @@ pub(crate) fn run_entries(
         let is_written = entry.replacement.source.is_some() || !entry.replacement.targets.is_empty();
         match (entry.path.as_str(), is_written) {
             ("", _) => replace(scope, &place, &entry.replacement, objects),
-            (_, true) => scope.problem(&place, ReplacementProblem::PathAndReplacement),
+            (_, true) => scope.report(&place, ReplacementError::PathAndReplacement),
             (path, false) => {
                 for replacement in load(scope, &format!("{place}.path"), path) {
                     replace(scope, &place, &replacement, objects);
                 }
             }
         }
-        scope.account_from(&place, || scope.named_file(&entry.path), objects);
+        scope.record_provenance_from(&place, || scope.named_file(&entry.path), objects);
     }
 }
 
@@ -57,7 +57,7 @@ fn load(scope: &mut Scope<'_, '_>, place: &str, path: &str) -> Vec<Replacement> 
         list => decode(list, path, &mut faults),
     };
     let is_sound = faults.is_empty();
-    scope.problems(place, faults);
+    scope.report_all(place, faults);
     if is_sound { replacements } else { Vec::new() }
 }
 
@@ -65,37 +65,37 @@ fn load(scope: &mut Scope<'_, '_>, place: &str, path: &str) -> Vec<Replacement> 
 /// Source: kustomize v5.8.1 api/filters/replacement.
 fn replace(scope: &mut Scope<'_, '_>, place: &str, replacement: &Replacement, objects: &mut Accumulator) {
     if replacement.targets.is_empty() {
-        scope.problem(place, ReplacementProblem::NoTargets);
+        scope.report(place, ReplacementError::NoTargets);
     }
     let value = match (&replacement.source, &replacement.source_value) {
-        (None, None) => Err(ReplacementProblem::NoSource),
-        (Some(_), Some(_)) => Err(ReplacementProblem::TwoSources),
+        (None, None) => Err(ReplacementError::NoSource),
+        (Some(_), Some(_)) => Err(ReplacementError::TwoSources),
         (None, Some(value)) => Ok(Value::String(value.clone())),
-        (Some(source), None) => take(source, objects),
+        (Some(source), None) => read_source(source, objects),
     };
     let value = match value {
         Ok(value) => value,
         // The source may be among the objects that failed to load.
-        Err(ReplacementProblem::NotFound { .. }) if objects.is_partial => return,
-        Err(problem) => return scope.problem(&format!("{place}.source"), problem),
+        Err(ReplacementError::NotFound { .. }) if objects.is_partial => return,
+        Err(problem) => return scope.report(&format!("{place}.source"), problem),
     };
     for (index, target) in replacement.targets.iter().enumerate() {
-        put(scope, &format!("{place}.targets[{index}]"), target, &value, objects);
+        write_target(scope, &format!("{place}.targets[{index}]"), target, &value, objects);
     }
 }
 
 /// Returns the value of a source.
-fn take(source: &Source, objects: &mut Accumulator) -> Result<Value, ReplacementProblem> {
+fn read_source(source: &Source, objects: &mut Accumulator) -> Result<Value, ReplacementError> {
     let position = find_source(&source.object, objects)?;
-    let Some(resource) = objects.get(position) else { return Err(ReplacementProblem::NoSource) };
+    let Some(resource) = objects.get(position) else { return Err(ReplacementError::NoSource) };
     let path = if source.field_path.is_empty() { DEFAULT_PATH } else { &source.field_path };
-    let missing = |fault| ReplacementProblem::Source {
+    let missing = |fault| ReplacementError::Source {
         path: path.to_owned(),
         id: Box::new(resource.id().clone()),
         fault: Box::new(fault),
     };
     let found = ValuePath::parse(path)
-        .map_err(|problem| ReplacementProblem::Path { path: path.to_owned(), problem })?
+        .map_err(|problem| ReplacementError::Path { path: path.to_owned(), problem })?
         .lookup(resource.object.as_map())
         .map_err(missing)?;
     value::part_of(found, &source.options).map_err(missing)
@@ -104,7 +104,7 @@ fn take(source: &Source, objects: &mut Accumulator) -> Result<Value, Replacement
 /// Finds the only object with a current or former id that matches every part of a selector. An empty namespace counts
 /// as `default`, even for cluster-scoped kinds.
 /// Source: kustomize v5.8.1 api/filters/replacement, as observed.
-fn find_source(selector: &Selector, objects: &mut Accumulator) -> Result<Position, ReplacementProblem> {
+fn find_source(selector: &Selector, objects: &mut Accumulator) -> Result<ResourcePosition, ReplacementError> {
     let fits = |wanted: &str, text: &str| wanted.is_empty() || wanted == text;
     let is_meant = |id: &ResId| {
         let namespace = Some(id.written_namespace()).filter(|written| !written.is_empty());
@@ -117,28 +117,35 @@ fn find_source(selector: &Selector, objects: &mut Accumulator) -> Result<Positio
     let candidates = if selector.name.is_empty() {
         objects.iter().map(|(position, _)| position).collect()
     } else {
-        objects.named(&selector.name)
+        objects.find_by_any_name(&selector.name)
     };
-    let is_source = |at: &Position| objects.get(*at).is_some_and(|resource| resource.ids().any(is_meant));
-    let found: Vec<Position> = candidates.into_iter().filter(is_source).collect();
+    let is_source =
+        |at: &ResourcePosition| objects.get(*at).is_some_and(|resource| resource.ids().any(is_meant));
+    let found: Vec<ResourcePosition> = candidates.into_iter().filter(is_source).collect();
     match found.as_slice() {
         [position] => Ok(*position),
         [] => {
             let ids = objects.iter().map(|(_, resource)| resource.id());
             let names = ids.filter(|id| fits(&selector.kind, &id.gvk.kind)).map(|id| &*id.name);
-            let near = api::near_names(&selector.name, names).into_iter().map(str::to_owned).collect();
-            Err(ReplacementProblem::NotFound { selector: problem::spelled(selector), near })
+            let near = api::similar_names(&selector.name, names).into_iter().map(str::to_owned).collect();
+            Err(ReplacementError::NotFound { selector: error::describe(selector), suggestions: near })
         }
         several => {
-            Err(ReplacementProblem::Several { selector: problem::spelled(selector), count: several.len() })
+            Err(ReplacementError::Several { selector: error::describe(selector), count: several.len() })
         }
     }
 }
 
 /// Writes a value into the fields of a target.
-fn put(scope: &mut Scope<'_, '_>, place: &str, target: &Target, value: &Value, objects: &mut Accumulator) {
+fn write_target(
+    scope: &mut Scope<'_, '_>,
+    place: &str,
+    target: &Target,
+    value: &Value,
+    objects: &mut Accumulator,
+) {
     let Some(select) = &target.select else {
-        return scope.problem(place, ReplacementProblem::NoSelect);
+        return scope.report(place, ReplacementError::NoSelect);
     };
     let mut read = |selector| scope.all_ok(place, Matcher::read(selector));
     let selected = read(select);
@@ -148,11 +155,11 @@ fn put(scope: &mut Scope<'_, '_>, place: &str, target: &Target, value: &Value, o
         return;
     };
     let Some(paths) = parse_paths(scope, place, &target.field_paths) else { return };
-    for position in selected.known(objects) {
+    for position in selected.find_known(objects) {
         let is_rejected = |resource: &crate::resource::Resource| {
             rejected.iter().any(|reject| {
-                (reject.asks_for_id() && resource.ids().any(|id| reject.is_id(id)))
-                    || (reject.asks_for_marks() && reject.is_marked(&resource.object))
+                (reject.restricts_id() && resource.ids().any(|id| reject.matches_id(id)))
+                    || (reject.restricts_metadata() && reject.matches_metadata(&resource.object))
             })
         };
         if objects.get(position).is_none_or(is_rejected) {
@@ -162,17 +169,13 @@ fn put(scope: &mut Scope<'_, '_>, place: &str, target: &Target, value: &Value, o
             let written = objects.edit(position, |resource| {
                 let id = resource.id().clone();
                 let create = target.options.create.then_some(value);
-                let write = &mut |found: path::Found<'_>| value::write(found, value, &target.options);
+                let write = &mut |found: path::TargetValue<'_>| value::write(found, value, &target.options);
                 path.edit(resource.object.as_map_mut(), create, write).map_err(|fault| {
-                    ReplacementProblem::Target {
-                        path: text.clone(),
-                        id: Box::new(id),
-                        fault: Box::new(fault),
-                    }
+                    ReplacementError::Target { path: text.clone(), id: Box::new(id), fault: Box::new(fault) }
                 })
             });
             if let Some(Err(problem)) = written {
-                scope.problem(place, problem);
+                scope.report(place, problem);
             }
         }
     }
@@ -186,7 +189,7 @@ fn parse_paths(scope: &mut Scope<'_, '_>, place: &str, texts: &[String]) -> Opti
         match ValuePath::parse(text) {
             Ok(path) => paths.push((text.clone(), path)),
             Err(problem) => {
-                scope.problem(place, ReplacementProblem::Path { path: text.clone(), problem });
+                scope.report(place, ReplacementError::Path { path: text.clone(), problem });
             }
         }
     }

@@ -5,16 +5,16 @@ use manifest::Value;
 use crate::accumulator::Accumulator;
 use crate::fields::FieldTable;
 use crate::kustomization::entries::Replica;
-use crate::problems::meant;
+use crate::report::format_suggestions;
 use crate::resource::Resource;
 use crate::scope::Scope;
 
 /// A count that matches no workload.
 #[derive(Debug, thiserror::Error)]
-#[error("no workload with a replica count is named `{name}`{}", meant(near))]
-pub(crate) struct NothingNamed {
+#[error("no workload with a replica count is named `{name}`{}", format_suggestions(suggestions))]
+pub(crate) struct UnmatchedReplica {
     name: String,
-    near: Vec<String>,
+    suggestions: Vec<String>,
 }
 
 /// Applies the entries of `replicas`.
@@ -23,7 +23,7 @@ pub(crate) fn run(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     for (index, replica) in scope.kustomization.replicas.iter().enumerate() {
         let place = format!("replicas[{index}]");
         set(scope, &place, replica, &tables.replicas, objects);
-        scope.account(&place, objects);
+        scope.record_provenance(&place, objects);
     }
 }
 
@@ -43,15 +43,15 @@ pub(crate) fn set(
     }
 }
 
-fn set_in(replica: &Replica, fields: &FieldTable, objects: &mut Accumulator) -> Result<(), NothingNamed> {
-    let mut positions = objects.named(&replica.name);
+fn set_in(replica: &Replica, fields: &FieldTable, objects: &mut Accumulator) -> Result<(), UnmatchedReplica> {
+    let mut positions = objects.find_by_any_name(&replica.name);
     positions.retain(|position| objects.get(*position).is_some_and(|resource| has_count(fields, resource)));
     if positions.is_empty() {
-        return Err(nothing_found(&replica.name, fields, objects));
+        return Err(unmatched(&replica.name, fields, objects));
     }
     for position in positions {
         objects.edit(position, |resource| {
-            let specs: Vec<_> = fields.of(&resource.object).collect();
+            let specs: Vec<_> = fields.for_object(&resource.object).collect();
             for spec in specs {
                 spec.edit(&mut resource.object, |count| *count = Value::from(replica.count));
             }
@@ -61,14 +61,14 @@ fn set_in(replica: &Replica, fields: &FieldTable, objects: &mut Accumulator) -> 
 }
 
 fn has_count(fields: &FieldTable, resource: &Resource) -> bool {
-    fields.of(&resource.object).next().is_some()
+    fields.for_object(&resource.object).next().is_some()
 }
 
-fn nothing_found(name: &str, fields: &FieldTable, objects: &Accumulator) -> NothingNamed {
+fn unmatched(name: &str, fields: &FieldTable, objects: &Accumulator) -> UnmatchedReplica {
     let resources = objects.iter().map(|(_, resource)| resource);
     let workloads = resources.filter(|resource| has_count(fields, resource));
-    let near = api::near_names(name, workloads.map(|resource| resource.object.name()));
-    NothingNamed { name: name.to_owned(), near: near.into_iter().map(str::to_owned).collect() }
+    let near = api::similar_names(name, workloads.map(|resource| resource.object.name()));
+    UnmatchedReplica { name: name.to_owned(), suggestions: near.into_iter().map(str::to_owned).collect() }
 }
 
 #[cfg(test)]
@@ -81,11 +81,11 @@ mod tests {
     use super::*;
     use crate::TreePath;
     use crate::kustomization::entries::FieldSpecEntry;
-    use crate::resource::Origin;
+    use crate::resource::ObjectOrigin;
 
     fn add(kind: &str, name: &str, objects: &mut Accumulator) {
         let value = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}});
-        let origin = Arc::new(Origin::File(TreePath::new("a")));
+        let origin = Arc::new(ObjectOrigin::File(TreePath::new("a")));
         objects.append(Resource::new(Object::try_from(value).unwrap(), origin)).unwrap();
     }
 

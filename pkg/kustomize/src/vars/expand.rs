@@ -6,10 +6,10 @@ use manifest::{Value, type_name};
 
 /// The values of variables, each with its number of uses.
 #[derive(Debug, Default)]
-pub(super) struct Values(BTreeMap<String, Entry>);
+pub(super) struct VariableValues(BTreeMap<String, VariableValue>);
 
 #[derive(Debug)]
-struct Entry {
+struct VariableValue {
     value: Value,
     uses: usize,
 }
@@ -33,14 +33,14 @@ pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-impl Values {
+impl VariableValues {
     pub(super) fn add(&mut self, name: &str, value: Value) {
-        self.0.insert(name.to_owned(), Entry { value, uses: 0 });
+        self.0.insert(name.to_owned(), VariableValue { value, uses: 0 });
     }
 
     /// Returns the type of a value that cannot stand in a text; `None` for a valid value.
     pub(super) fn refused(&self, name: &str) -> Option<&'static str> {
-        refused_type(&self.0.get(name)?.value)
+        invalid_value_type(&self.0.get(name)?.value)
     }
 
     /// True if a variable has a value but no use.
@@ -73,14 +73,14 @@ impl Values {
     }
 
     fn take(&mut self, name: &str) -> Option<&Value> {
-        let entry = self.0.get_mut(name).filter(|entry| refused_type(&entry.value).is_none())?;
+        let entry = self.0.get_mut(name).filter(|entry| invalid_value_type(&entry.value).is_none())?;
         entry.uses += 1;
         Some(&entry.value)
     }
 }
 
 /// Returns the type of a value that cannot stand in a text, with its article.
-fn refused_type(value: &Value) -> Option<&'static str> {
+fn invalid_value_type(value: &Value) -> Option<&'static str> {
     let is_single = value.is_string() || value.is_number() || value.is_boolean();
     (!is_single).then(|| type_name(value))
 }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn variables_are_replaced_and_what_is_none_stays() {
-        let mut values = Values::default();
+        let mut values = VariableValues::default();
         for (name, value) in
             [("A", json!("a")), ("E", json!("")), ("N", json!(8)), ("R", json!("$(A)")), ("M", json!({}))]
         {

@@ -2,15 +2,15 @@ use serde_json::json;
 
 use super::*;
 use crate::kustomization::entries::{FieldSpecEntry, VarField};
-use crate::resource::Origin;
+use crate::resource::ObjectOrigin;
 use crate::tests::build_in;
-use crate::{Options, TreePath};
+use crate::{BuildOptions, TreePath};
 
 /// Builds `/top`. Returns the errors, or else the warnings.
-fn told(files: &[(&str, &str)]) -> String {
-    match build_in("/top", files, Options::default()) {
+fn messages(files: &[(&str, &str)]) -> String {
+    match build_in("/top", files, BuildOptions::default()) {
         Ok(output) => {
-            let warnings = output.warnings.iter().filter(|problem| problem.error.is::<VarProblem>());
+            let warnings = output.warnings.iter().filter(|problem| problem.error.is::<VarError>());
             warnings.map(ToString::to_string).collect::<Vec<_>>().join("; ")
         }
         Err(report) => report.to_string(),
@@ -45,7 +45,7 @@ fn faults_and_unused_variables_are_told_where_they_are() {
                  `none`"
         ),
     ];
-    assert_eq!(told(&files(&text)), expected.join("; "));
+    assert_eq!(messages(&files(&text)), expected.join("; "));
     let text = format!("resources: [s.yaml]\nvars: [{}, {}]", vars[0], vars[4]);
     let expected = [
         format!("{place}[0]: the variable `A` is used nowhere"),
@@ -53,7 +53,7 @@ fn faults_and_unused_variables_are_told_where_they_are() {
             "{place}[1]: the variable `D` stands for a mapping and is put nowhere: only single values can stand in a text"
         ),
     ];
-    assert_eq!(told(&files(&text)), expected.join("; "));
+    assert_eq!(messages(&files(&text)), expected.join("; "));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn variables_of_two_targets_may_not_share_a_name() {
         )
     };
     let (one, two) = (child("one"), child("two"));
-    let text = told(&[
+    let text = messages(&[
         ("/top/kustomization.yaml", "resources: [one, two]"),
         ("/top/one/kustomization.yaml", &one),
         ("/top/one/s.yaml", SERVICE),
@@ -86,8 +86,8 @@ fn an_object_without_a_written_namespace_may_be_in_any_but_one() {
         ..VarObject::default()
     });
     let id = |namespace: &str| ResId::new(wanted.gvk.clone(), "a", namespace);
-    assert!(means(&wanted, &id("")) && means(&wanted, &id("x")));
-    assert!(means(&id("x"), &id("x")) && !means(&id("x"), &id("y")));
+    assert!(matches_id(&wanted, &id("")) && matches_id(&wanted, &id("x")));
+    assert!(matches_id(&id("x"), &id("x")) && !matches_id(&id("x"), &id("y")));
     assert_eq!(&*wanted.gvk.group, "apps");
     assert_eq!(field_of(&Var { field: VarField::default(), ..Var::default() }), "metadata.name");
 }
@@ -97,12 +97,12 @@ fn an_object_without_a_written_namespace_may_be_in_any_but_one() {
 fn texts_are_written_alone_in_lists_and_in_mappings_and_other_objects_not_at_all() {
     let object = |spec: &Value| {
         let value = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec});
-        Resource::new(Object::try_from(value).unwrap(), Arc::new(Origin::File(TreePath::new("a"))))
+        Resource::new(Object::try_from(value).unwrap(), Arc::new(ObjectOrigin::File(TreePath::new("a"))))
     };
     let spec = json!({"one": "$(N)", "list": ["$(N)", "-$(N)", 1], "map": {"a": "$(N)", "b": {"c": "$(N)"}}, "no": "$(N)"});
     let mut objects = Accumulator::default();
     objects.append(object(&spec)).unwrap();
-    let mut values = Values::default();
+    let mut values = VariableValues::default();
     values.add("N", json!(7));
     let entry = |path: &str| FieldSpecEntry { path: path.into(), create: true, ..FieldSpecEntry::default() };
     let paths = ["spec/one", "spec/list", "spec/map", "spec/none"];

@@ -6,10 +6,10 @@
 
 use manifest::{Map, Value, type_name};
 
-use crate::kustomization::decode::DecodeProblem;
-use crate::problems::StepError;
+use crate::kustomization::decode::DecodeError;
+use crate::report::StepError;
 
-use super::super::{FieldPath, FieldProblem, FieldSpec, FieldTables, KindPattern};
+use super::super::{FieldError, FieldPath, FieldSpec, FieldTables, KindPattern};
 
 type Definitions = Map<String, Value>;
 
@@ -24,7 +24,7 @@ pub(super) fn tables(value: &Value) -> (FieldTables, Vec<StepError>) {
         other => {
             let found_type = type_name(other).to_owned();
             let expected = "a mapping of definitions";
-            let problem = DecodeProblem::WrongType { field: String::new(), expected, found: found_type };
+            let problem = DecodeError::WrongType { field: String::new(), expected, found: found_type };
             return (found, vec![problem.into()]);
         }
     };
@@ -45,7 +45,7 @@ struct Walk<'a> {
     definitions: &'a Definitions,
     kind: &'a str,
     tables: &'a mut FieldTables,
-    problems: &'a mut Vec<FieldProblem>,
+    problems: &'a mut Vec<FieldError>,
 }
 
 impl<'a> Walk<'a> {
@@ -56,7 +56,7 @@ impl<'a> Walk<'a> {
         };
         for (name, property) in properties {
             path.push(name);
-            self.note(property, path);
+            self.record(property, path);
             let next = property.get("$ref").and_then(Value::as_str).filter(|next| !types.contains(next));
             if let Some(next) = next {
                 types.push(next);
@@ -67,7 +67,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn note(&mut self, property: &Value, path: &[&str]) {
+    fn record(&mut self, property: &Value, path: &[&str]) {
         let says = |name: &str| property.get(name).and_then(Value::as_str);
         let marks = [
             (says("x-kubernetes-annotation"), &mut self.tables.common_annotations),
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
 
 fn spec(kind: &str, path: &[&str]) -> FieldSpec {
     let of = KindPattern { kind: kind.into(), ..KindPattern::default() };
-    FieldSpec { of, path: FieldPath::parse(&path.join("/")), create: false }
+    FieldSpec { kind: of, path: FieldPath::parse(&path.join("/")), create: false }
 }
 
 fn properties<'a>(definitions: &'a Definitions, name: &str) -> Option<&'a Map<String, Value>> {

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::tests::{build, built, told};
+use crate::tests::{build, built, error_text};
 
 const THING: &str = "apiVersion: x.io/v1\nkind: Thing\nmetadata: {name: t, annotations: {p: q}}\nspec: {name: z, refs: [{name: c}], cm: c}";
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}";
@@ -78,7 +78,7 @@ fn a_spec_for_one_kind_that_comes_first_takes_the_place_of_the_built_in_one() {
 #[test]
 fn what_is_wrong_with_a_file_is_told_at_its_entry() {
     let kustomization = "resources: [t.yaml]\nconfigurations: [1.yaml, 2.yaml, gone.yaml, 3.yaml]";
-    let told = told(&[
+    let told = error_text(&[
         ("/kustomization.yaml", kustomization),
         ("/t.yaml", THING),
         ("/1.yaml", "namoPrefix: []\nnameReference: [{kind: A, fieldSpec: []}]"),
@@ -132,7 +132,7 @@ fn definitions_that_are_none_are_told() {
         ("/e.json", "{a: 1, b: {schema: 2}}"),
     ];
     assert_eq!(
-        told(&files),
+        error_text(&files),
         "/kustomization.yaml: crds[0]: the file must be a mapping of definitions, this is a list"
     );
 }

@@ -2,19 +2,19 @@ use super::*;
 
 /// Describes the repository, folder and reference of an entry.
 fn repository(entry: &str) -> Option<String> {
-    Remote::of_entry(entry)?.ways.into_iter().find_map(|way| match way {
-        Way::Repository(Checkout { url, folder, reference, .. }) => {
+    RemoteEntry::of_entry(entry)?.methods.into_iter().find_map(|way| match way {
+        FetchMethod::Repository(Checkout { url, folder, reference, .. }) => {
             let reference = reference.map(|name| format!(" @ {name}")).unwrap_or_default();
             Some(format!("{url} / {folder}{reference}"))
         }
-        Way::File(_) => None,
+        FetchMethod::File(_) => None,
     })
 }
 
 /// Lists the ways of an entry, `file` or `repository`, in order of attempt.
-fn ways(entry: &str) -> Vec<&'static str> {
-    let name = |way: &Way| if matches!(way, Way::File(_)) { "file" } else { "repository" };
-    Remote::of_entry(entry).map(|remote| remote.ways.iter().map(name).collect()).unwrap_or_default()
+fn methods(entry: &str) -> Vec<&'static str> {
+    let name = |way: &FetchMethod| if matches!(way, FetchMethod::File(_)) { "file" } else { "repository" };
+    RemoteEntry::of_entry(entry).map(|remote| remote.methods.iter().map(name).collect()).unwrap_or_default()
 }
 
 // Row: D-225
@@ -47,34 +47,39 @@ fn repositories_are_read_from_every_form_that_kustomize_reads() {
 #[test]
 fn paths_are_no_remotes_and_no_folder_leads_out_of_a_repository() {
     for path in ["../base", "/srv/base", "base/github.com", "git.lab/org/repo", "a@b/c"] {
-        assert!(Remote::of_entry(path).is_none(), "{path}");
+        assert!(RemoteEntry::of_entry(path).is_none(), "{path}");
     }
     for none in ["https://git.lab/org/repo//../x", "git@git.lab:org/repo//a/../../x", "oci://git.lab/a"] {
         assert_eq!(repository(none), None, "{none}");
     }
-    assert_eq!(ways("oci://git.lab/a"), Vec::<&str>::new());
+    assert_eq!(methods("oci://git.lab/a"), Vec::<&str>::new());
 }
 
 // Row: D-225
 #[test]
 fn what_can_only_be_one_thing_is_not_tried_as_the_other() {
-    assert_eq!(ways("https://a.example/x/y/z.yaml"), ["file"]);
-    assert_eq!(ways("https://a.example/x/y/z"), ["file", "repository"]);
-    assert_eq!(ways("https://a.example/x/y.git/z"), ["repository", "file"]);
-    assert_eq!(ways("https://github.com/o/r/config?ref=v1"), ["repository", "file"]);
-    assert_eq!(ways("https://github.com/o/r/releases/download/v1/x.yaml"), ["file"]);
-    assert_eq!(ways("git@git.lab:o/r"), ["repository"]);
-    assert_eq!(ways("git::https://git.lab/o/r"), ["repository"]);
-    assert!(Remote::of_file_entry("git@git.lab:o/r").is_none());
-    assert_eq!(Remote::of_file_entry("https://git.lab/o/r").unwrap().ways.len(), 1);
+    assert_eq!(methods("https://a.example/x/y/z.yaml"), ["file"]);
+    assert_eq!(methods("https://a.example/x/y/z"), ["file", "repository"]);
+    assert_eq!(methods("https://a.example/x/y.git/z"), ["repository", "file"]);
+    assert_eq!(methods("https://github.com/o/r/config?ref=v1"), ["repository", "file"]);
+    assert_eq!(methods("https://github.com/o/r/releases/download/v1/x.yaml"), ["file"]);
+    assert_eq!(methods("git@git.lab:o/r"), ["repository"]);
+    assert_eq!(methods("git::https://git.lab/o/r"), ["repository"]);
+    assert!(RemoteEntry::of_file_entry("git@git.lab:o/r").is_none());
+    assert_eq!(RemoteEntry::of_file_entry("https://git.lab/o/r").unwrap().methods.len(), 1);
 }
 
 #[test]
 fn limits_and_submodules_are_parameters() {
-    let of = |query: &str| match Remote::of_entry(&format!("git@git.lab:o/r?{query}")).unwrap().ways.remove(0)
+    let of = |query: &str| match RemoteEntry::of_entry(&format!("git@git.lab:o/r?{query}"))
+        .unwrap()
+        .methods
+        .remove(0)
     {
-        Way::Repository(checkout) => (checkout.timeout.map(|limit| limit.as_millis()), checkout.submodules),
-        Way::File(_) => unreachable!("scp has no files"),
+        FetchMethod::Repository(checkout) => {
+            (checkout.timeout.map(|limit| limit.as_millis()), checkout.submodules)
+        }
+        FetchMethod::File(_) => unreachable!("scp has no files"),
     };
     assert_eq!(of("timeout=61"), (Some(61_000), true));
     assert_eq!(of("timeout=1m1.5s&submodules=false"), (Some(61_500), false));
@@ -84,7 +89,7 @@ fn limits_and_submodules_are_parameters() {
 
 #[test]
 fn neither_a_password_nor_a_token_is_shown() {
-    let shown = |entry: &str| Remote::of_entry(entry).unwrap().shown();
+    let shown = |entry: &str| RemoteEntry::of_entry(entry).unwrap().redacted();
     assert_eq!(shown("https://ann:s3cret@git.lab/o/r?ref=v1"), "https://git.lab/o/r?ref=v1");
     assert_eq!(shown("https://token@git.lab/o/r"), "https://git.lab/o/r");
     assert_eq!(shown("ssh://git@git.lab/o/r"), "ssh://git@git.lab/o/r");
@@ -93,5 +98,5 @@ fn neither_a_password_nor_a_token_is_shown() {
         shown("git::https://ann:pw@git.lab/o/r//k?ref=v1&timeout=9&sshkey=abc"),
         "git::https://git.lab/o/r//k?ref=v1&timeout=9&sshkey=***"
     );
-    assert!(!format!("{:?}", Remote::of_entry("https://ann:s3cret@git.lab/o/r")).contains("s3cret"));
+    assert!(!format!("{:?}", RemoteEntry::of_entry("https://ann:s3cret@git.lab/o/r")).contains("s3cret"));
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 use crate::TreePath;
 use crate::kustomization::entries::FieldSpecEntry;
-use crate::resource::{Origin, Resource};
+use crate::resource::{ObjectOrigin, Resource};
 
 fn image(name: &str, new_name: &str, new_tag: &str, digest: &str, tag_suffix: &str) -> Image {
     let [name, new_name, new_tag, digest, tag_suffix] =
@@ -13,7 +13,7 @@ fn image(name: &str, new_name: &str, new_tag: &str, digest: &str, tag_suffix: &s
 }
 
 fn change_one(text: &str, image: &Image) -> String {
-    changed(&[Rule::new(image).unwrap()], &json!(text)).unwrap_or_else(|| text.to_owned())
+    new_image(&[ImageRule::new(image).unwrap()], &json!(text)).unwrap_or_else(|| text.to_owned())
 }
 
 #[test]
@@ -49,10 +49,10 @@ fn a_colon_before_the_path_is_a_port() {
 #[test]
 fn a_name_is_a_regular_expression_and_rules_follow_each_other() {
     let (any, next) = (image("(ex|in)ternal/.*", "mirror/a", "", "", ""), image("mirror/a", "", "9", "", ""));
-    let rules = [Rule::new(&any).unwrap(), Rule::new(&next).unwrap()];
-    assert_eq!(changed(&rules, &json!("external/app:1")).as_deref(), Some("mirror/a:9"));
-    assert_eq!(changed(&rules, &json!("other/app:1")), None);
-    let told = Rule::new(&image("a(", "", "", "", "")).err().unwrap().to_string();
+    let rules = [ImageRule::new(&any).unwrap(), ImageRule::new(&next).unwrap()];
+    assert_eq!(new_image(&rules, &json!("external/app:1")).as_deref(), Some("mirror/a:9"));
+    assert_eq!(new_image(&rules, &json!("other/app:1")), None);
+    let told = ImageRule::new(&image("a(", "", "", "", "")).err().unwrap().to_string();
     assert_eq!(told, "`a(` is read as a regular expression, and is none: error: unclosed group");
 }
 
@@ -60,7 +60,7 @@ fn gathered(kind: &str, spec: &Value) -> Accumulator {
     let value =
         json!({"apiVersion": "example.com/v1", "kind": kind, "metadata": {"name": "a"}, "spec": spec});
     let mut objects = Accumulator::default();
-    let origin = Origin::File(TreePath::new("a")).into();
+    let origin = ObjectOrigin::File(TreePath::new("a")).into();
     objects.append(Resource::new(Object::try_from(value).unwrap(), origin)).unwrap();
     objects
 }
@@ -71,7 +71,7 @@ fn set_one(kind: &str, spec: &Value) -> Value {
     let entry = |path: &str| FieldSpecEntry { path: path.into(), create: true, ..FieldSpecEntry::default() };
     let fields: FieldTable = paths.map(|path| entry(path).into()).into_iter().collect();
     let mut objects = gathered(kind, spec);
-    set(&[Rule::new(&suffixed).unwrap()], &fields, &mut objects);
+    set(&[ImageRule::new(&suffixed).unwrap()], &fields, &mut objects);
     objects.iter().next().unwrap().1.object.get(&["spec"]).unwrap().clone()
 }
 

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::tests::{build, built, told};
+use crate::tests::{build, built, error_text};
 
 const WORKLOADS: &str = "
 apiVersion: v1
@@ -102,7 +102,7 @@ fn a_spec_of_ones_own_takes_the_place_of_one_for_every_kind() {
     let entry = entry.replace(", create: true", "");
     let kustomization = format!("resources: [r.yaml]\nlabels: [{entry}]");
     assert_eq!(
-        told(&[("/kustomization.yaml", &kustomization), ("/r.yaml", WORKLOADS)]),
+        error_text(&[("/kustomization.yaml", &kustomization), ("/r.yaml", WORKLOADS)]),
         "/kustomization.yaml: labels[0]: two field specs for `metadata/labels` of `*` differ in `create`: give both the same"
     );
 }
@@ -111,7 +111,10 @@ fn a_spec_of_ones_own_takes_the_place_of_one_for_every_kind() {
 fn what_is_no_mapping_is_told_with_its_object_and_left() {
     let service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {selector: [1]}";
     assert_eq!(
-        told(&[("/kustomization.yaml", "resources: [r.yaml]\ncommonLabels: {a: b}"), ("/r.yaml", service)]),
+        error_text(&[
+            ("/kustomization.yaml", "resources: [r.yaml]\ncommonLabels: {a: b}"),
+            ("/r.yaml", service)
+        ]),
         "/kustomization.yaml: commonLabels: `spec/selector` of `Service.v1.[noGrp]/s.[noNs]` must be a mapping, this is a list"
     );
 }

@@ -3,8 +3,8 @@ use serde_json::json;
 
 use super::*;
 use crate::fields::FieldTables;
-use crate::resource::{Origin, Resource};
-use crate::tests::{build, built, told};
+use crate::resource::{ObjectOrigin, Resource};
+use crate::tests::{build, built, error_text};
 
 const INTO_NN: &str = "resources: [r.yaml]\nnamespace: nn";
 
@@ -45,15 +45,16 @@ const BINDING: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBindi
                        - {kind: User, name: default, namespace: mine}\n- {kind: ServiceAccount, name: b, namespace: mine}\n";
 
 /// Returns the namespaces of a binding and of its subjects after a move with the given settings.
-fn namespaces(overwrite: Overwrite, subjects: Subjects) -> Vec<String> {
+fn namespaces(overwrite: NamespaceOverwrite, subjects: SubjectSelection) -> Vec<String> {
     let binding =
         build(&[("/kustomization.yaml", "resources: [r.yaml]"), ("/r.yaml", BINDING)]).unwrap().remove(0);
     let mut objects = Accumulator::default();
-    let origin = Origin::File(crate::TreePath::new("/r.yaml")).into();
+    let origin = ObjectOrigin::File(crate::TreePath::new("/r.yaml")).into();
     let position = objects.append(Resource::new(binding, origin)).unwrap();
     let tables = FieldTables::built_in();
     let schema = &Schema::default();
-    let settings = Settings { namespace: "nn", fields: &tables.namespace, overwrite, subjects, schema };
+    let settings =
+        NamespaceSettings { namespace: "nn", fields: &tables.namespace, overwrite, subjects, schema };
     assert!(apply(&settings, &mut objects).is_empty());
     let object = &objects.get(position).unwrap().object;
     let subjects = object.get(&["subjects"]).and_then(Value::as_array).unwrap();
@@ -63,12 +64,21 @@ fn namespaces(overwrite: Overwrite, subjects: Subjects) -> Vec<String> {
 
 #[test]
 fn the_subjects_of_a_binding_are_moved_as_the_settings_say() {
-    assert_eq!(namespaces(Overwrite::All, Subjects::DefaultOnly), ["nn", "nn", "-", "nn", "mine"]);
-    assert_eq!(namespaces(Overwrite::All, Subjects::AllServiceAccounts), ["nn", "nn", "nn", "mine", "nn"]);
-    assert_eq!(namespaces(Overwrite::All, Subjects::None), ["nn", "-", "-", "mine", "mine"]);
-    assert_eq!(namespaces(Overwrite::Unset, Subjects::DefaultOnly), ["old", "nn", "-", "mine", "mine"]);
     assert_eq!(
-        namespaces(Overwrite::Unset, Subjects::AllServiceAccounts),
+        namespaces(NamespaceOverwrite::All, SubjectSelection::DefaultOnly),
+        ["nn", "nn", "-", "nn", "mine"]
+    );
+    assert_eq!(
+        namespaces(NamespaceOverwrite::All, SubjectSelection::AllServiceAccounts),
+        ["nn", "nn", "nn", "mine", "nn"]
+    );
+    assert_eq!(namespaces(NamespaceOverwrite::All, SubjectSelection::None), ["nn", "-", "-", "mine", "mine"]);
+    assert_eq!(
+        namespaces(NamespaceOverwrite::Unset, SubjectSelection::DefaultOnly),
+        ["old", "nn", "-", "mine", "mine"]
+    );
+    assert_eq!(
+        namespaces(NamespaceOverwrite::Unset, SubjectSelection::AllServiceAccounts),
         ["old", "nn", "nn", "mine", "mine"]
     );
 }
@@ -81,7 +91,7 @@ fn objects_that_become_one_are_all_told() {
     let one = object("ConfigMap", "a", "x") + &object("Namespace", "x", "''");
     let two = object("ConfigMap", "a", "y") + &object("Namespace", "y", "''");
     let kustomization = INTO_NN.replace("r.yaml", "1.yaml, 2.yaml");
-    let told = told(&[("/kustomization.yaml", &kustomization), ("/1.yaml", &one), ("/2.yaml", &two)]);
+    let told = error_text(&[("/kustomization.yaml", &kustomization), ("/1.yaml", &one), ("/2.yaml", &two)]);
     let from = "one from `/1.yaml` and one from `/2.yaml`";
     let line =
         |id: &str| format!("/kustomization.yaml: namespace: in one namespace two objects are `{id}`: {from}");

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::{Answers, Build, MemoryTree, Options, Reorder, TreePath};
+use crate::{Build, BuildOptions, FetchResults, MemoryTree, Reorder, TreePath};
 
 /// Returns the `spec` of `x` after a replacement from `data.a` of the ConfigMap `s`, or the error.
 fn replaced(data: &str, spec: &str, path: &str, options: &str) -> Result<Value, String> {
@@ -24,8 +24,8 @@ fn build(data: &str, spec: &str, kustomization: &str, files: &[(&str, &str)]) ->
         TreePath::new("/kustomization.yaml"),
         format!("resources: [r.yaml]\n{kustomization}").into_bytes(),
     );
-    let options = Options { reorder: Reorder::None, ..Options::default() };
-    let build = Build { tree: &tree, answers: &Answers::new(), options };
+    let options = BuildOptions { reorder: Reorder::None, ..BuildOptions::default() };
+    let build = Build { tree: &tree, fetch_results: &FetchResults::new(), options };
     let output = build
         .run(&TreePath::new("/"))
         .map_err(|report| report.to_string().replace("/kustomization.yaml: ", ""))?;

@@ -4,12 +4,12 @@ use manifest::{Limits, Value, type_name, yaml};
 
 use crate::kustomization::replacements::FieldOptions;
 
-use super::path::{Found, PathFault};
+use super::path::{PathLookupError, TargetValue};
 
 /// Returns the part of a value that the options of a source select.
 /// # Errors
 /// `Type` if the value is no text, `Part` if the text has too few parts.
-pub(super) fn part_of(value: &Value, options: &FieldOptions) -> Result<Value, PathFault> {
+pub(super) fn part_of(value: &Value, options: &FieldOptions) -> Result<Value, PathLookupError> {
     if options.delimiter.is_empty() {
         return Ok(value.clone());
     }
@@ -17,7 +17,7 @@ pub(super) fn part_of(value: &Value, options: &FieldOptions) -> Result<Value, Pa
     let mut parts = text.split(&options.delimiter);
     let wanted = usize::try_from(options.index).ok();
     let part = wanted.and_then(|index| parts.nth(index));
-    part.map(|part| Value::String(part.to_owned())).ok_or_else(|| PathFault::Part {
+    part.map(|part| Value::String(part.to_owned())).ok_or_else(|| PathLookupError::Part {
         index: options.index,
         count: text.split(&options.delimiter).count(),
     })
@@ -26,8 +26,12 @@ pub(super) fn part_of(value: &Value, options: &FieldOptions) -> Result<Value, Pa
 /// Writes a value into a field, or into a part of its text.
 /// # Errors
 /// `Type` if the type of the field does not fit the value.
-pub(super) fn write(field: Found<'_>, value: &Value, options: &FieldOptions) -> Result<(), PathFault> {
-    let (Found::Old(field) | Found::New(field)) = field;
+pub(super) fn write(
+    field: TargetValue<'_>,
+    value: &Value,
+    options: &FieldOptions,
+) -> Result<(), PathLookupError> {
+    let (TargetValue::Existing(field) | TargetValue::New(field)) = field;
     // A created field is null too.
     let is_new = field.is_null();
     let value = if options.delimiter.is_empty() {
@@ -41,13 +45,13 @@ pub(super) fn write(field: Found<'_>, value: &Value, options: &FieldOptions) -> 
         (_, value @ (Value::Object(_) | Value::Array(_))) if is_new => value,
         (Value::Object(_) | Value::Array(_), value) => value,
         (field, value @ (Value::Object(_) | Value::Array(_))) => {
-            return Err(PathFault::Type { expected: type_name(field), found: type_name(&value) });
+            return Err(PathLookupError::Type { expected: type_name(field), found: type_name(&value) });
         }
         (Value::String(_), value) => Value::String(text_of(&value)?),
         (field, value) => {
             let read = as_plain(&text_of(&value)?);
             if !is_new && type_name(field) != type_name(&read) {
-                return Err(PathFault::Type { expected: type_name(field), found: type_name(&read) });
+                return Err(PathLookupError::Type { expected: type_name(field), found: type_name(&read) });
             }
             read
         }
@@ -74,10 +78,10 @@ fn as_plain(text: &str) -> Value {
     }
 }
 
-fn text_of(value: &Value) -> Result<String, PathFault> {
+fn text_of(value: &Value) -> Result<String, PathLookupError> {
     match value {
         Value::Object(_) | Value::Array(_) => {
-            Err(PathFault::Type { expected: "a single value", found: type_name(value) })
+            Err(PathLookupError::Type { expected: "a single value", found: type_name(value) })
         }
         Value::String(text) => Ok(text.clone()),
         other => Ok(other.to_string()),

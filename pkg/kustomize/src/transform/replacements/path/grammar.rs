@@ -9,7 +9,7 @@ use crate::expression;
 
 /// An invalid path.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PathProblem {
+pub(crate) enum PathParseError {
     #[error("it must begin with the name of a field")]
     Start,
     #[error("`{text}` is no regular expression: {reason}")]
@@ -31,7 +31,7 @@ pub(super) enum Step {
     Name(String),
     Index(usize),
     Element(Element),
-    Every,
+    All,
 }
 
 /// Elements of a list, matched by content.
@@ -47,11 +47,11 @@ impl ValuePath {
     /// Parses a path.
     /// # Errors
     /// The first invalid part of the path.
-    pub(crate) fn parse(text: &str) -> Result<Self, PathProblem> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PathParseError> {
         let parts = split(text);
         let steps = parts.iter().map(|part| Step::parse(part)).collect::<Result<Vec<_>, _>>()?;
         if !matches!(steps.first(), Some(Step::Name(name)) if !name.is_empty()) {
-            return Err(PathProblem::Start);
+            return Err(PathParseError::Start);
         }
         Ok(Self(steps))
     }
@@ -91,7 +91,7 @@ fn push(parts: &mut [String], character: char) {
 }
 
 impl Step {
-    fn parse(part: &str) -> Result<Self, PathProblem> {
+    fn parse(part: &str) -> Result<Self, PathParseError> {
         if let Some(inner) = part.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             return match inner.split_once('=') {
                 Some((key, value)) => Element::new(key, value).map(Self::Element),
@@ -100,16 +100,16 @@ impl Step {
         }
         Ok(match part.parse() {
             Ok(index) => Self::Index(index),
-            Err(_) if part == "*" => Self::Every,
+            Err(_) if part == "*" => Self::All,
             Err(_) => Self::Name(part.to_owned()),
         })
     }
 }
 
 impl Element {
-    fn new(key: &str, value: &str) -> Result<Self, PathProblem> {
+    fn new(key: &str, value: &str) -> Result<Self, PathParseError> {
         let pattern = expression::read(value)
-            .map_err(|reason| PathProblem::Element { text: value.to_owned(), reason })?;
+            .map_err(|reason| PathParseError::Element { text: value.to_owned(), reason })?;
         Ok(Self { key: key.to_owned(), value: value.to_owned(), pattern })
     }
 
@@ -119,7 +119,7 @@ impl Element {
     }
 
     /// True if a value is literally the given one.
-    pub(super) fn is(&self, item: &Value) -> bool {
+    pub(super) fn equals(&self, item: &Value) -> bool {
         self.text_in(item).is_some_and(|text| text == self.value)
     }
 
@@ -129,7 +129,7 @@ impl Element {
     }
 
     /// Returns a new value that matches the step.
-    pub(super) fn created(&self) -> Value {
+    pub(super) fn new_item(&self) -> Value {
         let value = Value::String(self.value.clone());
         if self.is_single() { value } else { Map::from_iter([(self.key.clone(), value)]).into() }
     }
@@ -149,7 +149,7 @@ impl fmt::Display for Step {
             Self::Name(name) => formatter.write_str(name),
             Self::Index(index) => write!(formatter, "{index}"),
             Self::Element(element) => write!(formatter, "[{}={}]", element.key, element.value),
-            Self::Every => formatter.write_str("*"),
+            Self::All => formatter.write_str("*"),
         }
     }
 }

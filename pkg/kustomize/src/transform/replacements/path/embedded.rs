@@ -2,7 +2,7 @@
 
 use manifest::{Limits, Value, type_name, yaml};
 
-use super::PathFault;
+use super::PathLookupError;
 
 /// Changes the value in a text and keeps its form: JSON on one line, JSON on several lines, or YAML.
 /// # Errors
@@ -11,10 +11,11 @@ use super::PathFault;
 /// comments and the order of its fields.
 pub(super) fn edit(
     text: &mut String,
-    change: impl FnOnce(&mut Value) -> Result<(), PathFault>,
-) -> Result<(), PathFault> {
+    change: impl FnOnce(&mut Value) -> Result<(), PathLookupError>,
+) -> Result<(), PathLookupError> {
     let whole = Value::String(String::new());
-    let wrong = |value: &Value| PathFault::Type { expected: "a mapping or a list", found: type_name(value) };
+    let wrong =
+        |value: &Value| PathLookupError::Type { expected: "a mapping or a list", found: type_name(value) };
     let mut inner = yaml::read_settings(text, &Limits::default()).map_err(|_| wrong(&whole))?;
     if !(inner.is_object() || inner.is_array()) {
         return Err(wrong(&whole));

@@ -1,14 +1,14 @@
 //! The errors and warnings of patches.
 
 use crate::ResId;
-use crate::merge::MergeProblem;
-use crate::problems::meant;
+use crate::merge::MergeError;
+use crate::report::format_suggestions;
 
 use super::operations::FailedOperation;
 
 /// A patch that cannot be read or applied; the variants from `Unmatched` on are warnings.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PatchProblem {
+pub(crate) enum PatchError {
     #[error("there is no patch: write it under `patch`, or the path of its file under `path`")]
     NoBody,
     #[error("both `patch` and `path` are given: keep one")]
@@ -21,12 +21,12 @@ pub(crate) enum PatchProblem {
     NoTarget,
     #[error("{count} patches share one `target`: give each an entry of its own, or leave out the target")]
     SeveralWithTarget { count: usize },
-    #[error("no object is or was `{id}`{}", meant(near))]
-    NoObject { id: Box<ResId>, near: Vec<String> },
+    #[error("no object is or was `{id}`{}", format_suggestions(suggestions))]
+    NoObject { id: Box<ResId>, suggestions: Vec<String> },
     #[error("{count} objects are or were `{id}`: say which with a `target`")]
     SeveralObjects { id: Box<ResId>, count: usize },
     #[error("cannot be merged into `{id}`: {problem}")]
-    Merge { id: Box<ResId>, problem: MergeProblem },
+    Merge { id: Box<ResId>, problem: MergeError },
     #[error("cannot be applied to `{id}`: {failed}")]
     Operation { id: Box<ResId>, failed: Box<FailedOperation> },
     /// A warning only: shared patches often match no objects.

@@ -4,10 +4,11 @@ use manifest::Object;
 use manifest::provenance::{Setter, Trace};
 
 use super::build_with;
-use crate::{Options, Reorder};
+use crate::{BuildOptions, Reorder};
 
 fn traced(files: &[(&str, &str)]) -> Vec<Object> {
-    build_with(files, Options { trace: Trace::On, reorder: Reorder::None, ..Options::default() }).unwrap()
+    build_with(files, BuildOptions { trace: Trace::On, reorder: Reorder::None, ..BuildOptions::default() })
+        .unwrap()
 }
 
 /// Returns each field that the origin did not set, with its setter.
@@ -138,8 +139,8 @@ fn what_was_traced_before_the_build_keeps_its_past() {
     given.set_by(&setter("variable"));
     let tree: crate::MemoryTree =
         [("/kustomization.yaml", "nameSuffix: -x".as_bytes())].into_iter().collect();
-    let options = Options { trace: Trace::On, ..Options::default() };
-    let build = crate::Build { tree: &tree, answers: &crate::Answers::new(), options };
+    let options = BuildOptions { trace: Trace::On, ..BuildOptions::default() };
+    let build = crate::Build { tree: &tree, fetch_results: &crate::FetchResults::new(), options };
     let beneath = crate::BaseObjects { objects: vec![given], name: "components.yaml".to_owned() };
     let output = build.run_onto(&crate::TreePath::new("/"), None, beneath).unwrap();
     let object = &output.objects[0];
