@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(kind(std::io::Error::from(std::io::ErrorKind::NotFound).into()), Kind::Environment);
         assert_eq!(kind(JournalError::TakenOver.into()), Kind::Conflict);
         assert_eq!(kind(MoveError::Journal(JournalError::TakenOver).into()), Kind::Conflict);
-        let absent = Failure::from(LifecycleError::Contract(inventory::ContractError::Absent));
+        let absent = Failure::from(LifecycleError::Contract(inventory::ContractError::NotInstalled));
         assert_eq!(absent.kind(), Kind::Environment);
         assert_eq!(absent.distinct_hints().collect::<Vec<_>>(), ["`capstan init` installs it"]);
     }

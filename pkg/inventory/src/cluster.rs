@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use crate::providers::FIELD_MANAGER;
 
 /// The maximum number of attempts to write an object of capstan that another tool writes concurrently.
-const ATTEMPTS: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 
 /// The namespace of the control plane. It exists on every cluster, even before the first provider is installed, and
 /// cannot be deleted.
@@ -28,7 +28,7 @@ pub struct ManagementCluster {
     /// Receiver of progress events.
     pub events: EventSink<ProgressEvent>,
     /// Known revisions of the objects that capstan stores on the cluster.
-    pub revisions: Revisions,
+    pub revisions: KnownRevisions,
     /// Read once per run.
     identity: Arc<OnceCell<ClusterIdentity>>,
 }
@@ -36,25 +36,25 @@ pub struct ManagementCluster {
 /// The last known revisions of the objects that capstan stores on a cluster: apply sets and inventory entries.
 /// If another run has taken over, a late write of this run fails instead of overwriting newer objects.
 #[derive(Clone, Debug, Default)]
-pub struct Revisions(Arc<Mutex<BTreeMap<ObjectKey, Revision>>>);
+pub struct KnownRevisions(Arc<Mutex<BTreeMap<ObjectKey, Revision>>>);
 
-impl Revisions {
+impl KnownRevisions {
     /// Records the revision of an object.
-    pub fn note(&self, object: &Object) {
-        self.known().insert(ObjectKey::of(object), Revision::of(object));
+    pub fn record(&self, object: &Object) {
+        self.lock().insert(ObjectKey::of(object), Revision::of(object));
     }
 
     /// Returns the last known revision of an object. None if the object does not exist or was not read.
-    pub fn of(&self, key: &ObjectKey) -> Option<Revision> {
-        self.known().get(key).cloned()
+    pub fn get(&self, key: &ObjectKey) -> Option<Revision> {
+        self.lock().get(key).cloned()
     }
 
     /// Removes the revision of an object.
-    pub fn forget(&self, key: &ObjectKey) {
-        self.known().remove(key);
+    pub fn remove(&self, key: &ObjectKey) {
+        self.lock().remove(key);
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, Revision>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, Revision>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -71,7 +71,7 @@ pub struct ClusterIdentity {
 impl ManagementCluster {
     /// Creates a management cluster from its server and a receiver of events.
     pub fn new(server: Server, events: EventSink<ProgressEvent>) -> Self {
-        Self { server, events, revisions: Revisions::default(), identity: Arc::default() }
+        Self { server, events, revisions: KnownRevisions::default(), identity: Arc::default() }
     }
 
     /// Returns the name of the Lease object on a management cluster.
@@ -87,7 +87,7 @@ impl ManagementCluster {
     }
 
     async fn read_identity(&self) -> Result<ClusterIdentity, ApiError> {
-        let kind = served("", "v1", "Namespace", "namespaces", false);
+        let kind = known_kind("", "v1", "Namespace", "namespaces", false);
         let address = self.server.address().to_owned();
         match self.server.get(&kind, "", SYSTEM_NAMESPACE).await? {
             Some(namespace) => Ok(ClusterIdentity { uid: Revision::of(&namespace).uid, address }),
@@ -100,9 +100,9 @@ impl ManagementCluster {
         }
     }
 
-    /// Returns the same cluster for a run that holds a lease, see [`Server::under`].
+    /// Returns the same cluster for a run that holds a lease, see [`Server::with_lease`].
     #[must_use]
-    pub fn under(&self, lease: &Lease) -> Self {
+    pub fn with_lease(&self, lease: &Lease) -> Self {
         Self { server: self.server.under(lease), ..self.clone() }
     }
 
@@ -110,17 +110,17 @@ impl ManagementCluster {
     /// new.
     /// After a conflict, the revision is read again: other tools may write or delete the object, but other runs may
     /// not.
-    pub async fn keep(&self, kind: &ApiKind, object: &Object) -> Result<(), ApiError> {
+    pub async fn store_object(&self, kind: &ApiKind, object: &Object) -> Result<(), ApiError> {
         let key = ObjectKey::of(object);
         for attempt in 1.. {
-            let onto = self.revisions.of(&key).map_or(Onto::Absent, Onto::Revision);
+            let onto = self.revisions.get(&key).map_or(Onto::Absent, Onto::Revision);
             let how = Apply { onto, ..Apply::default() };
             match self.server.apply(kind, object, FIELD_MANAGER, how).await {
-                Err(error) if error.is_conflict() && attempt < ATTEMPTS => {
-                    self.look_again(kind, &key).await?;
+                Err(error) if error.is_conflict() && attempt < MAX_ATTEMPTS => {
+                    self.refresh_revision(kind, &key).await?;
                 }
                 written => {
-                    self.revisions.note(&written?);
+                    self.revisions.record(&written?);
                     break;
                 }
             }
@@ -129,12 +129,12 @@ impl ManagementCluster {
     }
 
     /// Deletes an object of capstan in the revision that this run knows, or reads after a conflict.
-    pub async fn drop_kept(&self, kind: &ApiKind, key: &ObjectKey) -> Result<(), ApiError> {
+    pub async fn delete_stored_object(&self, kind: &ApiKind, key: &ObjectKey) -> Result<(), ApiError> {
         for attempt in 1.. {
-            let only = self.revisions.of(key);
+            let only = self.revisions.get(key);
             match self.server.delete(kind, &key.namespace, &key.name, only.as_ref()).await {
-                Err(error) if error.is_conflict() && attempt < ATTEMPTS => {
-                    self.look_again(kind, key).await?;
+                Err(error) if error.is_conflict() && attempt < MAX_ATTEMPTS => {
+                    self.refresh_revision(kind, key).await?;
                 }
                 deleted => {
                     deleted?;
@@ -142,14 +142,14 @@ impl ManagementCluster {
                 }
             }
         }
-        self.revisions.forget(key);
+        self.revisions.remove(key);
         Ok(())
     }
 
-    async fn look_again(&self, kind: &ApiKind, key: &ObjectKey) -> Result<(), ApiError> {
+    async fn refresh_revision(&self, kind: &ApiKind, key: &ObjectKey) -> Result<(), ApiError> {
         match self.server.get(kind, &key.namespace, &key.name).await? {
-            Some(found) => self.revisions.note(&found),
-            None => self.revisions.forget(key),
+            Some(found) => self.revisions.record(&found),
+            None => self.revisions.remove(key),
         }
         Ok(())
     }
@@ -160,7 +160,7 @@ impl ManagementCluster {
     }
 
     /// Emits the start of a step.
-    pub fn step(&self, step: ProgressStep) {
+    pub fn send_step(&self, step: ProgressStep) {
         self.events.send(&ProgressEvent::step(step));
     }
 
@@ -182,22 +182,22 @@ pub fn lease_permissions() -> impl Iterator<Item = Permission> {
 }
 
 /// Returns the kind CustomResourceDefinition. Every server has this kind, so discovery is unnecessary.
-pub fn definition_kind() -> ApiKind {
-    served("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false)
+pub fn crd_kind() -> ApiKind {
+    known_kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false)
 }
 
 /// Returns the kind ConfigMap.
 pub fn config_map_kind() -> ApiKind {
-    served("", "v1", "ConfigMap", "configmaps", true)
+    known_kind("", "v1", "ConfigMap", "configmaps", true)
 }
 
 /// Returns the kind Secret.
 pub fn secret_kind() -> ApiKind {
-    served("", "v1", "Secret", "secrets", true)
+    known_kind("", "v1", "Secret", "secrets", true)
 }
 
 /// Returns a kind with known fields, without discovery.
-pub fn served(group: &str, version: &str, kind: &str, plural: &str, namespaced: bool) -> ApiKind {
+pub fn known_kind(group: &str, version: &str, kind: &str, plural: &str, namespaced: bool) -> ApiKind {
     ApiKind {
         group: group.to_owned(),
         version: version.to_owned(),

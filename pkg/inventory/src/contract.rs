@@ -2,7 +2,7 @@ use api::{Contract, ErrorExplanation, Explain};
 use apply::ApiError;
 use manifest::Object;
 
-use crate::{ManagementCluster, cluster::definition_kind};
+use crate::{ManagementCluster, cluster::crd_kind};
 
 /// The Cluster API contracts that a command accepts on a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct ContractCheck {
     /// Accepted contracts.
     pub accepted: &'static [&'static str],
     /// True if the command also accepts a cluster without Cluster API.
-    pub may_be_absent: bool,
+    pub is_optional: bool,
 }
 
 /// A management cluster with an unsupported contract.
@@ -18,9 +18,9 @@ pub struct ContractCheck {
 #[derive(Debug, thiserror::Error)]
 pub enum ContractError {
     #[error("Cluster API is not installed on this cluster")]
-    Absent,
+    NotInstalled,
     #[error("the cluster runs Cluster API with contract {found}; this needs {}", accepted.join(" or "))]
-    Contract { found: Contract, accepted: Vec<&'static str> },
+    Unsupported { found: Contract, accepted: Vec<&'static str> },
     #[error("cannot find out which Cluster API the cluster runs")]
     Api(#[from] ApiError),
 }
@@ -28,45 +28,47 @@ pub enum ContractError {
 impl Explain for ContractError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Absent => ErrorExplanation::hint("`capstan init` installs it"),
-            Self::Contract { found, .. } if found.as_str() != Contract::CURRENT && found.is_compatible() => {
+            Self::NotInstalled => ErrorExplanation::hint("`capstan init` installs it"),
+            Self::Unsupported { found, .. }
+                if found.as_str() != Contract::CURRENT && found.is_compatible() =>
+            {
                 ErrorExplanation::hint(format!(
                     "go to the newer contract first: `capstan upgrade apply --contract {}`",
                     Contract::CURRENT
                 ))
             }
-            Self::Contract { .. } => ErrorExplanation::default(),
+            Self::Unsupported { .. } => ErrorExplanation::default(),
             Self::Api(source) => ErrorExplanation::cause(source),
         }
     }
 }
 
 /// The CustomResourceDefinition whose storage version is the contract of a cluster.
-const CLUSTERS: &str = "clusters.cluster.x-k8s.io";
+const CLUSTER_CRD: &str = "clusters.cluster.x-k8s.io";
 
 impl ManagementCluster {
     /// Returns the contract of the stored Cluster API objects. None if Cluster API is not installed.
     /// Source: clusterctl v1.14 client/cluster/inventory.go (CheckCAPIContract): the storage version of
     /// `clusters.cluster.x-k8s.io`.
     pub async fn contract(&self) -> Result<Option<Contract>, ContractError> {
-        let definition = self.server.get(&definition_kind(), "", CLUSTERS).await?;
+        let definition = self.server.get(&crd_kind(), "", CLUSTER_CRD).await?;
         Ok(definition.as_ref().and_then(storage_version).map(Contract::new))
     }
 
     /// Checks the contract of the cluster.
     pub async fn check_contract(&self, check: ContractCheck) -> Result<(), ContractError> {
-        check.judge(self.contract().await?)
+        check.check(self.contract().await?)
     }
 }
 
 impl ContractCheck {
     /// Checks a contract.
-    pub fn judge(self, found: Option<Contract>) -> Result<(), ContractError> {
+    pub fn check(self, found: Option<Contract>) -> Result<(), ContractError> {
         match found {
-            None if self.may_be_absent => Ok(()),
-            None => Err(ContractError::Absent),
+            None if self.is_optional => Ok(()),
+            None => Err(ContractError::NotInstalled),
             Some(found) if self.accepted.contains(&found.as_str()) => Ok(()),
-            Some(found) => Err(ContractError::Contract { found, accepted: self.accepted.to_vec() }),
+            Some(found) => Err(ContractError::Unsupported { found, accepted: self.accepted.to_vec() }),
         }
     }
 }
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
     use crate::tests::{NEW, components, core, objects};
 
-    const CURRENT: ContractCheck = ContractCheck { accepted: &[Contract::CURRENT], may_be_absent: false };
+    const CURRENT: ContractCheck = ContractCheck { accepted: &[Contract::CURRENT], is_optional: false };
 
     #[test]
     fn the_version_objects_are_stored_in_is_the_contract() {
@@ -91,18 +93,18 @@ mod tests {
             "- {name: v1beta1, served: true, storage: false}\n  - name: v1beta2\n",
         );
         let objects = objects(&components);
-        let definition = objects.iter().find(|object| object.name() == CLUSTERS).unwrap();
+        let definition = objects.iter().find(|object| object.name() == CLUSTER_CRD).unwrap();
         assert_eq!(storage_version(definition), Some("v1beta2"));
     }
 
     #[test]
     fn another_contract_is_named_beside_what_would_be_fine() {
-        assert!(CURRENT.judge(Some(Contract::new("v1beta2"))).is_ok());
+        assert!(CURRENT.check(Some(Contract::new("v1beta2"))).is_ok());
         assert_eq!(
-            CURRENT.judge(Some(Contract::new("v1beta1"))).unwrap_err().to_string(),
+            CURRENT.check(Some(Contract::new("v1beta1"))).unwrap_err().to_string(),
             "the cluster runs Cluster API with contract v1beta1; this needs v1beta2"
         );
-        assert!(matches!(CURRENT.judge(None), Err(ContractError::Absent)));
-        assert!(ContractCheck { may_be_absent: true, ..CURRENT }.judge(None).is_ok());
+        assert!(matches!(CURRENT.check(None), Err(ContractError::NotInstalled)));
+        assert!(ContractCheck { is_optional: true, ..CURRENT }.check(None).is_ok());
     }
 }

@@ -12,18 +12,18 @@
 
 mod cluster;
 mod contract;
-mod problem;
+mod preflight_problem;
 mod providers;
-mod questions;
+mod template_queries;
 #[cfg(test)]
 mod tests;
 
 pub use cluster::{
-    ClusterIdentity, ManagementCluster, Revisions, config_map_kind, definition_kind, lease_permissions,
-    secret_kind, served,
+    ClusterIdentity, KnownRevisions, ManagementCluster, config_map_kind, crd_kind, known_kind,
+    lease_permissions, secret_kind,
 };
 pub use contract::{ContractCheck, ContractError, storage_version};
-pub use problem::{Problem, Problems};
+pub use preflight_problem::{PreflightProblem, PreflightProblems};
 pub use providers::{
-    FIELD_MANAGER, InventoryError, PREFIX, ProviderInventory, entry_kind, inventory_objects,
+    CAPSTAN_DOMAIN, FIELD_MANAGER, InventoryError, ProviderInventory, entry_kind, inventory_objects,
 };

@@ -9,7 +9,7 @@ use manifest::Object;
 use provider::InstalledProvider;
 use tokio::time::Instant;
 
-use crate::{ManagementCluster, cluster::definition_kind};
+use crate::{ManagementCluster, cluster::crd_kind};
 
 use definition::DEFINITION;
 pub use entry::kind as entry_kind;
@@ -18,13 +18,13 @@ pub use entry::kind as entry_kind;
 pub const FIELD_MANAGER: &str = "capstan";
 
 /// The label value and the annotation prefix of objects that capstan stores on a cluster.
-pub const PREFIX: &str = "capstan.dev";
+pub const CAPSTAN_DOMAIN: &str = "capstan.dev";
 
 /// The time limit for a new definition to become established. Without objects, a moment suffices even on a busy server.
-const ESTABLISHED_WITHIN: Duration = Duration::from_mins(1);
+const ESTABLISH_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The maximum number of attempts to write the definition while the server writes it concurrently.
-const ATTEMPTS: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 
 /// The installed providers, read from the `Provider` objects that all tools of Cluster API use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,20 +44,22 @@ pub enum InventoryError {
     #[error("cannot read or write the provider inventory")]
     Api(#[from] ApiError),
     #[error("the definition `{DEFINITION}` on the cluster does not serve v1alpha3")]
-    Version,
+    UnsupportedVersion,
     /// The server has not established the definition in time.
     #[error("the definition `{DEFINITION}` is not established: {message}")]
     NotEstablished { message: String },
     /// A `Provider` object is invalid.
     #[error("inventory entry `{entry}` has {problem}")]
-    Entry { entry: String, problem: String },
+    InvalidEntry { entry: String, problem: String },
 }
 
 impl Explain for InventoryError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Api(source) => ErrorExplanation::cause(source),
-            Self::Version | Self::NotEstablished { .. } | Self::Entry { .. } => ErrorExplanation::default(),
+            Self::UnsupportedVersion | Self::NotEstablished { .. } | Self::InvalidEntry { .. } => {
+                ErrorExplanation::default()
+            }
         }
     }
 }
@@ -69,7 +71,7 @@ pub fn inventory_objects(installed: &[InstalledProvider]) -> Vec<Object> {
 
 impl ProviderInventory {
     /// Returns the entries of a provider in all namespaces.
-    pub fn of(&self, id: &ProviderId) -> impl Iterator<Item = &InstalledProvider> {
+    pub fn entries_of(&self, id: &ProviderId) -> impl Iterator<Item = &InstalledProvider> {
         let id = id.clone();
         self.providers.iter().filter(move |installed| installed.id == id)
     }
@@ -88,7 +90,7 @@ impl ProviderInventory {
     }
 
     /// Returns the core provider. None if there is no core provider, or more than one.
-    pub fn core(&self) -> Option<&InstalledProvider> {
+    pub fn core_provider(&self) -> Option<&InstalledProvider> {
         let mut cores =
             self.providers.iter().filter(|installed| installed.id.provider_type == ProviderType::Core);
         cores.next().filter(|_| cores.next().is_none())
@@ -100,18 +102,18 @@ impl ManagementCluster {
     pub async fn inventory(&self) -> Result<ProviderInventory, InventoryError> {
         let (definition, entries) = futures::join!(self.inventory_definition(), self.inventory_entries());
         let Some(definition) = definition? else { return Ok(ProviderInventory::default()) };
-        if !definition::serves_our_version(&definition) {
-            return Err(InventoryError::Version);
+        if !definition::serves_supported_version(&definition) {
+            return Err(InventoryError::UnsupportedVersion);
         }
         let entries = entries?;
         for entry in &entries {
-            self.revisions.note(entry);
+            self.revisions.record(entry);
         }
         let providers = entries.iter().map(entry::read).collect::<Result<_, _>>()?;
         Ok(ProviderInventory {
             providers,
             is_defined: true,
-            unfinished: definition::unfinished(&definition)?,
+            unfinished: definition::parse_annotation(&definition)?,
         })
     }
 
@@ -123,8 +125,11 @@ impl ManagementCluster {
         &self,
         unfinished: Option<&[InstalledProvider]>,
     ) -> Result<(), InventoryError> {
-        let note = unfinished.map(definition::note);
-        self.write_definition(|live| note.clone().or_else(|| live.and_then(definition::noted))).await
+        let annotation = unfinished.map(definition::format_annotation);
+        self.write_definition(|live| {
+            annotation.clone().or_else(|| live.and_then(definition::unfinished_annotation))
+        })
+        .await
     }
 
     /// Removes the record of the first installation after its completion.
@@ -134,16 +139,16 @@ impl ManagementCluster {
 
     /// Records an installed provider and its version.
     pub async fn record_provider(&self, installed: &InstalledProvider) -> Result<(), InventoryError> {
-        Ok(self.keep(&entry::kind(), &entry::write(installed)).await?)
+        Ok(self.store_object(&entry::kind(), &entry::write(installed)).await?)
     }
 
     /// Removes the record of a provider.
-    pub async fn forget_provider(&self, installed: &InstalledProvider) -> Result<(), InventoryError> {
-        Ok(self.drop_kept(&entry::kind(), &ObjectKey::of(&entry::write(installed))).await?)
+    pub async fn delete_provider_record(&self, installed: &InstalledProvider) -> Result<(), InventoryError> {
+        Ok(self.delete_stored_object(&entry::kind(), &ObjectKey::of(&entry::write(installed))).await?)
     }
 
     async fn inventory_definition(&self) -> Result<Option<Object>, ApiError> {
-        self.server.get(&definition_kind(), "", DEFINITION).await
+        self.server.get(&crd_kind(), "", DEFINITION).await
     }
 
     async fn inventory_entries(&self) -> Result<Vec<Object>, ApiError> {
@@ -156,14 +161,14 @@ impl ManagementCluster {
     /// Writes the definition onto the live revision. `note` derives the annotation from the live definition.
     async fn write_definition(
         &self,
-        note: impl Fn(Option<&Object>) -> Option<String>,
+        annotation_for: impl Fn(Option<&Object>) -> Option<String>,
     ) -> Result<(), InventoryError> {
         for attempt in 1.. {
             let live = self.inventory_definition().await?;
-            let note = note(live.as_ref());
+            let note = annotation_for(live.as_ref());
             match self.replace_definition(live, note).await {
                 // The server also writes the definition until it is established.
-                Err(InventoryError::Api(error)) if error.is_conflict() && attempt < ATTEMPTS => {}
+                Err(InventoryError::Api(error)) if error.is_conflict() && attempt < MAX_ATTEMPTS => {}
                 written => return written,
             }
         }
@@ -173,25 +178,25 @@ impl ManagementCluster {
     async fn replace_definition(
         &self,
         live: Option<Object>,
-        note: Option<String>,
+        annotation: Option<String>,
     ) -> Result<(), InventoryError> {
-        if live.as_ref().is_some_and(|live| definition::is_as_it_should_be(live, note.as_deref())) {
+        if live.as_ref().is_some_and(|live| definition::is_up_to_date(live, annotation.as_deref())) {
             return Ok(());
         }
-        if live.as_ref().is_some_and(|live| !definition::serves_our_version(live)) {
-            return Err(InventoryError::Version);
+        if live.as_ref().is_some_and(|live| !definition::serves_supported_version(live)) {
+            return Err(InventoryError::UnsupportedVersion);
         }
-        let wanted = definition::definition(note.as_deref());
+        let wanted = definition::definition(annotation.as_deref());
         let onto = live.as_ref().map_or(Onto::Absent, |live| Onto::Revision(Revision::of(live)));
-        let how = Apply { onto, ..Apply::default() };
-        let written = self.server.apply(&definition_kind(), &wanted, FIELD_MANAGER, how).await?;
+        let options = Apply { onto, ..Apply::default() };
+        let written = self.server.apply(&crd_kind(), &wanted, FIELD_MANAGER, options).await?;
         if definition::is_established(&written) {
             return Ok(());
         }
         let waiting = Waiting {
             objects: vec![(ObjectKey::of(&wanted), Hints::default())],
             labels: String::new(),
-            until: Some((Instant::now() + ESTABLISHED_WITHIN).into_std()),
+            until: Some((Instant::now() + ESTABLISH_TIMEOUT).into_std()),
         };
         match self.server.wait(&waiting).await?.into_iter().next() {
             None => Ok(()),

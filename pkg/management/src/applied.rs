@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use api::labels;
 use apply::{ApiError, ApiKind, ApplySet, Item, Kinds, List, ManagedType, ObjectKey, Phase, delete_priority};
 use futures::future::try_join_all;
-use inventory::{ManagementCluster, definition_kind};
+use inventory::{ManagementCluster, crd_kind};
 use manifest::{Object, Value};
 use provider::InstalledProvider;
 
@@ -77,7 +77,7 @@ async fn labelled(
     }
     let kinds = cluster.server.kinds().await?;
     let defined = List { labels: labels::PROVIDER.to_owned(), metadata_only: true, ..List::default() };
-    let definitions = cluster.server.list(&definition_kind(), &defined).await?;
+    let definitions = cluster.server.list(&crd_kind(), &defined).await?;
     let names: BTreeSet<_> = definitions.iter().map(Object::name).collect();
     let values: Vec<_> = installed.iter().map(|one| one.id.label()).collect();
     let list = List {

@@ -79,7 +79,7 @@ pub(crate) async fn wait_as_asked(
     wait: WaitFor,
 ) -> Result<Option<NotReady>, LifecycleError> {
     let Some(timeout) = wait.timeout.filter(|_| !providers.is_empty()) else { return Ok(None) };
-    cluster.step(ProgressStep::WaitingForProviders);
+    cluster.send_step(ProgressStep::WaitingForProviders);
     let begun = Instant::now();
     let blockers = wait_for_providers(cluster, providers, begun + timeout).await?;
     if blockers.is_empty() {

@@ -99,7 +99,7 @@ pub(crate) async fn plan_cert_manager_for_init(
     let manifest = if is_to_be_compared { cert_manager_manifest(sources).await.ok() } else { None };
     let plan = for_init(&found, &config.version, manifest.as_ref())?;
     if plan.action == CertManagerAction::Keep {
-        cluster.step(ProgressStep::CertManagerFound);
+        cluster.send_step(ProgressStep::CertManagerFound);
         warn_of_remains(cluster, &found).await?;
     }
     Ok(plan)
@@ -121,7 +121,7 @@ pub(crate) async fn plan_cert_manager_for_upgrade(
     if !has_own_cert_manager(cluster).await? {
         return Ok(CertManagerPlan::external());
     }
-    cluster.step(ProgressStep::CheckingCertManager);
+    cluster.send_step(ProgressStep::CheckingCertManager);
     let manifest = cert_manager_manifest(sources).await?;
     let set = cert_manager_set(cluster).await?;
     let live = labelled_cert_manager(cluster, Some(&manifest), set.as_ref()).await?;

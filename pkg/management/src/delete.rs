@@ -42,7 +42,7 @@ pub use self::{
 /// The contracts of clusters that providers can be deleted from. Newer contracts are rejected, because this
 /// binary may not know them.
 const CONTRACTS: ContractCheck =
-    ContractCheck { accepted: &["v1beta2", "v1beta1", "v1alpha4", "v1alpha3"], may_be_absent: true };
+    ContractCheck { accepted: &["v1beta2", "v1beta1", "v1alpha4", "v1alpha3"], is_optional: true };
 
 /// The options of `delete`.
 #[derive(Clone, Debug)]

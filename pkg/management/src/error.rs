@@ -1,7 +1,7 @@
 //! Errors of commands that change the installed providers.
 
 use apply::{ApiError, EngineError};
-use inventory::{ContractError, InventoryError, Problems};
+use inventory::{ContractError, InventoryError, PreflightProblems};
 use mover::{JournalError, MoveJournal};
 
 use crate::{CertManagerError, DeleteError, JournalState, NotReady, ResolveError, UpgradeError, Verb};
@@ -19,7 +19,7 @@ pub enum LifecycleError {
     Resolve { verb: Verb, errors: Vec<ResolveError> },
     /// Problems found before any write.
     #[error(transparent)]
-    Problems(#[from] Problems),
+    Problems(#[from] PreflightProblems),
     #[error(transparent)]
     CertManager(#[from] CertManagerError),
     #[error(transparent)]

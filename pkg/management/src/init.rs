@@ -7,7 +7,7 @@ mod queue;
 use std::time::Instant;
 
 use api::{Contract, output::ProgressStep};
-use inventory::{ContractCheck, ManagementCluster, Problem, Problems, ProviderInventory};
+use inventory::{ContractCheck, ManagementCluster, PreflightProblem, PreflightProblems, ProviderInventory};
 use provider::InstalledProvider;
 
 use crate::{
@@ -54,12 +54,12 @@ pub async fn plan_init(
 ) -> Result<LifecyclePlan, LifecycleError> {
     let (inventory, contract) = futures::join!(Box::pin(cluster.inventory()), Box::pin(cluster.contract()));
     let (inventory, contract) = (inventory?, contract?);
-    accepted(&inventory).judge(contract.clone())?;
+    accepted(&inventory).check(contract.clone())?;
     let abandoned = check_unfinished(cluster, &inventory, Unfinished::All, request.unfinished).await?;
     let Selection { wanted, mut warnings } = queue::select(&inventory, request);
     warnings.extend(abandoned);
 
-    cluster.step(ProgressStep::FetchingProviders);
+    cluster.send_step(ProgressStep::FetchingProviders);
     let rendered = Box::pin(sources.render_all(&wanted))
         .await
         .map_err(|errors| LifecycleError::Resolve { verb: Verb::Init, errors })?;
@@ -116,24 +116,24 @@ pub async fn plan_init(
 fn accepted(inventory: &ProviderInventory) -> ContractCheck {
     let accepted: &[&str] =
         if inventory.unfinished.is_some() { &Contract::COMPATIBLE } else { &[Contract::CURRENT] };
-    ContractCheck { accepted, may_be_absent: true }
+    ContractCheck { accepted, is_optional: true }
 }
 
 async fn check_queue(
     sources: &Sources<'_>,
     inventory: &ProviderInventory,
     queue: &[RenderedProvider],
-) -> Vec<Problem> {
+) -> Vec<PreflightProblem> {
     if queue.is_empty() {
         return Vec::new();
     }
     let others = queue::without(inventory, queue);
     let mut problems = Vec::new();
     let mut core_contract = None;
-    if let Some(core) = others.core() {
+    if let Some(core) = others.core_provider() {
         match Box::pin(sources.contract_of(&core.id, &core.version)).await {
             Ok(contract) => core_contract = Some(contract),
-            Err(error) => problems.push(Problem::ignorable(
+            Err(error) => problems.push(PreflightProblem::ignorable(
                 format!("cannot tell the contract of the core provider: {}", api::with_causes(&error)),
                 "check the url of the core provider in clusterctl.yaml",
             )),
@@ -144,9 +144,12 @@ async fn check_queue(
 }
 
 /// Returns the problems if all of them can be ignored and `validate` is off.
-fn ignored(problems: Vec<Problem>, validate: bool) -> Result<Vec<Problem>, Problems> {
+fn ignored(
+    problems: Vec<PreflightProblem>,
+    validate: bool,
+) -> Result<Vec<PreflightProblem>, PreflightProblems> {
     let stops = problems.iter().any(|problem| validate || !problem.can_be_ignored);
-    if stops { Err(Problems { problems }) } else { Ok(problems) }
+    if stops { Err(PreflightProblems { problems }) } else { Ok(problems) }
 }
 
 /// Executes a plan. Returns true for the first installation, and the objects that are not ready in time if

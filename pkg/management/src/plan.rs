@@ -44,7 +44,7 @@ pub struct LifecyclePlan {
     /// The providers in execution order.
     pub providers: Vec<ProviderPlan>,
     /// Problems that `--validate=false` let pass, for a warning.
-    pub ignored: Vec<inventory::Problem>,
+    pub ignored: Vec<inventory::PreflightProblem>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
     /// True if a first installation is unfinished.

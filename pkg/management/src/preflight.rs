@@ -6,7 +6,7 @@ mod plural;
 use std::collections::BTreeSet;
 
 use api::{Contract, ProviderId, ProviderType, Version};
-use inventory::{Problem, ProviderInventory};
+use inventory::{PreflightProblem, ProviderInventory};
 use manifest::{Object, Value};
 use provider::contract_of;
 
@@ -26,7 +26,7 @@ pub(crate) fn check_providers(
     inventory: &ProviderInventory,
     queue: &[RenderedProvider],
     installed_core: Option<&Contract>,
-) -> Vec<Problem> {
+) -> Vec<PreflightProblem> {
     let mut problems = check_instances(inventory, queue);
     problems.extend(check_core(inventory, queue));
     problems.extend(check_versions(queue));
@@ -39,12 +39,12 @@ pub(crate) fn check_providers(
 }
 
 /// Checks that the queue and the inventory together contain each provider once, in any version.
-fn check_instances(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Vec<Problem> {
+fn check_instances(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Vec<PreflightProblem> {
     let mut problems = Vec::new();
     let mut seen = BTreeSet::new();
     for provider in queue {
         let there: Vec<String> = inventory
-            .of(&provider.id)
+            .entries_of(&provider.id)
             .map(|installed| format!("{} in namespace `{}`", installed.version, installed.namespace))
             .collect();
         if !there.is_empty() {
@@ -52,26 +52,26 @@ fn check_instances(inventory: &ProviderInventory, queue: &[RenderedProvider]) ->
             let RenderedProvider { id, version, .. } = provider;
             let (flag, name) = (id.provider_type.flag(), &id.name);
             let hint = format!("change its version: `capstan upgrade apply --{flag} {name}:{version}`");
-            problems.push(Problem::ignorable(text, hint));
+            problems.push(PreflightProblem::ignorable(text, hint));
         } else if !seen.insert(&provider.id) {
             let text = format!("`{}` is asked for more than once", provider.id);
-            problems.push(Problem::ignorable(text, "name it once"));
+            problems.push(PreflightProblem::ignorable(text, "name it once"));
         }
     }
     problems
 }
 
-fn check_core(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Option<Problem> {
+fn check_core(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Option<PreflightProblem> {
     let ids = inventory.providers.iter().map(|installed| &installed.id);
     let ids = ids.chain(queue.iter().map(|provider| &provider.id));
     let cores: BTreeSet<&ProviderId> = ids.filter(|id| id.provider_type == ProviderType::Core).collect();
     let hint = "a management cluster has one core provider";
     match cores.len() {
         1 => None,
-        0 => Some(Problem::ignorable("there would be no core provider", hint)),
+        0 => Some(PreflightProblem::ignorable("there would be no core provider", hint)),
         _ => {
             let names: Vec<String> = cores.iter().map(|id| format!("`{id}`")).collect();
-            Some(Problem::ignorable(
+            Some(PreflightProblem::ignorable(
                 format!("there would be several core providers: {}", names.join(", ")),
                 hint,
             ))
@@ -80,7 +80,7 @@ fn check_core(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> Opti
 }
 
 /// Checks that the metadata of each provider lists the series of its version, with a contract this binary supports.
-pub(crate) fn check_versions(queue: &[RenderedProvider]) -> Vec<Problem> {
+pub(crate) fn check_versions(queue: &[RenderedProvider]) -> Vec<PreflightProblem> {
     let judge = |provider: &RenderedProvider| {
         let version = Version::parse(&provider.version).ok()?;
         let why = match &provider.metadata {
@@ -88,13 +88,13 @@ pub(crate) fn check_versions(queue: &[RenderedProvider]) -> Vec<Problem> {
             Err(why) => format!("cannot tell the contract of `{}` {version}: {why}", provider.id),
         };
         let hint = "take another version of it, or a newer repository url in clusterctl.yaml";
-        Some(Problem::ignorable(why, hint))
+        Some(PreflightProblem::ignorable(why, hint))
     };
     queue.iter().filter_map(judge).collect()
 }
 
 /// Checks that each provider works with a core provider of this contract.
-pub(crate) fn check_contracts(queue: &[RenderedProvider], core: &Contract) -> Vec<Problem> {
+pub(crate) fn check_contracts(queue: &[RenderedProvider], core: &Contract) -> Vec<PreflightProblem> {
     let fits = compatible_with(core);
     let judge = |provider: &RenderedProvider| {
         // `check_versions` already reported providers with an unsupported contract.
@@ -107,7 +107,10 @@ pub(crate) fn check_contracts(queue: &[RenderedProvider], core: &Contract) -> Ve
             "`{id}` {version} implements contract {contract}; the core provider works with {}",
             fits.join(", ")
         );
-        Some(Problem::ignorable(text, format!("take a version of `{id}` with one of these contracts")))
+        Some(PreflightProblem::ignorable(
+            text,
+            format!("take a version of `{id}` with one of these contracts"),
+        ))
     };
     queue.iter().filter_map(judge).collect()
 }
@@ -119,7 +122,7 @@ pub(crate) fn compatible_with(core: &Contract) -> Vec<&str> {
 }
 
 /// Checks that each definition is named after the plural of its kind, because Cluster API finds definitions by name.
-pub(crate) fn check_definition_names(provider: &RenderedProvider) -> Vec<Problem> {
+pub(crate) fn check_definition_names(provider: &RenderedProvider) -> Vec<PreflightProblem> {
     let judge = |object: &Object| {
         if object.kind() != "CustomResourceDefinition" || object.annotation(ANY_NAME).is_some() {
             return None;
@@ -136,7 +139,7 @@ pub(crate) fn check_definition_names(provider: &RenderedProvider) -> Vec<Problem
             provider.id
         );
         let hint = format!("if no object of Cluster API refers to it, annotate it with `{ANY_NAME}`");
-        Some(Problem::ignorable(text, hint))
+        Some(PreflightProblem::ignorable(text, hint))
     };
     provider.objects.iter().filter_map(judge).collect()
 }

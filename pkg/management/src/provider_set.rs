@@ -6,7 +6,7 @@ use apply::{
     Options, Phase, Policies, ReconcilePolicy, Record, UpdatePolicy,
 };
 use futures::{FutureExt as _, future::BoxFuture};
-use inventory::{FIELD_MANAGER, ManagementCluster, PREFIX, config_map_kind};
+use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster, config_map_kind};
 use manifest::{Object, Value};
 use serde_json::json;
 
@@ -39,9 +39,9 @@ impl Record for ProviderRecord {
         async move {
             let kind = config_map_kind();
             let stored = if set.items.is_empty() {
-                self.cluster.drop_kept(&kind, &ObjectKey::of(&self.config_map(set))).await
+                self.cluster.delete_stored_object(&kind, &ObjectKey::of(&self.config_map(set))).await
             } else {
-                self.cluster.keep(&kind, &self.config_map(set)).await
+                self.cluster.store_object(&kind, &self.config_map(set)).await
             };
             match stored {
                 Err(error) if set.items.iter().all(is_going) && is_without_namespace(&error) => Ok(()),
@@ -85,7 +85,7 @@ pub(crate) async fn recorded_set(
     let Some(config_map) = cluster.server.get(&config_map_kind(), namespace, &name(id)).await? else {
         return Ok(None);
     };
-    cluster.revisions.note(&config_map);
+    cluster.revisions.record(&config_map);
     let text = |key: &str| config_map.get(&["data", key]).and_then(Value::as_str).unwrap_or_default();
     let set = serde_json::from_str(text(SET_KEY)).map_err(|error| ApiError::Answer {
         action: format!("read ConfigMap {namespace}/{}", name(id)),
@@ -129,7 +129,7 @@ pub(crate) fn marks(id: &ProviderId) -> Marks {
 pub(crate) fn options(namespace: &str) -> Options {
     Options {
         field_manager: FIELD_MANAGER.to_owned(),
-        prefix: PREFIX.to_owned(),
+        prefix: CAPSTAN_DOMAIN.to_owned(),
         defaults: Policies {
             adoption: AdoptionPolicy::IfUnowned,
             reconcile: ReconcilePolicy::OnObjectChange,

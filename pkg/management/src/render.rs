@@ -1,6 +1,6 @@
 //! Renders a first installation for use with other tools. Accesses no cluster.
 
-use inventory::{Problems, ProviderInventory};
+use inventory::{PreflightProblems, ProviderInventory};
 use manifest::Object;
 use provider::{
     InstalledProvider,
@@ -34,7 +34,7 @@ pub enum RenderError {
     Resolve { errors: Vec<ResolveError> },
     /// Providers that are not compatible with each other.
     #[error(transparent)]
-    Problems(#[from] Problems),
+    Problems(#[from] PreflightProblems),
 }
 
 /// Renders a first installation of the given providers.
@@ -57,7 +57,7 @@ pub async fn render_installation(
     let rendered = rendered.map_err(|errors| RenderError::Resolve { errors })?;
     let problems = check_providers(&ProviderInventory::default(), &rendered, None);
     if !problems.is_empty() {
-        return Err(Problems { problems }.into());
+        return Err(PreflightProblems { problems }.into());
     }
     let mut installed = Vec::new();
     for provider in rendered {

@@ -16,7 +16,7 @@ use api::{
     output::{CertManagerAction, CertManagerPlan, ProgressStep},
 };
 use apply::{ByName, WriteMode};
-use inventory::{ContractCheck, ManagementCluster, Problem, Problems, ProviderInventory};
+use inventory::{ContractCheck, ManagementCluster, PreflightProblem, PreflightProblems, ProviderInventory};
 use provider::InstalledProvider;
 
 use crate::{
@@ -48,7 +48,7 @@ pub use rollback::{RollbackPlan, begin_rollback, plan_rollback, rollback_upgrade
 
 /// The contracts that an upgrade can start from.
 /// Source: clusterctl v1.14 client/upgrade.go: the current contract, and the previous one.
-const FROM: ContractCheck = ContractCheck { accepted: &["v1beta2", "v1beta1"], may_be_absent: false };
+const FROM: ContractCheck = ContractCheck { accepted: &["v1beta2", "v1beta1"], is_optional: false };
 
 /// The available upgrades: the result of `upgrade plan`.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub async fn upgrade_outlook(
     let inventory = cluster.inventory().await?;
     let unfinished = unfinished_upgrade(cluster, &inventory).await?;
     let cert_manager = plan_cert_manager_for_upgrade(cluster, sources).await?;
-    cluster.step(ProgressStep::CheckingReleases);
+    cluster.send_step(ProgressStep::CheckingReleases);
     let candidates = look_up(sources, &inventory.providers, None).await;
     Ok(UpgradeOutlook {
         cert_manager,
@@ -107,7 +107,7 @@ pub async fn plan_upgrade(
         Box::pin(plan_cert_manager_for_upgrade(cluster, sources)).await?
     };
     if cert_manager.action == CertManagerAction::Keep {
-        cluster.step(ProgressStep::CertManagerUpToDate);
+        cluster.send_step(ProgressStep::CertManagerUpToDate);
     }
     let mut problems = Vec::new();
     {
@@ -166,7 +166,7 @@ async fn chosen(
         return Ok(journal.index.choice(inventory, request, sources.layers)?);
     }
     let candidates = look_up(sources, &inventory.providers, Some(&request.target)).await;
-    Ok(choose(&candidates, request).map_err(|problems| Problems { problems })?)
+    Ok(choose(&candidates, request).map_err(|problems| PreflightProblems { problems })?)
 }
 
 /// Returns the new versions, each in the namespace of its provider.
@@ -179,8 +179,8 @@ fn wanted(items: &[(InstalledProvider, String)]) -> Vec<Wanted> {
     items.iter().map(one).collect()
 }
 
-fn refuse(problems: Vec<Problem>) -> Result<(), Problems> {
-    if problems.is_empty() { Ok(()) } else { Err(Problems { problems }) }
+fn refuse(problems: Vec<PreflightProblem>) -> Result<(), PreflightProblems> {
+    if problems.is_empty() { Ok(()) } else { Err(PreflightProblems { problems }) }
 }
 
 /// Executes a plan with a journal. Returns the objects that are not ready in time, if that is no failure.
@@ -193,7 +193,7 @@ pub async fn upgrade(
     request: &UpgradeRequest,
     plan: &mut LifecyclePlan,
 ) -> Result<Option<NotReady>, LifecycleError> {
-    cluster.step(ProgressStep::PerformingUpgrade);
+    cluster.send_step(ProgressStep::PerformingUpgrade);
     Box::pin(carry_out_upgrade(cluster, sources, request, plan)).await
 }
 

@@ -1,7 +1,7 @@
 use std::{io, time::Duration};
 
 use apply::{ApiError, ObjectKey};
-use inventory::{ContractError, Problems};
+use inventory::{ContractError, PreflightProblems};
 use workload::DiscoverError;
 
 use crate::{JournalError, MoveSide, preflight::listed};
@@ -29,7 +29,7 @@ pub enum MoveError {
     SameCluster,
     /// All problems that were found before the first write.
     #[error(transparent)]
-    Problems(#[from] Problems),
+    Problems(#[from] PreflightProblems),
     /// The journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),

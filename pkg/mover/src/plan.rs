@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use api::{Contract, output::MovePhase};
 use apply::ObjectKey;
 use futures::future::try_join;
-use inventory::{ClusterIdentity, ContractCheck, ManagementCluster, Problem, Problems};
+use inventory::{ClusterIdentity, ContractCheck, ManagementCluster, PreflightProblem, PreflightProblems};
 use workload::{
     Choice, Discovered, Facts, Going, KeptBecause, MoveDecision, NodeId, Scope, Selection, discover,
 };
@@ -54,7 +54,7 @@ pub struct MovePlan {
     /// A finished move between the same clusters with the same scope, if it left no object to move.
     pub finished: Option<MoveJournal>,
     /// Warnings, such as references to objects that stay, and GitOps owners.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<PreflightProblem>,
 }
 
 /// The effect of a move on an object of the target.
@@ -70,7 +70,7 @@ pub enum OnTarget {
 
 /// The contract check for both clusters: objects must be stored in the current contract.
 /// Source: clusterctl v1.14 client/move.go (getClusterClient, CheckCAPIContract without options).
-const CURRENT: ContractCheck = ContractCheck { accepted: &[Contract::CURRENT], may_be_absent: false };
+const CURRENT: ContractCheck = ContractCheck { accepted: &[Contract::CURRENT], is_optional: false };
 
 /// Reads both clusters and checks everything. Writes nothing.
 ///
@@ -120,7 +120,7 @@ pub(super) async fn plan_with(
         found.problems = nothing_to_save(source, request, &plan).await;
     }
     if !found.problems.is_empty() {
-        return Err(Problems { problems: found.problems }.into());
+        return Err(PreflightProblems { problems: found.problems }.into());
     }
     if purpose == Purpose::Leave && unfinished.is_none() && plan.moves_nothing() {
         plan.finished = finished;

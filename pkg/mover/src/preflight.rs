@@ -8,7 +8,7 @@ mod sides;
 
 use api::output::MovePhase;
 use apply::ObjectKey;
-use inventory::Problem;
+use inventory::PreflightProblem;
 
 use crate::MoveJournal;
 
@@ -45,9 +45,9 @@ pub(crate) enum Purpose {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
     /// Findings that stop the move.
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Vec<PreflightProblem>,
     /// Findings that may surprise the user.
-    pub(crate) warnings: Vec<Problem>,
+    pub(crate) warnings: Vec<PreflightProblem>,
 }
 
 impl<'j> Stage<'j> {
@@ -76,13 +76,13 @@ impl Findings {
 }
 
 /// Returns a problem that cannot be ignored, with a hint.
-pub(crate) fn problem(text: impl Into<String>, hint: impl Into<String>) -> Problem {
-    Problem { text: text.into(), hint: Some(hint.into()), can_be_ignored: false }
+pub(crate) fn problem(text: impl Into<String>, hint: impl Into<String>) -> PreflightProblem {
+    PreflightProblem { text: text.into(), hint: Some(hint.into()), can_be_ignored: false }
 }
 
 /// Returns a remark without a hint.
-pub(crate) fn remark(text: impl Into<String>) -> Problem {
-    Problem::fatal(text)
+pub(crate) fn remark(text: impl Into<String>) -> PreflightProblem {
+    PreflightProblem::fatal(text)
 }
 
 /// Lists objects as `Machine ns/a, Machine ns/b and 3 more`.

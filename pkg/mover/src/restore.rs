@@ -23,7 +23,7 @@ mod write;
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::output::{MovePhase, ProgressEvent};
-use inventory::{ClusterIdentity, FIELD_MANAGER, ManagementCluster, ProviderInventory, served};
+use inventory::{ClusterIdentity, FIELD_MANAGER, ManagementCluster, ProviderInventory, known_kind};
 use provider::InstalledProvider;
 use serde_json::json;
 use workload::{MARK, NodeId};
@@ -139,7 +139,7 @@ impl Restore<'_> {
         let server = &self.target.server;
         let names = &self.plan.new_namespaces;
         let (_, failures) = side_by_side(server.max_in_flight(), names, |name| async move {
-            let (kind, namespace) = (served("", "v1", "Namespace", "namespaces", false), namespace(name));
+            let (kind, namespace) = (known_kind("", "v1", "Namespace", "namespaces", false), namespace(name));
             match server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
                 Ok(_) => Ok(()),
                 Err(error) if error.is_already_there() => Ok(()),

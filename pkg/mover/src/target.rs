@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apply::{ApiError, ApiKind, GroupKind, List, ObjectKey};
 use futures::future::try_join_all;
-use inventory::{ManagementCluster, served};
+use inventory::{ManagementCluster, known_kind};
 use manifest::{Object, Value};
 use workload::{MARK, NodeId};
 
@@ -133,7 +133,7 @@ pub(crate) async fn namespaces_on_target<'n>(
     target: &ManagementCluster,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Result<BTreeMap<String, NamespaceState>, ApiError> {
-    let kind = served("", "v1", "Namespace", "namespaces", false);
+    let kind = known_kind("", "v1", "Namespace", "namespaces", false);
     let look = |name: &'n str| {
         let (server, kind) = (&target.server, &kind);
         async move {

@@ -6,7 +6,7 @@ use api::similar_names;
 use apply::{ApiError, ApiKind, GroupKind, List, WatchEvent};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures::StreamExt as _;
-use inventory::{ContractError, ManagementCluster, secret_kind, served};
+use inventory::{ContractError, ManagementCluster, known_kind, secret_kind};
 use manifest::{Object, Value};
 use tokio::time::{Instant, timeout_at};
 
@@ -130,7 +130,7 @@ pub async fn cluster_names(
 /// # Errors
 /// A failed list.
 pub async fn namespace_names(cluster: &ManagementCluster) -> Result<Vec<String>, ApiError> {
-    let kind = served("", "v1", "Namespace", "namespaces", false);
+    let kind = known_kind("", "v1", "Namespace", "namespaces", false);
     let list = List { metadata_only: true, ..List::default() };
     let namespaces = cluster.server.list(&kind, &list).await?;
     Ok(namespaces.iter().map(|namespace| namespace.name().to_owned()).collect())
@@ -201,7 +201,7 @@ async fn clusters_there(
         listed => return Ok(listed?),
     }
     let kind = match cluster.server.kind(&GroupKind::new("cluster.x-k8s.io", "Cluster")).await {
-        Err(ApiError::NoSuchKind { .. }) => return Err(ContractError::Absent.into()),
+        Err(ApiError::NoSuchKind { .. }) => return Err(ContractError::NotInstalled.into()),
         kind => kind?,
     };
     Ok(cluster.server.list(&kind, list).await?)
@@ -220,7 +220,7 @@ fn in_namespace(namespace: &str) -> List {
 
 /// Returns the kind of Clusters in the version of the current contract.
 fn cluster_kind() -> ApiKind {
-    served("cluster.x-k8s.io", api::Contract::CURRENT, "Cluster", "clusters", true)
+    known_kind("cluster.x-k8s.io", api::Contract::CURRENT, "Cluster", "clusters", true)
 }
 
 /// Returns the bytes under the key. None if they are missing or empty.

@@ -69,7 +69,9 @@ impl LeaseFlags {
         let result = self.acquire_all(verb, clusters, &refuse, &mut leases, session).and_then(|()| {
             let guarded: Vec<_> = clusters
                 .iter()
-                .map(|cluster| leases.iter().fold((*cluster).clone(), |cluster, lease| cluster.under(lease)))
+                .map(|cluster| {
+                    leases.iter().fold((*cluster).clone(), |cluster, lease| cluster.with_lease(lease))
+                })
                 .collect();
             work(&guarded, session)
         });

@@ -10,11 +10,11 @@ use super::{InventoryError, entry};
 /// The name of the CustomResourceDefinition.
 pub(super) const DEFINITION: &str = "providers.clusterctl.cluster.x-k8s.io";
 /// The annotation with the providers of an unfinished first installation, as JSON.
-const UNFINISHED: &str = "capstan.dev/unfinished-init";
+const UNFINISHED_ANNOTATION: &str = "capstan.dev/unfinished-init";
 
 /// A provider in the annotation.
 #[derive(Serialize, Deserialize)]
-struct Noted {
+struct AnnotatedProvider {
     #[serde(rename = "type")]
     provider_type: api::ProviderType,
     name: String,
@@ -30,7 +30,7 @@ pub(super) fn definition(note: Option<&str>) -> Object {
     let mut whole = json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": DEFINITION, "labels": {entry::PART_LABEL: entry::PART}},
+        "metadata": {"name": DEFINITION, "labels": {entry::COMPONENT_LABEL: entry::INVENTORY_COMPONENT}},
         "spec": {
             "group": entry::GROUP,
             "names": {
@@ -74,16 +74,16 @@ pub(super) fn definition(note: Option<&str>) -> Object {
         },
     });
     if let Some(note) = note {
-        whole["metadata"]["annotations"] = json!({UNFINISHED: note});
+        whole["metadata"]["annotations"] = json!({UNFINISHED_ANNOTATION: note});
     }
     Object::try_from(whole).expect("invariant: the literal above is a mapping")
 }
 
 /// True if the live definition has the desired columns, fields, categories, label and annotation, and is established.
-pub(super) fn is_as_it_should_be(live: &Object, note: Option<&str>) -> bool {
+pub(super) fn is_up_to_date(live: &Object, annotation: Option<&str>) -> bool {
     let wanted = definition(None);
     let part = |object: &Object| {
-        let version = our_version(object)?;
+        let version = supported_version(object)?;
         let columns = version["additionalPrinterColumns"].as_array()?;
         let columns: Vec<Value> =
             columns.iter().map(|column| json!([column["name"], column["jsonPath"]])).collect();
@@ -91,18 +91,18 @@ pub(super) fn is_as_it_should_be(live: &Object, note: Option<&str>) -> bool {
         let fields: Vec<Value> = fields.iter().map(|(name, field)| json!([name, field["type"]])).collect();
         Some((columns, fields, object.get(&["spec", "names", "categories"]).cloned()))
     };
-    live.annotation(UNFINISHED) == note
-        && live.label(entry::PART_LABEL) == Some(entry::PART)
+    live.annotation(UNFINISHED_ANNOTATION) == annotation
+        && live.label(entry::COMPONENT_LABEL) == Some(entry::INVENTORY_COMPONENT)
         && is_established(live)
         && part(live) == part(&wanted)
 }
 
 /// True if the definition serves the version that this binary supports.
-pub(super) fn serves_our_version(live: &Object) -> bool {
-    our_version(live).is_some_and(|version| version["served"] == true)
+pub(super) fn serves_supported_version(live: &Object) -> bool {
+    supported_version(live).is_some_and(|version| version["served"] == true)
 }
 
-fn our_version(definition: &Object) -> Option<&Value> {
+fn supported_version(definition: &Object) -> Option<&Value> {
     let versions = definition.get(&["spec", "versions"])?.as_array()?;
     versions.iter().find(|version| version["name"] == entry::VERSION)
 }
@@ -115,32 +115,33 @@ pub(super) fn is_established(live: &Object) -> bool {
 }
 
 /// Returns the annotation of the live definition.
-pub(super) fn noted(live: &Object) -> Option<String> {
-    live.annotation(UNFINISHED).map(str::to_owned)
+pub(super) fn unfinished_annotation(live: &Object) -> Option<String> {
+    live.annotation(UNFINISHED_ANNOTATION).map(str::to_owned)
 }
 
 /// Returns the annotation for these providers.
-pub(super) fn note(providers: &[InstalledProvider]) -> String {
-    let one = |installed: &InstalledProvider| Noted {
+pub(super) fn format_annotation(providers: &[InstalledProvider]) -> String {
+    let one = |installed: &InstalledProvider| AnnotatedProvider {
         provider_type: installed.id.provider_type,
         name: installed.id.name.clone(),
         version: installed.version.clone(),
         namespace: installed.namespace.clone(),
     };
-    let noted: Vec<Noted> = providers.iter().map(one).collect();
+    let noted: Vec<AnnotatedProvider> = providers.iter().map(one).collect();
     serde_json::to_string(&noted).expect("invariant: strings and unit variants are always JSON")
 }
 
 /// Parses the annotation of the live definition.
 /// # Errors
-/// [`InventoryError::Entry`] if [`note`] did not write the annotation. Removing such an annotation is safe.
-pub(super) fn unfinished(live: &Object) -> Result<Option<Vec<InstalledProvider>>, InventoryError> {
-    let Some(text) = live.annotation(UNFINISHED) else { return Ok(None) };
-    let noted: Vec<Noted> = serde_json::from_str(text).map_err(|error| InventoryError::Entry {
-        entry: DEFINITION.to_owned(),
-        problem: format!("an annotation `{UNFINISHED}` that cannot be read: {error}"),
-    })?;
-    let one = |noted: Noted| InstalledProvider {
+/// [`InventoryError::InvalidEntry`] if [`format_annotation`] did not write the annotation. Removing such an annotation is safe.
+pub(super) fn parse_annotation(live: &Object) -> Result<Option<Vec<InstalledProvider>>, InventoryError> {
+    let Some(text) = live.annotation(UNFINISHED_ANNOTATION) else { return Ok(None) };
+    let noted: Vec<AnnotatedProvider> =
+        serde_json::from_str(text).map_err(|error| InventoryError::InvalidEntry {
+            entry: DEFINITION.to_owned(),
+            problem: format!("an annotation `{UNFINISHED_ANNOTATION}` that cannot be read: {error}"),
+        })?;
+    let one = |noted: AnnotatedProvider| InstalledProvider {
         id: api::ProviderId::new(noted.provider_type, noted.name),
         version: noted.version,
         namespace: noted.namespace,

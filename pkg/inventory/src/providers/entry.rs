@@ -7,20 +7,20 @@ use provider::InstalledProvider;
 use serde_json::json;
 
 use super::InventoryError;
-use crate::cluster::served;
+use crate::cluster::known_kind;
 
 /// The API group of the inventory.
 pub(super) const GROUP: &str = "clusterctl.cluster.x-k8s.io";
 /// The only version of the group.
 pub(super) const VERSION: &str = "v1alpha3";
 /// A label on objects of the tools themselves. The value names the kind of object.
-pub(super) const PART_LABEL: &str = "clusterctl.cluster.x-k8s.io/core";
+pub(super) const COMPONENT_LABEL: &str = "clusterctl.cluster.x-k8s.io/core";
 /// The value of the label on the inventory.
-pub(super) const PART: &str = "inventory";
+pub(super) const INVENTORY_COMPONENT: &str = "inventory";
 
 /// Returns the kind `Provider`. Its fields are fixed, so discovery is unnecessary.
 pub fn kind() -> ApiKind {
-    served(GROUP, VERSION, "Provider", "providers", true)
+    known_kind(GROUP, VERSION, "Provider", "providers", true)
 }
 
 /// Returns the object of an inventory entry.
@@ -36,7 +36,7 @@ pub(super) fn write(installed: &InstalledProvider) -> Object {
             "labels": {
                 api::labels::CLUSTERCTL: "",
                 api::labels::PROVIDER: label,
-                PART_LABEL: PART,
+                COMPONENT_LABEL: INVENTORY_COMPONENT,
             },
         },
         "providerName": installed.id.name,
@@ -48,9 +48,9 @@ pub(super) fn write(installed: &InstalledProvider) -> Object {
 
 /// Reads an inventory entry.
 /// # Errors
-/// [`InventoryError::Entry`] if the type is unknown, or if the name or version is missing.
+/// [`InventoryError::InvalidEntry`] if the type is unknown, or if the name or version is missing.
 pub(super) fn read(object: &Object) -> Result<InstalledProvider, InventoryError> {
-    let bad = |problem: String| InventoryError::Entry {
+    let bad = |problem: String| InventoryError::InvalidEntry {
         entry: format!("{}/{}", object.namespace(), object.name()),
         problem,
     };

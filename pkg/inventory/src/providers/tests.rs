@@ -55,10 +55,10 @@ fn an_entry_that_says_too_little_is_named_with_what_it_lacks() {
 #[test]
 fn a_note_is_read_back_and_a_foreign_one_is_an_error() {
     let providers = [installed(&core(), NEW), installed(&docker(), "v1.2.3")];
-    let noted = definition::definition(Some(&definition::note(&providers)));
-    assert_eq!(definition::unfinished(&noted).unwrap().as_deref(), Some(&providers[..]));
-    assert_eq!(definition::unfinished(&definition::definition(None)).unwrap(), None);
-    let error = definition::unfinished(&definition::definition(Some("soon"))).unwrap_err().to_string();
+    let noted = definition::definition(Some(&definition::format_annotation(&providers)));
+    assert_eq!(definition::parse_annotation(&noted).unwrap().as_deref(), Some(&providers[..]));
+    assert_eq!(definition::parse_annotation(&definition::definition(None)).unwrap(), None);
+    let error = definition::parse_annotation(&definition::definition(Some("soon"))).unwrap_err().to_string();
     assert!(error.contains("annotation `capstan.dev/unfinished-init` that cannot be read"), "{error}");
 }
 
@@ -66,13 +66,13 @@ fn a_note_is_read_back_and_a_foreign_one_is_an_error() {
 fn a_definition_is_written_again_only_for_what_matters() {
     type Change = fn(&mut Value);
     let as_is = established(definition::definition(None));
-    assert!(definition::is_as_it_should_be(&as_is, None));
-    assert!(!definition::is_as_it_should_be(&as_is, Some("[]")), "a note is missing");
-    assert!(!definition::is_as_it_should_be(&definition::definition(None), None), "it is not established");
+    assert!(definition::is_up_to_date(&as_is, None));
+    assert!(!definition::is_up_to_date(&as_is, Some("[]")), "a note is missing");
+    assert!(!definition::is_up_to_date(&definition::definition(None), None), "it is not established");
     let changed = |change: fn(&mut Value)| {
         let mut whole = as_is.clone().into_value();
         change(&mut whole);
-        definition::is_as_it_should_be(&Object::try_from(whole).unwrap(), None)
+        definition::is_up_to_date(&Object::try_from(whole).unwrap(), None)
     };
     let cases: [(&str, Change, bool); 5] = [
         (
@@ -118,7 +118,7 @@ async fn what_is_recorded_is_listed_until_it_is_forgotten() {
     cluster.define_inventory(None).await.unwrap();
     assert!(cluster.inventory().await.unwrap().unfinished.is_some(), "the note stays");
     cluster.finish_first_installation().await.unwrap();
-    cluster.forget_provider(&docker).await.unwrap();
+    cluster.delete_provider_record(&docker).await.unwrap();
     let inventory = cluster.inventory().await.unwrap();
     assert_eq!((inventory.providers, inventory.unfinished), (vec![core], None));
 }
@@ -140,6 +140,6 @@ async fn a_definition_without_our_version_is_refused() {
     other["spec"]["versions"][0]["name"] = json!("v1");
     fixture.apply(&other.to_string()).await;
     let cluster = cluster(&fixture).await;
-    assert!(matches!(cluster.inventory().await, Err(InventoryError::Version)));
-    assert!(matches!(cluster.define_inventory(None).await, Err(InventoryError::Version)));
+    assert!(matches!(cluster.inventory().await, Err(InventoryError::UnsupportedVersion)));
+    assert!(matches!(cluster.define_inventory(None).await, Err(InventoryError::UnsupportedVersion)));
 }

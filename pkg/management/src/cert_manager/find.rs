@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use apply::{ApiError, ApplySet, Blocker, Detail, GroupKind, Hints, List, ObjectKey, status_of};
 use futures::future::try_join_all;
-use inventory::{ManagementCluster, definition_kind, served};
+use inventory::{ManagementCluster, crd_kind, known_kind};
 use manifest::Object;
 
 use super::{
@@ -67,7 +67,7 @@ pub(super) async fn find_cert_manager(cluster: &ManagementCluster) -> Result<Fou
 /// be deleted.
 pub(super) async fn has_own_cert_manager(cluster: &ManagementCluster) -> Result<bool, ApiError> {
     let list = List { metadata_only: true, at_most: Some(1), ..labelled() };
-    Ok(!cluster.server.list(&definition_kind(), &list).await?.is_empty())
+    Ok(!cluster.server.list(&crd_kind(), &list).await?.is_empty())
 }
 
 /// Returns objects with the cert-manager label, kind by kind. Kinds with images are read in full.
@@ -116,7 +116,7 @@ pub(super) async fn warn_of_remains(cluster: &ManagementCluster, found: &Found) 
 }
 
 async fn foreign_deployments(cluster: &ManagementCluster, detail: Detail) -> Result<Vec<Object>, ApiError> {
-    let deployment = served("apps", "v1", "Deployment", "deployments", true);
+    let deployment = known_kind("apps", "v1", "Deployment", "deployments", true);
     let list = List {
         labels: DEPLOYMENT_LABELS.to_owned(),
         metadata_only: detail == Detail::Metadata,
@@ -128,7 +128,7 @@ async fn foreign_deployments(cluster: &ManagementCluster, detail: Detail) -> Res
 async fn foreign_version(cluster: &ManagementCluster) -> Result<String, ApiError> {
     let name = format!("certificates.{GROUP}");
     let list = List { fields: format!("metadata.name={name}"), metadata_only: true, ..List::default() };
-    let found = cluster.server.list(&definition_kind(), &list).await?;
+    let found = cluster.server.list(&crd_kind(), &list).await?;
     let version = found.first().and_then(|object| object.label("app.kubernetes.io/version"));
     Ok(version.unwrap_or_default().to_owned())
 }

@@ -65,7 +65,7 @@ pub(super) async fn apply_cert_manager(
         prune: Prune::AtOnce,
     };
     let outcome = engine.apply(planned, run).await.map_err(failed)?;
-    cluster.step(ProgressStep::WaitingForCertManager);
+    cluster.send_step(ProgressStep::WaitingForCertManager);
     match outcome {
         Outcome::Done => wait_for_own_cert_manager(cluster, &planned.desired, until).await,
         Outcome::Waiting(blockers) => {
@@ -129,7 +129,7 @@ pub(super) async fn wait_for_foreign_cert_manager(
     cluster: &ManagementCluster,
     until: Instant,
 ) -> Result<(), CertManagerError> {
-    cluster.step(ProgressStep::WaitingForCertManager);
+    cluster.send_step(ProgressStep::WaitingForCertManager);
     let Some(last) = probe_until(&cluster.server, until).await? else { return Ok(()) };
     Err(CertManagerError::Silent { last, blockers: foreign_blockers(cluster).await? })
 }

@@ -43,7 +43,7 @@ impl Record for CertManagerRecord<'_> {
             "data": {SET_KEY: set, VERSION_KEY: self.version},
         });
         let record = Object::try_from(record).expect("invariant: the literal above is a mapping");
-        async move { self.cluster.keep(&config_map_kind(), &record).await }.boxed()
+        async move { self.cluster.store_object(&config_map_kind(), &record).await }.boxed()
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn cert_manager_set(cluster: &ManagementCluster) -> Result<Opti
     let list = List { fields: format!("metadata.name={NAME}"), ..List::default() };
     let records = cluster.server.list(&config_map_kind(), &list).await?;
     let Some(record) = records.first() else { return Ok(None) };
-    cluster.revisions.note(record);
+    cluster.revisions.record(record);
     let text = record.get(&["data", SET_KEY]).and_then(Value::as_str).unwrap_or_default();
     match serde_json::from_str(text) {
         Ok(set) => Ok(Some(set)),

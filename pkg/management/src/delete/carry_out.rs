@@ -6,7 +6,7 @@ use apply::{
     ObjectKey, Outcome, Phase, Plan, PlannedSet, Record, RecordAt, Revision, Run, Sought, Step,
 };
 use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
-use inventory::{ManagementCluster, PREFIX, config_map_kind, secret_kind, served};
+use inventory::{CAPSTAN_DOMAIN, ManagementCluster, config_map_kind, known_kind, secret_kind};
 use mover::JOURNAL_NAME;
 use provider::InstalledProvider;
 use tokio::time::Instant;
@@ -133,7 +133,7 @@ async fn delete_provider(
         delete_journals(cluster, &namespace).await?;
     }
     record.store(&ApplySet::default()).await?;
-    cluster.forget_provider(&installed).await?;
+    cluster.delete_provider_record(&installed).await?;
     leaving.retain(|batch| !batch.items.is_empty());
     Ok(leaving)
 }
@@ -194,7 +194,8 @@ async fn marks_of_namespace(
     namespace: &str,
 ) -> Result<Marks, ApiError> {
     let mut marks = marks(id);
-    let live = cluster.server.get(&served("", "v1", "Namespace", "namespaces", false), "", namespace).await?;
+    let live =
+        cluster.server.get(&known_kind("", "v1", "Namespace", "namespaces", false), "", namespace).await?;
     if let Some(label) = live.as_ref().and_then(|live| live.label(labels::PROVIDER)) {
         label.clone_into(&mut marks.label.1);
     }
@@ -210,12 +211,12 @@ async fn delete_journals(cluster: &ManagementCluster, namespace: &str) -> Result
         name: JOURNAL_NAME.to_owned(),
         ..ObjectKey::default()
     };
-    if cluster.revisions.of(&of_move).is_some() {
-        cluster.drop_kept(&config_map_kind(), &of_move).await?;
+    if cluster.revisions.get(&of_move).is_some() {
+        cluster.delete_stored_object(&config_map_kind(), &of_move).await?;
     }
     let list = List {
         namespace: Some(namespace.to_owned()),
-        labels: format!("{PREFIX}/journal"),
+        labels: format!("{CAPSTAN_DOMAIN}/journal"),
         metadata_only: true,
         ..List::default()
     };

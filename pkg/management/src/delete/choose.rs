@@ -54,7 +54,7 @@ fn named(
     let mut chosen: Vec<InstalledProvider> = Vec::new();
     let mut unknown = Vec::new();
     for (id, version) in &request.providers {
-        let entries: Vec<_> = inventory.of(id).collect();
+        let entries: Vec<_> = inventory.entries_of(id).collect();
         match only(&entries, version.as_deref()) {
             Ok(one) if chosen.contains(one) => {}
             Ok(one) => chosen.push(one.clone()),

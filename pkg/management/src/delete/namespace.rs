@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use api::labels;
 use apply::{ApiError, ApiKind, List, ObjectKey};
 use futures::future::try_join_all;
-use inventory::{ManagementCluster, PREFIX, config_map_kind, served};
+use inventory::{CAPSTAN_DOMAIN, ManagementCluster, config_map_kind, known_kind};
 use manifest::Object;
 use provider::InstalledProvider;
 
@@ -57,10 +57,10 @@ pub(super) async fn foreign_objects_of(
 ) -> Result<Option<String>, ApiError> {
     let namespace = &installed.namespace;
     let kinds = [
-        served("apps", "v1", "Deployment", "deployments", true),
-        served("", "v1", "Service", "services", true),
+        known_kind("apps", "v1", "Deployment", "deployments", true),
+        known_kind("", "v1", "Service", "services", true),
         config_map_kind(),
-        served("", "v1", "Secret", "secrets", true),
+        known_kind("", "v1", "Secret", "secrets", true),
     ];
     let list = List {
         namespace: Some(namespace.clone()),
@@ -92,6 +92,6 @@ fn comes_by_itself(object: &Object) -> bool {
     object.name() == "kube-root-ca.crt"
         || object.annotation("cert-manager.io/certificate-name").is_some()
         || object.annotation("kubernetes.io/service-account.name").is_some()
-        || object.labels().any(|(key, _)| key.starts_with(PREFIX))
+        || object.labels().any(|(key, _)| key.starts_with(CAPSTAN_DOMAIN))
         || is_made_by_a_controller(object)
 }

@@ -2,7 +2,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use api::ProviderType;
 use apply::{ApiKind, ApplySet, GroupKind, Kinds, ObjectKey, Permission};
-use inventory::{ManagementCluster, Problems, config_map_kind, entry_kind, lease_permissions, served};
+use inventory::{
+    ManagementCluster, PreflightProblems, config_map_kind, entry_kind, known_kind, lease_permissions,
+};
 use provider::InstalledProvider;
 
 use super::DeleteRequest;
@@ -33,7 +35,7 @@ pub(super) async fn check_rights(
     let kinds = cluster.server.kinds().await?;
     let wanted = wanted(request, chosen, going, &kinds);
     let (_, problems) = check_permissions(cluster, &wanted).await?;
-    if problems.is_empty() { Ok(()) } else { Err(Problems { problems }.into()) }
+    if problems.is_empty() { Ok(()) } else { Err(PreflightProblems { problems }.into()) }
 }
 
 fn wanted(
@@ -74,17 +76,17 @@ impl Rights<'_> {
             && let Some((plural, group)) = key.name.split_once('.')
         {
             // A definition is only deleted if it has no objects.
-            self.want(&["list"], &served(group, "", "", plural, true), "");
+            self.want(&["list"], &known_kind(group, "", "", plural, true), "");
         }
     }
 
     /// Requires permissions for the record and entry of a provider, and for the upgrade journal of the core provider.
     fn forget(&mut self, InstalledProvider { id, namespace, .. }: &InstalledProvider) {
-        self.want(&["get"], &served("", "v1", "Namespace", "namespaces", false), namespace);
+        self.want(&["get"], &known_kind("", "v1", "Namespace", "namespaces", false), namespace);
         self.want(&["create", "patch", "delete"], &config_map_kind(), namespace);
         self.want(&["delete"], &entry_kind(), namespace);
         if id.provider_type == ProviderType::Core {
-            self.want(&["list", "delete"], &served("", "v1", "Secret", "secrets", true), namespace);
+            self.want(&["list", "delete"], &known_kind("", "v1", "Secret", "secrets", true), namespace);
         }
     }
 
@@ -137,7 +139,7 @@ mod tests {
     ) -> Vec<String> {
         let mut kinds = Kinds::default();
         for (group, kind, plural, namespaced) in KINDS {
-            kinds.add(served(group, "v1", kind, plural, namespaced));
+            kinds.add(known_kind(group, "v1", kind, plural, namespaced));
         }
         let request = DeleteRequest {
             providers: None,

@@ -8,7 +8,7 @@ use apply::{
     StepAction, defined_kinds, desire,
 };
 use futures::future::try_join_all;
-use inventory::{ManagementCluster, Problem, ProviderInventory, served};
+use inventory::{ManagementCluster, PreflightProblem, ProviderInventory, known_kind};
 use manifest::Object;
 use provider::InstalledProvider;
 
@@ -52,7 +52,7 @@ impl Planning<'_> {
         sources: &Sources<'_>,
         cert_manager: &CertManagerPlan,
         queue: &[RenderedProvider],
-        problems: &mut Vec<Problem>,
+        problems: &mut Vec<PreflightProblem>,
     ) -> Result<Vec<ProviderPlan>, LifecycleError> {
         let kinds = self.kinds(sources, cert_manager).await?;
         let (ready, kinds) = make_ready(queue, kinds, problems);
@@ -91,10 +91,10 @@ impl Planning<'_> {
         &self,
         ready: Ready<'_>,
         kinds: &Kinds,
-    ) -> Result<Result<ProviderPlan, Vec<Problem>>, ApiError> {
+    ) -> Result<Result<ProviderPlan, Vec<PreflightProblem>>, ApiError> {
         let Ready { provider, mut desired } = ready;
         let (id, namespace) = (&provider.id, &provider.namespace);
-        let there = self.inventory.of(id).find(|installed| installed.namespace == *namespace);
+        let there = self.inventory.entries_of(id).find(|installed| installed.namespace == *namespace);
         let mut set = self.applied(provider, there).await?;
         let (marks, options) = (marks(id), options(namespace));
         let engine = Engine { server: &self.cluster.server, marks: &marks, options: &options };
@@ -176,7 +176,7 @@ impl Planning<'_> {
 fn make_ready<'q>(
     queue: &'q [RenderedProvider],
     mut kinds: Kinds,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<PreflightProblem>,
 ) -> (Vec<Ready<'q>>, Kinds) {
     let mut all = Vec::with_capacity(queue.len());
     for provider in queue {
@@ -206,14 +206,14 @@ fn with_kept(provider: &RenderedProvider, desired: DesiredSet, live: &Live, kind
 }
 
 /// Returns a problem for each object that several providers bring. Providers may share a Namespace.
-fn brought_twice(ready: &[Ready<'_>]) -> Vec<Problem> {
+fn brought_twice(ready: &[Ready<'_>]) -> Vec<PreflightProblem> {
     let mut first: BTreeMap<&ObjectKey, &RenderedProvider> = BTreeMap::new();
     let mut problems = Vec::new();
     for Ready { provider, desired } in ready {
         for key in desired.objects.iter().map(|object| &object.key).filter(|key| !key.is("", "Namespace")) {
             if let Some(other) = first.insert(key, provider) {
                 let RenderedProvider { id, version, .. } = provider;
-                problems.push(Problem::fatal(format!(
+                problems.push(PreflightProblem::fatal(format!(
                     "cannot install `{id}` {version}: `{}` brings {key} too",
                     other.id
                 )));
@@ -230,11 +230,11 @@ fn add_defined(kinds: &mut Kinds, objects: &[Object]) {
 fn kinds_of_cert_manager() -> impl Iterator<Item = ApiKind> {
     CERT_MANAGER_KINDS
         .iter()
-        .map(|(kind, plural, namespaced)| served("cert-manager.io", "v1", kind, plural, *namespaced))
+        .map(|(kind, plural, namespaced)| known_kind("cert-manager.io", "v1", kind, plural, *namespaced))
 }
 
-fn refused(provider: &RenderedProvider, why: &dyn std::error::Error) -> Problem {
-    Problem::fatal(format!(
+fn refused(provider: &RenderedProvider, why: &dyn std::error::Error) -> PreflightProblem {
+    PreflightProblem::fatal(format!(
         "cannot install `{}` {}: {}",
         provider.id,
         provider.version,
@@ -242,7 +242,7 @@ fn refused(provider: &RenderedProvider, why: &dyn std::error::Error) -> Problem 
     ))
 }
 
-fn refused_as_dry_run(provider: &RenderedProvider, error: &EngineError) -> Vec<Problem> {
+fn refused_as_dry_run(provider: &RenderedProvider, error: &EngineError) -> Vec<PreflightProblem> {
     match error {
         EngineError::Writes { failed } => failed.iter().map(|(_, why)| refused(provider, why)).collect(),
         EngineError::Impossible { objects } => objects.iter().map(|why| refused(provider, why)).collect(),

@@ -8,7 +8,7 @@ use inventory::{ManagementCluster, lease_permissions};
 use manifest::Object;
 use provider::config::Environment;
 
-use super::Problem;
+use super::PreflightProblem;
 use crate::{RenderedProvider, Sources};
 
 /// The oldest Kubernetes version of a management cluster, also with managed topologies enabled.
@@ -46,7 +46,7 @@ pub(crate) async fn check_access(
     queue: &[RenderedProvider],
     cert_manager: &[Object],
     need: Need,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<PreflightProblem>,
 ) -> Result<bool, ApiError> {
     let (version, kinds) = futures::try_join!(cluster.server.version(), cluster.server.kinds())?;
     problems.extend(check_kubernetes(&version.git_version, sources.config.environment()));
@@ -62,12 +62,12 @@ pub(crate) async fn check_access(
 pub(crate) async fn check_permissions(
     cluster: &ManagementCluster,
     wanted: &[Permission],
-) -> Result<(bool, Vec<Problem>), ApiError> {
+) -> Result<(bool, Vec<PreflightProblem>), ApiError> {
     let access = cluster.server.access(wanted).await?;
     Ok((access.is_admin, access.denied.iter().map(denied).collect()))
 }
 
-fn check_kubernetes(found: &str, environment: &Environment) -> Option<Problem> {
+fn check_kubernetes(found: &str, environment: &Environment) -> Option<PreflightProblem> {
     let topology = environment.get(TOPOLOGY).is_some_and(is_true);
     let (major, minor) = if topology { MINIMUM_WITH_TOPOLOGY } else { MINIMUM };
     let version = Version::parse(found).ok()?;
@@ -75,7 +75,7 @@ fn check_kubernetes(found: &str, environment: &Environment) -> Option<Problem> {
     if (version.major, version.minor) >= (major, minor) {
         return None;
     }
-    Some(Problem::fatal(format!(
+    Some(PreflightProblem::fatal(format!(
         "the cluster runs Kubernetes {found}; at least v{major}.{minor}.0 is needed"
     )))
 }
@@ -105,7 +105,7 @@ fn permissions<'o>(objects: impl Iterator<Item = &'o Object>, need: Need, kinds:
 }
 
 /// Returns an ignorable problem, because the authorizer decides when the object is written.
-fn denied(denied: &Denied) -> Problem {
+fn denied(denied: &Denied) -> PreflightProblem {
     let Permission { verb, group, resource, namespace } = &denied.permission;
     let resource = if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };
     let place = if namespace.is_empty() {
@@ -114,7 +114,7 @@ fn denied(denied: &Denied) -> Problem {
         format!("in namespace `{namespace}`")
     };
     let why = if denied.reason.is_empty() { String::new() } else { format!(": {}", denied.reason) };
-    Problem::ignorable(
+    PreflightProblem::ignorable(
         format!("you may not {verb} `{resource}` {place}{why}"),
         "ask for this permission, or connect as a user who has it",
     )

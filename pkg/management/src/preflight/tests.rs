@@ -1,6 +1,6 @@
 use api::{Metadata, ReleaseSeries};
 
-use inventory::Problems;
+use inventory::PreflightProblems;
 
 use super::*;
 use crate::tests::{
@@ -120,10 +120,10 @@ fn a_definition_is_named_by_the_plural_of_its_kind_unless_it_says_otherwise() {
 
 #[test]
 fn one_problem_speaks_for_itself_and_several_are_counted() {
-    let problem = |text: &str| Problem::fatal(text);
-    assert_eq!(Problems { problems: vec![problem("it is late")] }.to_string(), "it is late");
+    let problem = |text: &str| PreflightProblem::fatal(text);
+    assert_eq!(PreflightProblems { problems: vec![problem("it is late")] }.to_string(), "it is late");
     assert_eq!(
-        Problems { problems: vec![problem("a"), problem("b")] }.to_string(),
+        PreflightProblems { problems: vec![problem("a"), problem("b")] }.to_string(),
         "2 problems were found before anything was written"
     );
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::{Contract, Metadata, ProviderType, Version};
-use inventory::{Problem, ProviderInventory};
+use inventory::{PreflightProblem, ProviderInventory};
 use provider::InstalledProvider;
 
 use crate::{UpgradeItem, UpgradeRequest, UpgradeTarget, preflight::compatible_with};
@@ -64,8 +64,8 @@ fn works_with(contract: &Contract, core: &Contract) -> bool {
     compatible_with(core).contains(&contract.as_str())
 }
 
-fn problem(text: String, hint: Option<String>) -> Problem {
-    Problem { hint, ..Problem::fatal(text) }
+fn problem(text: String, hint: Option<String>) -> PreflightProblem {
+    PreflightProblem { hint, ..PreflightProblem::fatal(text) }
 }
 
 fn name_in(installed: &InstalledProvider) -> String {
@@ -118,11 +118,11 @@ impl Releases {
 
 /// Checks that every provider is installed once, and that there is one core provider.
 /// Source: clusterctl v1.14 client/cluster/inventory.go (CheckSingleProviderInstance).
-pub(crate) fn check_instances(inventory: &ProviderInventory) -> Vec<Problem> {
+pub(crate) fn check_instances(inventory: &ProviderInventory) -> Vec<PreflightProblem> {
     let mut problems = Vec::new();
     let ids: BTreeSet<_> = inventory.providers.iter().map(|installed| &installed.id).collect();
     for id in ids {
-        let places: Vec<_> = inventory.of(id).map(name_in).collect();
+        let places: Vec<_> = inventory.entries_of(id).map(name_in).collect();
         if places.len() > 1 {
             let text = format!("`{id}` is installed {} times: {}", places.len(), places.join(", "));
             problems.push(problem(text, Some("delete all but one of them".to_owned())));
@@ -176,7 +176,10 @@ fn core_of(candidates: &[Candidate]) -> Option<&Candidate> {
 /// Source: clusterctl v1.14 client/cluster/upgrader.go (ApplyPlan, ApplyCustomPlan).
 /// # Errors
 /// Returns all problems.
-pub(crate) fn choose(candidates: &[Candidate], request: &UpgradeRequest) -> Result<Choice, Vec<Problem>> {
+pub(crate) fn choose(
+    candidates: &[Candidate],
+    request: &UpgradeRequest,
+) -> Result<Choice, Vec<PreflightProblem>> {
     let mut choosing = Choosing { candidates, problems: Vec::new(), choice: Choice::default() };
     match &request.target {
         UpgradeTarget::Contract(contract) => choosing.by_contract(contract),
@@ -196,7 +199,7 @@ pub(crate) fn choose(candidates: &[Candidate], request: &UpgradeRequest) -> Resu
 
 struct Choosing<'a> {
     candidates: &'a [Candidate],
-    problems: Vec<Problem>,
+    problems: Vec<PreflightProblem>,
     choice: Choice,
 }
 

@@ -15,7 +15,7 @@ mod manifests;
 use api::ProviderId;
 use apply::{ApiError, Apply, List, Onto, Revision, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use inventory::{FIELD_MANAGER, ManagementCluster, PREFIX, ProviderInventory, secret_kind};
+use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster, ProviderInventory, secret_kind};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 use provider::InstalledProvider;
@@ -55,7 +55,7 @@ const PART_KEY: &str = "manifests";
 const LABEL: (&str, &str) = ("journal", "upgrade");
 
 fn selector() -> String {
-    format!("{PREFIX}/{}={}", LABEL.0, LABEL.1)
+    format!("{CAPSTAN_DOMAIN}/{}={}", LABEL.0, LABEL.1)
 }
 
 /// Returns the journal of the last upgrade, finished or not. Sends one request.
@@ -254,7 +254,7 @@ fn secret(namespace: &str, name: &str, key: &str, content: &[u8]) -> Object {
         "metadata": {
             "namespace": namespace,
             "name": name,
-            "labels": { format!("{PREFIX}/{}", LABEL.0): LABEL.1 },
+            "labels": { format!("{CAPSTAN_DOMAIN}/{}", LABEL.0): LABEL.1 },
         },
         "type": "Opaque",
         "data": { key: BASE64.encode(content) },

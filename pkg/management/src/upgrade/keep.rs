@@ -1,6 +1,6 @@
 //! Keeps fields that users set on the Deployments of providers during an upgrade. Pure functions.
 
-use inventory::PREFIX;
+use inventory::CAPSTAN_DOMAIN;
 use manifest::{Map, Object, Value};
 
 /// The fields to keep.
@@ -34,7 +34,7 @@ pub(crate) fn keep_user_fields(next: &mut Object, live: &Object, keep: Keep) -> 
     if !(live.group() == "apps" && live.kind() == "Deployment") {
         return false;
     }
-    let annotation = format!("{PREFIX}/kept");
+    let annotation = format!("{CAPSTAN_DOMAIN}/kept");
     let earlier: Vec<&str> =
         live.annotation(&annotation).map(|list| list.split(',').collect()).unwrap_or_default();
     let mut kept = Vec::new();

@@ -6,7 +6,7 @@ use apply::{
     defined_kinds, desire,
 };
 use futures::future::join_all;
-use inventory::{ManagementCluster, Problem, Problems};
+use inventory::{ManagementCluster, PreflightProblem, PreflightProblems};
 use manifest::Object;
 use provider::InstalledProvider;
 
@@ -48,13 +48,13 @@ pub(crate) enum Look {
 /// The plan of a provider and its warnings.
 pub(crate) type Prepared = (ProviderPlan, Vec<String>);
 
-fn problem(id: &ProviderId, text: &str, hint: Option<String>) -> Problem {
-    Problem { hint, ..Problem::fatal(format!("`{id}`: {text}")) }
+fn problem(id: &ProviderId, text: &str, hint: Option<String>) -> PreflightProblem {
+    PreflightProblem { hint, ..PreflightProblem::fatal(format!("`{id}`: {text}")) }
 }
 
 fn problems(id: &ProviderId, texts: impl IntoIterator<Item = String>) -> LifecycleError {
     let problems = texts.into_iter().map(|text| problem(id, &text, None)).collect();
-    LifecycleError::Problems(Problems { problems })
+    LifecycleError::Problems(PreflightProblems { problems })
 }
 
 /// Plans providers in the given order. Writes nothing.
@@ -135,7 +135,7 @@ fn all_or_problems<T>(
             Err(error) => return Err(error),
         }
     }
-    if problems.is_empty() { Ok(all) } else { Err(Problems { problems }.into()) }
+    if problems.is_empty() { Ok(all) } else { Err(PreflightProblems { problems }.into()) }
 }
 
 impl Next {
@@ -183,7 +183,7 @@ async fn try_out(
 ) -> Result<(), LifecycleError> {
     let lost = lost_versions(id, &objects.desired, &objects.live);
     if !lost.is_empty() {
-        return Err(LifecycleError::Problems(Problems { problems: lost }));
+        return Err(LifecycleError::Problems(PreflightProblems { problems: lost }));
     }
     match engine.dry_run(objects, |_| true).await {
         Ok(()) => Ok(()),
@@ -195,7 +195,7 @@ async fn try_out(
     }
 }
 
-fn lost_versions(id: &ProviderId, desired: &DesiredSet, live: &Live) -> Vec<Problem> {
+fn lost_versions(id: &ProviderId, desired: &DesiredSet, live: &Live) -> Vec<PreflightProblem> {
     let mut found = Vec::new();
     for next in desired.objects.iter().filter(|next| is_definition(&next.object)) {
         let Some(live) = live.present(&next.key) else { continue };

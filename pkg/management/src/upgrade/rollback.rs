@@ -140,7 +140,8 @@ async fn steps_back(
 /// Returns the installed provider. Fails if its version is neither the previous nor the new version of the journal.
 fn now_installed(entry: &Entry, inventory: &ProviderInventory) -> Result<InstalledProvider, String> {
     let id = &entry.provider;
-    let Some(installed) = inventory.of(id).find(|installed| installed.namespace == entry.namespace) else {
+    let Some(installed) = inventory.entries_of(id).find(|installed| installed.namespace == entry.namespace)
+    else {
         return Err(format!("`{id}` is no longer installed"));
     };
     if installed.version == entry.from || installed.version == entry.to {

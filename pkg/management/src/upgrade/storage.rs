@@ -6,7 +6,7 @@
 //! check then confirms that no objects exist.
 
 use apply::{ApiError, List, ObjectKey, PatchOf, defined_kinds};
-use inventory::{FIELD_MANAGER, ManagementCluster, definition_kind, storage_version};
+use inventory::{FIELD_MANAGER, ManagementCluster, crd_kind, storage_version};
 use manifest::{Object, Value};
 use serde_json::json;
 
@@ -42,7 +42,7 @@ pub(crate) async fn storage_back(
     labels: String,
     old: &[Object],
 ) -> Result<Vec<Result<StorageBack, String>>, ApiError> {
-    let live = cluster.server.list(&definition_kind(), &List { labels, ..List::default() }).await?;
+    let live = cluster.server.list(&crd_kind(), &List { labels, ..List::default() }).await?;
     let mut found = Vec::new();
     for old in old.iter().filter(|old| is_definition(old)) {
         let Some(live) = live.iter().find(|live| live.name() == old.name()) else { continue };
@@ -97,7 +97,7 @@ pub(crate) async fn forget_stored_versions(
 
 async fn try_to_forget(cluster: &ManagementCluster, back: &StorageBack) -> Result<(), LifecycleError> {
     let StorageBack { definition, storage, forgotten, conversion } = back;
-    let kind = definition_kind();
+    let kind = crd_kind();
     let Some(mut live) = cluster.server.get(&kind, "", definition).await? else { return Ok(()) };
     if storage_version(&live) != Some(storage) {
         let mut patch = json!({

@@ -1,7 +1,7 @@
 //! Deletes the namespaces that a move created, unless other objects are in them.
 
 use apply::{ApiError, ApiKind, List, Revision};
-use inventory::{ManagementCluster, served};
+use inventory::{ManagementCluster, known_kind};
 use manifest::Object;
 
 use super::Undo;
@@ -13,7 +13,7 @@ const A_FEW: usize = 4;
 impl Undo<'_> {
     /// Deletes the empty namespaces that the move created. Returns the names of the others.
     pub(super) async fn remove_namespaces(&self) -> Result<Vec<String>, ApiError> {
-        let kind = served("", "v1", "Namespace", "namespaces", false);
+        let kind = known_kind("", "v1", "Namespace", "namespaces", false);
         let mut left = Vec::new();
         for name in &self.journal.made_namespaces {
             let Some(namespace) = self.target.server.get(&kind, "", name).await? else { continue };

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use inventory::Problems;
+use inventory::PreflightProblems;
 
 use super::BackupManifest;
 
@@ -53,7 +53,7 @@ pub enum ArchiveError {
     Sealed,
     /// The objects of the archive cannot be read.
     #[error(transparent)]
-    Objects(#[from] Problems),
+    Objects(#[from] PreflightProblems),
 }
 
 /// The type of key that opens an archive.

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use apply::{ObjectKey, WriteMode};
-use inventory::{FIELD_MANAGER, served};
+use inventory::{FIELD_MANAGER, known_kind};
 use manifest::{Map, Object};
 
 use crate::{MoveError, error::no_failures, run::Work, side_by_side::side_by_side};
@@ -23,7 +23,7 @@ impl Work<'_> {
         }
         let server = &self.target.server;
         let (_, failures) = side_by_side(server.max_in_flight(), &missing, |name| async move {
-            let (kind, namespace) = (served("", "v1", "Namespace", "namespaces", false), namespace(name));
+            let (kind, namespace) = (known_kind("", "v1", "Namespace", "namespaces", false), namespace(name));
             match server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
                 Ok(_) => Ok(()),
                 Err(error) if error.is_already_there() || error.code() == Some(403) => Ok(()),

@@ -9,7 +9,9 @@ use api::ProviderType;
 use apply::{ApiError, Apply, Onto, Revision, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
-use inventory::{FIELD_MANAGER, ManagementCluster, PREFIX, ProviderInventory, config_map_kind, served};
+use inventory::{
+    CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster, ProviderInventory, config_map_kind, known_kind,
+};
 use manifest::{Object, Value};
 use serde::Deserialize;
 use serde_json::json;
@@ -106,7 +108,7 @@ impl Copy {
             (self.journal, self.report, self.revision) = (None, None, None);
             return Ok(());
         };
-        self.cluster.revisions.note(&found);
+        self.cluster.revisions.record(&found);
         self.journal = Some(journal(&found).map_err(|problem| self.unusable(problem))?);
         self.report = found.get(&["binaryData", REPORT_KEY]).and_then(Value::as_str).map(str::to_owned);
         self.revision = Some(Revision::of(&found));
@@ -158,7 +160,7 @@ impl Copy {
             "metadata": {
                 "name": NAME,
                 "namespace": self.namespace,
-                "labels": {format!("{PREFIX}/{}", LABEL.0): LABEL.1},
+                "labels": {format!("{CAPSTAN_DOMAIN}/{}", LABEL.0): LABEL.1},
             },
             "data": content.data,
             "binaryData": content.binary,
@@ -167,7 +169,7 @@ impl Copy {
     }
 
     async fn make_namespace(&self) -> Result<(), JournalError> {
-        let kind = served("", "v1", "Namespace", "namespaces", false);
+        let kind = known_kind("", "v1", "Namespace", "namespaces", false);
         let namespace =
             json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}});
         let namespace = Object::try_from(namespace).expect("invariant: the literal above is a mapping");

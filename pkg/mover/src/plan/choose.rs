@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use api::similar_names;
 use apply::{List, ObjectKey};
-use inventory::{ManagementCluster, Problem};
+use inventory::{ManagementCluster, PreflightProblem};
 use workload::{Choice, Content, Facts, Graph};
 
 use crate::{
@@ -56,7 +56,7 @@ fn named(
     names: &BTreeSet<String>,
     there: &[&ObjectKey],
     is_moved: bool,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<PreflightProblem>,
 ) -> BTreeSet<(String, String)> {
     let mut chosen = BTreeSet::new();
     for text in names {
@@ -87,7 +87,7 @@ fn named(
     chosen
 }
 
-fn missing(text: &str, name: &str, there: &[&ObjectKey]) -> Problem {
+fn missing(text: &str, name: &str, there: &[&ObjectKey]) -> PreflightProblem {
     let near = similar_names(name, there.iter().map(|key| key.name.as_str()));
     let hint = match near.first() {
         Some(near) => format!("did you mean `{near}`?"),
@@ -122,7 +122,7 @@ pub(super) fn spoken(namespaces: &BTreeSet<String>) -> String {
 }
 
 /// Checks that each kind with a requested status is among the moving objects and has a status.
-pub(super) fn check_status_kinds(moving: &[&Facts], wanted: &BTreeSet<String>) -> Vec<Problem> {
+pub(super) fn check_status_kinds(moving: &[&Facts], wanted: &BTreeSet<String>) -> Vec<PreflightProblem> {
     let is_named = |facts: &&&Facts, name: &str| {
         let kind = &facts.of.kind;
         let full = format!("{}.{}", kind.kind, kind.group).to_lowercase();

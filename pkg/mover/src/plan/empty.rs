@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use apply::{ApiError, GroupKind, List};
-use inventory::{ManagementCluster, Problem};
+use inventory::{ManagementCluster, PreflightProblem};
 
 use super::{MovePlan, choose::spoken};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 const NAMED: usize = 10;
 
 /// Returns a warning that nothing moves, with the namespaces that hold Clusters.
-pub(super) async fn nothing_to_move(source: &ManagementCluster, request: &MoveRequest) -> Problem {
+pub(super) async fn nothing_to_move(source: &ManagementCluster, request: &MoveRequest) -> PreflightProblem {
     let hint = elsewhere(source, &request.namespaces).await;
     problem(format!("nothing to move in {}", spoken(&request.namespaces)), hint)
 }
@@ -27,7 +27,7 @@ pub(super) async fn nothing_to_save(
     source: &ManagementCluster,
     request: &MoveRequest,
     plan: &MovePlan,
-) -> Vec<Problem> {
+) -> Vec<PreflightProblem> {
     let saved: BTreeSet<&str> =
         plan.selection.moving().map(|node| plan.facts(node).key.namespace.as_str()).collect();
     let is_empty = |name: &&String| !saved.contains(name.as_str());

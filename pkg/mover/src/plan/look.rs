@@ -7,7 +7,7 @@ use std::{
 
 use apply::{Kinds, ObjectKey, Permission};
 use futures::try_join;
-use inventory::{ManagementCluster, Problem, ProviderInventory};
+use inventory::{ManagementCluster, PreflightProblem, ProviderInventory};
 use workload::NodeId;
 
 use super::{MovePlan, OnTarget};
@@ -107,7 +107,7 @@ impl Looked<'_> {
         plan: &MovePlan,
         keys: &BTreeMap<NodeId, ObjectKey>,
         target: &Target,
-    ) -> Result<Vec<Problem>, MoveError> {
+    ) -> Result<Vec<PreflightProblem>, MoveError> {
         let among = |node: &NodeId, key: &ObjectKey| {
             let kind = &plan.facts(*node).of.kind;
             Among {
@@ -118,7 +118,8 @@ impl Looked<'_> {
         };
         let here: BTreeSet<Among> = keys.keys().map(|node| among(node, &plan.facts(*node).key)).collect();
         let there: BTreeSet<Among> = keys.iter().map(|(node, key)| among(node, key)).collect();
-        let journal = |inventory: &ProviderInventory| inventory.core().map(|core| core.namespace.clone());
+        let journal =
+            |inventory: &ProviderInventory| inventory.core_provider().map(|core| core.namespace.clone());
         let source_journal = journal(&plan.discovered.inventory);
         let target_journal = journal(&target.inventory);
         let on_source = wanted(MoveSide::Source, &here, source_journal.as_deref(), &[]);
@@ -193,16 +194,15 @@ pub(super) async fn access(
     cluster: &ManagementCluster,
     side: MoveSide,
     wanted: Vec<Permission>,
-) -> Result<Vec<Problem>, MoveError> {
+) -> Result<Vec<PreflightProblem>, MoveError> {
     let access = cluster.server.access(&wanted).await.map_err(at(side))?;
     Ok(denied(side, &access.denied))
 }
 
 pub(super) fn told(tried: &Tried, homeless: &[&ObjectKey]) -> Findings {
-    let refused = tried
-        .refused
-        .iter()
-        .map(|(_, error)| Problem::fatal(format!("tried on the target: {}", api::with_causes(error))));
+    let refused = tried.refused.iter().map(|(_, error)| {
+        PreflightProblem::fatal(format!("tried on the target: {}", api::with_causes(error)))
+    });
     let mut found = Findings { problems: refused.collect(), warnings: Vec::new() };
     if !tried.untried.is_empty() {
         let text = format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use api::output::MovePhase;
 use apply::ObjectKey;
 use futures::try_join;
-use inventory::Problem;
+use inventory::PreflightProblem;
 use manifest::{Object, Value};
 use workload::{Content, Facts, NodeId};
 
@@ -26,7 +26,7 @@ impl Looked<'_> {
         plan: &MovePlan,
         keys: &BTreeMap<NodeId, ObjectKey>,
         view: &TargetView,
-    ) -> Result<Vec<Problem>, MoveError> {
+    ) -> Result<Vec<PreflightProblem>, MoveError> {
         let (mut problems, mut overwritten) = (Vec::new(), Vec::new());
         for (node, key) in keys {
             let (facts, Some(seen)) = (plan.facts(*node), view.there.get(key)) else { continue };
@@ -96,7 +96,7 @@ pub(super) fn holds_the_same(one: &Object, other: &Object) -> bool {
 
 /// Returns a problem unless a Cluster has one known endpoint on both sides. An unknown endpoint may be that of another
 /// cluster.
-pub(super) fn check_endpoint(key: &ObjectKey, here: &Object, there: &Object) -> Option<Problem> {
+pub(super) fn check_endpoint(key: &ObjectKey, here: &Object, there: &Object) -> Option<PreflightProblem> {
     let (here, there) = (endpoint(here), endpoint(there));
     if here.is_some() && here == there {
         return None;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apply::{ApiError, GroupKind, Kinds, List, ObjectKey};
-use inventory::{ManagementCluster, Problem};
+use inventory::{ManagementCluster, PreflightProblem};
 use manifest::{Object, Value};
 use workload::Facts;
 
@@ -32,7 +32,7 @@ impl MovePlan {
         source: &ManagementCluster,
         target: &ManagementCluster,
         request: &MoveRequest,
-    ) -> Result<Vec<Problem>, MoveError> {
+    ) -> Result<Vec<PreflightProblem>, MoveError> {
         let mut referred = self.referred(source, target).await?;
         let moving: BTreeSet<&ObjectKey> =
             self.selection.moving().map(|node| &self.facts(node).key).collect();
@@ -111,7 +111,7 @@ fn meant(reference: &Value, by: &ObjectKey, kinds: &Kinds) -> Option<ObjectKey> 
     Some(ObjectKey { namespace: namespace.to_owned(), group, kind, name })
 }
 
-fn told(by: &[ObjectKey], there: &ObjectKey) -> Problem {
+fn told(by: &[ObjectKey], there: &ObjectKey) -> PreflightProblem {
     problem(
         format!("{there} does not move and is not on the target, and is referred to by {}", listed(by)),
         "make it there first, or take it along with the label `clusterctl.cluster.x-k8s.io/move`",
@@ -123,7 +123,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use inventory::served;
+    use inventory::known_kind;
 
     #[test]
     fn references_say_little_and_mean_an_object_each() {
@@ -134,7 +134,7 @@ mod tests {
             name: "a".to_owned(),
         };
         let mut kinds = Kinds::default();
-        kinds.add(served(INFRASTRUCTURE, "v1beta2", "AWSClusterStaticIdentity", "identities", false));
+        kinds.add(known_kind(INFRASTRUCTURE, "v1beta2", "AWSClusterStaticIdentity", "identities", false));
         for (reference, expected) in [
             (json!({"kind": "AWSClusterStaticIdentity", "name": "x"}), Some("AWSClusterStaticIdentity x")),
             (json!({"name": "x"}), Some("Secret team/x")),

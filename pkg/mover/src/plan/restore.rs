@@ -7,7 +7,7 @@ use std::{
 
 use apply::{ApiError, GroupKind, Kinds, ObjectKey, Permission};
 use futures::{StreamExt as _, stream, try_join};
-use inventory::{ManagementCluster, Problem, Problems, ProviderInventory, served};
+use inventory::{ManagementCluster, PreflightProblem, PreflightProblems, ProviderInventory, known_kind};
 use manifest::Value;
 use workload::{
     Content, Discovered, Excluded, Graph, MARK, MoveDecision, NodeId, TypeFacts, facts_of, types_to_discover,
@@ -87,7 +87,7 @@ pub async fn plan_restore(
     let twins = Box::pin(check_twins(target.cluster, &plan, saved, request, options)).await;
     found.add(twins.map_err(at(MoveSide::Target))?);
     if !found.problems.is_empty() {
-        return Err(Problems { problems: found.problems }.into());
+        return Err(PreflightProblems { problems: found.problems }.into());
     }
     plan.warnings = found.warnings;
     Ok(plan)
@@ -110,7 +110,7 @@ fn type_of(content: &SavedContent, types: &[Arc<TypeFacts>], kinds: &Kinds) -> A
     let group_kind = GroupKind::new(group, kind);
     let namespaced = !content.key.namespace.is_empty();
     let on_target = kinds.version(&group_kind, version).cloned();
-    let written = on_target.unwrap_or_else(|| served(group, version, kind, "", namespaced));
+    let written = on_target.unwrap_or_else(|| known_kind(group, version, kind, "", namespaced));
     let known = types.iter().find(|of| of.kind.group_kind() == group_kind);
     Arc::new(match known {
         Some(of) => TypeFacts { kind: written, ..TypeFacts::clone(of) },
@@ -121,7 +121,7 @@ fn type_of(content: &SavedContent, types: &[Arc<TypeFacts>], kinds: &Kinds) -> A
 impl MovePlan {
     /// Returns a problem for served kinds that no move takes. A crafted owner reference must not restore a role, for
     /// example.
-    fn foreign_kinds(&self, kinds: &Kinds) -> Option<Problem> {
+    fn foreign_kinds(&self, kinds: &Kinds) -> Option<PreflightProblem> {
         let moved: BTreeSet<GroupKind> =
             self.discovered.types.iter().map(|of| of.kind.group_kind()).collect();
         let is_foreign = |kind: &GroupKind| !moved.contains(kind) && kinds.preferred(kind).is_some();
@@ -137,7 +137,7 @@ impl MovePlan {
     }
 
     /// Warns about files that no Cluster leads to. clusterctl leaves these files out without a warning.
-    fn unlinked(&self, saved: &SavedObjects) -> Option<Problem> {
+    fn unlinked(&self, saved: &SavedObjects) -> Option<PreflightProblem> {
         let unlinked = self.discovered.graph.iter().filter(|(node, _)| {
             matches!(self.selection.fate(*node), MoveDecision::Stays(Excluded::NotLinked))
         });
@@ -208,7 +208,7 @@ impl<'t> Target<'t> {
         saved: &SavedObjects,
         request: &MoveRequest,
         keys: &BTreeMap<NodeId, ObjectKey>,
-    ) -> Vec<Problem> {
+    ) -> Vec<PreflightProblem> {
         let source = saved.inventory_of(keys.keys().map(|node| plan.facts(*node).key.group_kind()));
         let is_bare = saved.providers.is_empty() && !self.inventory.is_defined;
         let bare = || {

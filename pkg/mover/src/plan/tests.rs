@@ -59,7 +59,7 @@ async fn planned(source: &Fixture, target: &Fixture, request: &MoveRequest) -> R
 
 async fn problems(source: &Fixture, target: &Fixture, request: &MoveRequest) -> Vec<String> {
     match planned(source, target, request).await {
-        Err(MoveError::Problems(Problems { problems })) => {
+        Err(MoveError::Problems(PreflightProblems { problems })) => {
             problems.into_iter().map(|problem| problem.text).collect()
         }
         other => panic!("{other:?}"),
@@ -157,7 +157,7 @@ async fn everything_that_stands_in_the_way_on_both_sides_is_told_at_once() {
 async fn status(on: &Fixture, kind: support::kind::Kind, place: &str, patch: &serde_json::Value) {
     let cluster = testing::cluster(on).await;
     let (namespace, name) = place.split_once('/').unwrap();
-    let kind = inventory::served(kind.group, kind.version, kind.kind, kind.plural, true);
+    let kind = inventory::known_kind(kind.group, kind.version, kind.kind, kind.plural, true);
     let of = apply::PatchOf::Status;
     cluster.server.patch(&kind, namespace, name, patch, "test", of).await.unwrap();
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apply::{Denied, Permission};
-use inventory::{Problem, lease_permissions};
+use inventory::{PreflightProblem, lease_permissions};
 
 use super::problem;
 use crate::MoveSide;
@@ -63,7 +63,7 @@ pub(crate) fn wanted(
 
 /// Returns the denied permissions of one side as problems. Kinds of one namespace that lack the same verbs share a
 /// problem.
-pub(crate) fn denied(side: MoveSide, denied: &[Denied]) -> Vec<Problem> {
+pub(crate) fn denied(side: MoveSide, denied: &[Denied]) -> Vec<PreflightProblem> {
     let mut verbs: BTreeMap<(&str, String), BTreeSet<&str>> = BTreeMap::new();
     for Denied { permission, .. } in denied {
         let Permission { verb, group, resource, namespace } = permission;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use apply::ObjectKey;
-use inventory::Problem;
+use inventory::PreflightProblem;
 use workload::{Content, Facts, Replicas};
 
 use super::{Findings, Purpose, Stage, listed, problem, remark};
@@ -36,7 +36,7 @@ pub(crate) fn check_objects(moving: &[&Facts], stage: Stage<'_>, purpose: Purpos
 type Those<'a, 'f> = &'a dyn Fn(&dyn Fn(&Facts) -> bool) -> Vec<&'f ObjectKey>;
 
 /// Returns the problems of objects that are not ready, with hints.
-pub(crate) fn unready(moving: &[&Facts]) -> Vec<Problem> {
+pub(crate) fn unready(moving: &[&Facts]) -> Vec<PreflightProblem> {
     let rules = [
         ("the infrastructure is not provisioned yet", lacks_infrastructure as fn(&Content) -> bool),
         ("the control plane is not initialized yet", lacks_control_plane),
@@ -77,14 +77,14 @@ fn lacks_node(of: &Content) -> bool {
 }
 
 /// Returns a problem for objects that are being deleted.
-fn going(those: Those<'_, '_>) -> Option<Problem> {
+fn going(those: Those<'_, '_>) -> Option<PreflightProblem> {
     let hint = "wait until they are gone, or see which finalizer holds them; on the target they would come to life again";
     let keys = those(&|facts| facts.is_just_going());
     (!keys.is_empty()).then(|| problem(format!("being deleted: {}", listed(keys)), hint))
 }
 
 /// Warns about roll-outs, and about objects that block the move.
-fn restless(those: Those<'_, '_>) -> Vec<Problem> {
+fn restless(those: Those<'_, '_>) -> Vec<PreflightProblem> {
     let rolling =
         those(&|facts| matches!(&facts.content, Content::Replicas(replicas) if is_rolling(*replicas)));
     let holding = those(&|facts| facts.blocks_move);
@@ -106,7 +106,7 @@ fn is_rolling(replicas: Replicas) -> bool {
     !is_observed || current != desired || up_to_date.is_some_and(|up_to_date| up_to_date != desired)
 }
 
-fn paused(those: Those<'_, '_>, stage: Stage<'_>) -> Vec<Problem> {
+fn paused(those: Those<'_, '_>, stage: Stage<'_>) -> Vec<PreflightProblem> {
     let by_user = those(&|facts| facts.is_paused && facts.paused_by.is_none());
     let is_of_save = |facts: &Facts| facts.paused_by.as_deref().is_some_and(is_mark_of_save);
     let by_save = those(&is_of_save);
@@ -130,7 +130,7 @@ fn paused(those: Those<'_, '_>, stage: Stage<'_>) -> Vec<Problem> {
 }
 
 /// Warns about GitOps tools that create deleted objects again.
-fn gitops(moving: &[&Facts]) -> Vec<Problem> {
+fn gitops(moving: &[&Facts]) -> Vec<PreflightProblem> {
     let mut by_tool: BTreeMap<&str, Vec<&ObjectKey>> = BTreeMap::new();
     for facts in moving {
         if let Some(tool) = facts.gitops {
@@ -147,7 +147,7 @@ fn gitops(moving: &[&Facts]) -> Vec<Problem> {
 }
 
 /// Returns problems for objects that carry the mark of a save or a restore. These objects cannot move.
-pub(crate) fn check_marks(moving: &[&Facts]) -> Vec<Problem> {
+pub(crate) fn check_marks(moving: &[&Facts]) -> Vec<PreflightProblem> {
     let those = |is: fn(&str) -> bool| -> Vec<_> {
         let with = moving.iter().filter(|facts| facts.paused_by.as_deref().is_some_and(is));
         with.map(|facts| &facts.key).collect()

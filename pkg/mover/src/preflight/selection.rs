@@ -1,7 +1,7 @@
 //! Objects that the choice of Clusters leaves behind or separates.
 
 use apply::ObjectKey;
-use inventory::Problem;
+use inventory::PreflightProblem;
 use workload::{Excluded, Graph, MoveDecision, NodeId, Selection};
 
 use super::{Findings, listed, problem, remark};
@@ -21,7 +21,7 @@ pub(crate) fn check_selection(graph: &Graph, selection: &Selection) -> Findings 
 
 /// Warns about objects that belong to moving objects and stay; clusterctl does not warn. Dependents of objects in
 /// deletion are reported with their owner.
-fn left_behind(graph: &Graph, selection: &Selection) -> Vec<Problem> {
+fn left_behind(graph: &Graph, selection: &Selection) -> Vec<PreflightProblem> {
     let (mut owner_stays, mut owner_missing, mut other) = (Vec::new(), Vec::new(), Vec::new());
     let mut going = Vec::new();
     for (id, node) in graph.iter() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use api::Version;
 use apply::{GroupKind, Kinds, ObjectKey};
-use inventory::{Problem, ProviderInventory};
+use inventory::{PreflightProblem, ProviderInventory};
 use provider::InstalledProvider;
 use workload::TypeFacts;
 
@@ -14,7 +14,10 @@ use crate::target::{NamespaceState, TargetView};
 /// Checks that the target has each provider of the source in the same or a newer version.
 /// Source: clusterctl v1.14 client/cluster/mover.go (checkTargetProviders).
 /// Differs: all problems are reported at once, and an undefined inventory on the target is not created.
-pub(crate) fn check_providers(source: &ProviderInventory, target: &ProviderInventory) -> Vec<Problem> {
+pub(crate) fn check_providers(
+    source: &ProviderInventory,
+    target: &ProviderInventory,
+) -> Vec<PreflightProblem> {
     if !target.is_defined {
         let ids: Vec<String> = source.providers.iter().map(|one| format!("`{}`", one.id)).collect();
         let flags: String = source.providers.iter().map(|one| flag(one) + " ").collect();
@@ -36,9 +39,9 @@ fn flag(InstalledProvider { id, version, .. }: &InstalledProvider) -> String {
     format!("--{} {}:{version}", id.provider_type.flag(), id.name)
 }
 
-fn lacking(needed: &InstalledProvider, target: &ProviderInventory) -> Option<Problem> {
+fn lacking(needed: &InstalledProvider, target: &ProviderInventory) -> Option<PreflightProblem> {
     let InstalledProvider { id, version, .. } = needed;
-    let there: Vec<&str> = target.of(id).map(|installed| installed.version.as_str()).collect();
+    let there: Vec<&str> = target.entries_of(id).map(|installed| installed.version.as_str()).collect();
     if there.is_empty() {
         let hint = format!("install it: `capstan init {} --kubeconfig TARGET`", flag(needed));
         return Some(problem(format!("`{id}` {version} is missing on the target"), hint));
@@ -60,7 +63,7 @@ fn lacking(needed: &InstalledProvider, target: &ProviderInventory) -> Option<Pro
 pub(crate) fn check_kinds<'t>(
     moving: impl IntoIterator<Item = &'t TypeFacts>,
     target: &Kinds,
-) -> Vec<Problem> {
+) -> Vec<PreflightProblem> {
     let mut missing: BTreeMap<GroupKind, &str> = BTreeMap::new();
     for of in moving {
         let kind = of.kind.group_kind();
@@ -82,7 +85,7 @@ pub(crate) fn check_kinds<'t>(
 }
 
 /// Checks that no namespace for the objects is being deleted.
-pub(crate) fn check_namespaces(target: &BTreeMap<String, NamespaceState>) -> Vec<Problem> {
+pub(crate) fn check_namespaces(target: &BTreeMap<String, NamespaceState>) -> Vec<PreflightProblem> {
     let going = target.iter().filter(|(_, state)| **state == NamespaceState::Going);
     let told = |(name, _): (&String, &NamespaceState)| {
         problem(
@@ -99,7 +102,7 @@ pub(crate) fn check_places(
     places: &[(&ObjectKey, ObjectKey)],
     map: &BTreeMap<String, String>,
     stage: Stage<'_>,
-) -> Vec<Problem> {
+) -> Vec<PreflightProblem> {
     let mut at: BTreeMap<&ObjectKey, &ObjectKey> = BTreeMap::new();
     let mut problems = Vec::new();
     for (from, to) in places {

@@ -5,7 +5,7 @@ use std::{
 
 use api::{ProviderId, ProviderType, output::MovePhase};
 use apply::{Denied, Kinds, Permission};
-use inventory::{ClusterIdentity, ProviderInventory, served};
+use inventory::{ClusterIdentity, ProviderInventory, known_kind};
 use manifest::Object;
 use provider::InstalledProvider;
 use serde_json::json;
@@ -31,7 +31,7 @@ fn key(kind: &str, place: &str) -> ObjectKey {
 fn facts(kind: &str, place: &str, content: Content) -> Facts {
     let plural = format!("{}s", kind.to_lowercase());
     let of = TypeFacts {
-        kind: served("cluster.x-k8s.io", "v1beta2", kind, &plural, true),
+        kind: known_kind("cluster.x-k8s.io", "v1beta2", kind, &plural, true),
         is_to_move: false,
         is_hierarchy: false,
         has_status: true,
@@ -77,7 +77,7 @@ fn check(objects: &[Facts], stage: Stage<'_>) -> Findings {
     check_objects(&objects.iter().collect::<Vec<_>>(), stage, Purpose::Leave)
 }
 
-fn texts(problems: &[Problem]) -> Vec<&str> {
+fn texts(problems: &[PreflightProblem]) -> Vec<&str> {
     problems.iter().map(|problem| problem.text.as_str()).collect()
 }
 
@@ -257,8 +257,8 @@ fn a_target_without_an_inventory_is_to_be_initialized() {
 #[test]
 fn kinds_the_target_does_not_serve_in_this_version_are_told_once_each() {
     let mut target = Kinds::default();
-    target.add(served("cluster.x-k8s.io", "v1beta1", "Machine", "machines", true));
-    target.add(served("cluster.x-k8s.io", "v1beta2", "Cluster", "clusters", true));
+    target.add(known_kind("cluster.x-k8s.io", "v1beta1", "Machine", "machines", true));
+    target.add(known_kind("cluster.x-k8s.io", "v1beta2", "Cluster", "clusters", true));
     let moving = [
         facts("Machine", "a/1", Content::Plain),
         facts("Machine", "a/2", Content::Plain),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apply::ObjectKey;
-use inventory::{Problem, Problems};
+use inventory::{PreflightProblem, PreflightProblems};
 use manifest::{Limits, Object, Value, read_stream};
 
 use super::{SavedContent, SavedFile, SavedObjects};
@@ -18,7 +18,7 @@ impl SavedObjects {
     /// without a uid find their owner by kind and name.
     /// # Errors
     /// All unreadable files, and all duplicate objects. Messages contain no values, because values may be secret.
-    pub fn read(files: impl IntoIterator<Item = SavedFile>) -> Result<Self, Problems> {
+    pub fn read(files: impl IntoIterator<Item = SavedFile>) -> Result<Self, PreflightProblems> {
         let (mut objects, mut checks) = (Vec::new(), ObjectChecks::default());
         for file in files {
             objects.extend(checks.read(&file));
@@ -84,8 +84,8 @@ impl SavedContent {
 /// Checks saved objects one after the other, and holds only their keys. Each object must be complete and unique.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectChecks {
-    problems: Vec<Problem>,
-    doubles: Vec<Problem>,
+    problems: Vec<PreflightProblem>,
+    doubles: Vec<PreflightProblem>,
     /// The key of each object, with its file.
     keys: BTreeMap<ObjectKey, String>,
     uids: BTreeMap<String, ObjectKey>,
@@ -96,7 +96,7 @@ impl ObjectChecks {
     pub(crate) fn read(&mut self, file: &SavedFile) -> Vec<Object> {
         let name = &file.name;
         let objects = documents(&file.content).unwrap_or_else(|why| {
-            self.problems.push(Problem::fatal(format!("cannot read `{name}`: {why}")));
+            self.problems.push(PreflightProblem::fatal(format!("cannot read `{name}`: {why}")));
             Vec::new()
         });
         for object in &objects {
@@ -109,9 +109,13 @@ impl ObjectChecks {
     /// Ends the checks and returns the keys of all objects.
     /// # Errors
     /// All unreadable objects, otherwise all duplicate objects.
-    pub(crate) fn finish(self) -> Result<BTreeSet<ObjectKey>, Problems> {
+    pub(crate) fn finish(self) -> Result<BTreeSet<ObjectKey>, PreflightProblems> {
         let problems = if self.problems.is_empty() { self.doubles } else { self.problems };
-        if problems.is_empty() { Ok(self.keys.into_keys().collect()) } else { Err(Problems { problems }) }
+        if problems.is_empty() {
+            Ok(self.keys.into_keys().collect())
+        } else {
+            Err(PreflightProblems { problems })
+        }
     }
 
     fn note(&mut self, file: &str, object: &Object) {
@@ -149,7 +153,7 @@ fn documents(content: &[u8]) -> Result<Vec<Object>, String> {
 }
 
 /// Returns a problem for an object that no server can store.
-fn unusable(file: &str, object: &Object) -> Option<Problem> {
+fn unusable(file: &str, object: &Object) -> Option<PreflightProblem> {
     let needed = [("apiVersion", object.api_version()), ("kind", object.kind()), ("name", object.name())];
     let hint = "take the file out of the folder, or complete it";
     if let Some((field, _)) = needed.iter().find(|(_, value)| value.is_empty()) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apply::Permission;
-use inventory::{ManagementCluster, Problem, Problems};
+use inventory::{ManagementCluster, PreflightProblem, PreflightProblems};
 use workload::{Excluded, Facts, MoveDecision};
 
 use super::{LeftOut, SaveInto, SaveRest, form::file_name, rest};
@@ -57,7 +57,7 @@ pub async fn plan_save(
         problems.extend(denied(MoveSide::Source, &access.denied));
     }
     if !problems.is_empty() {
-        return Err(Problems { problems }.into());
+        return Err(PreflightProblems { problems }.into());
     }
     Ok(plan)
 }
@@ -85,7 +85,7 @@ impl MovePlan {
 }
 
 /// Returns problems for objects that would share a file.
-fn check_names(moving: &[&Facts]) -> Vec<Problem> {
+fn check_names(moving: &[&Facts]) -> Vec<PreflightProblem> {
     let mut files: BTreeMap<String, Vec<&Facts>> = BTreeMap::new();
     for facts in moving {
         // Names are compared without case, because some file systems ignore case.
@@ -108,7 +108,7 @@ fn check_names(moving: &[&Facts]) -> Vec<Problem> {
 
 /// Returns a problem for objects that a move or a restore has paused, because the other changes of that run are
 /// unknown.
-fn check_foreign(moving: &[&Facts]) -> Vec<Problem> {
+fn check_foreign(moving: &[&Facts]) -> Vec<PreflightProblem> {
     let is_foreign =
         |facts: &&&Facts| facts.paused_by.as_deref().is_some_and(|run| process_of(run).is_none());
     let foreign: Vec<_> = moving.iter().filter(is_foreign).map(|facts| &facts.key).collect();

@@ -107,10 +107,10 @@ pub async fn list_clusters(
 /// Returns the error for a server without Clusters in the version of the contract.
 pub(super) fn not_served(contracts: &Contracts, kind: &ApiKind) -> DescribeError {
     match contracts.kinds().preferred(&kind.group_kind()) {
-        None => ContractError::Absent.into(),
+        None => ContractError::NotInstalled.into(),
         Some(served) => {
             let found = api::Contract::new(&*served.version);
-            ContractError::Contract { found, accepted: vec![api::Contract::CURRENT] }.into()
+            ContractError::Unsupported { found, accepted: vec![api::Contract::CURRENT] }.into()
         }
     }
 }

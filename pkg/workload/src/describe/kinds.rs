@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use api::Contract;
 use apply::{ApiError, ApiKind, GroupKind, Kinds, List, Server};
 use futures::try_join;
-use inventory::{definition_kind, served};
+use inventory::{crd_kind, known_kind};
 use manifest::Object;
 
 const GROUP: &str = "cluster.x-k8s.io";
@@ -13,7 +13,7 @@ const ADDONS: &str = "addons.cluster.x-k8s.io";
 
 /// Returns a kind of Cluster API itself, in the version of the contract.
 pub(super) fn core(kind: &str, plural: &str) -> ApiKind {
-    served(GROUP, Contract::CURRENT, kind, plural, true)
+    known_kind(GROUP, Contract::CURRENT, kind, plural, true)
 }
 
 pub(super) fn cluster() -> ApiKind {
@@ -21,7 +21,7 @@ pub(super) fn cluster() -> ApiKind {
 }
 
 pub(super) fn binding() -> ApiKind {
-    served(ADDONS, Contract::CURRENT, "ClusterResourceSetBinding", "clusterresourcesetbindings", true)
+    known_kind(ADDONS, Contract::CURRENT, "ClusterResourceSetBinding", "clusterresourcesetbindings", true)
 }
 
 /// Returns the kind ClusterResourceSet, whose objects are named but never read.
@@ -44,7 +44,7 @@ impl Contracts {
         let labelled = async |contract: &str| {
             let labels = format!("{GROUP}/{contract}");
             let list = List { labels, metadata_only: true, ..List::default() };
-            Ok(server.list(&definition_kind(), &list).await.unwrap_or_default())
+            Ok(server.list(&crd_kind(), &list).await.unwrap_or_default())
         };
         let [newest, older] = Contract::COMPATIBLE;
         let (kinds, of_newest, of_older) = try_join!(server.kinds(), labelled(newest), labelled(older))?;
@@ -93,7 +93,7 @@ mod tests {
         let read = |served_versions: &[&str], labels: &[(&'static str, &str)]| {
             let mut kinds = Kinds::default();
             for version in served_versions {
-                kinds.add(served("x.io", version, "Thing", "things", true));
+                kinds.add(known_kind("x.io", version, "Thing", "things", true));
             }
             let labels =
                 labels.iter().map(|(contract, versions)| (*contract, (*versions).to_owned())).collect();

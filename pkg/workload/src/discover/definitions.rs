@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use apply::List;
-use inventory::{ManagementCluster, config_map_kind, definition_kind, secret_kind, served};
+use inventory::{ManagementCluster, config_map_kind, crd_kind, known_kind, secret_kind};
 use manifest::{Object, Value};
 
 use super::{
@@ -21,7 +21,7 @@ const ROOTS: [(&str, &str); 3] = [(CORE, "Cluster"), (CORE, "ClusterClass"), (AD
 /// Returns the kinds of labelled definitions in their storage versions, and Secrets and ConfigMaps, by group and kind.
 pub async fn types_to_discover(cluster: &ManagementCluster) -> Result<Vec<Arc<TypeFacts>>, DiscoverError> {
     let list = List { labels: api::labels::CLUSTERCTL.to_owned(), ..List::default() };
-    let mut pages = cluster.server.pages(&definition_kind(), &list).of(PAGE);
+    let mut pages = cluster.server.pages(&crd_kind(), &list).of(PAGE);
     let found: Vec<_> = pages.gather(|found: &mut Vec<_>, object| found.push(read(&object))).await?;
     let mut types = found.into_iter().collect::<Result<Vec<_>, _>>()?;
     types.extend([secret_kind(), config_map_kind()].map(TypeFacts::plain));
@@ -47,7 +47,7 @@ fn read(definition: &Object) -> Result<TypeFacts, DiscoverError> {
     let version = stored["name"].as_str().ok_or_else(|| bad("a version without a name"))?;
     let namespaced = text(&["spec", "scope"]) == Some("Namespaced");
     Ok(TypeFacts {
-        kind: served(group, version, kind, plural, namespaced),
+        kind: known_kind(group, version, kind, plural, namespaced),
         is_to_move: definition.label(MOVE).is_some(),
         is_hierarchy: ROOTS.contains(&(group, kind)) || definition.label(MOVE_HIERARCHY).is_some(),
         has_status: stored["subresources"].get("status").is_some(),
@@ -79,7 +79,7 @@ mod tests {
         let stored = json!({"name": "v2", "served": true, "storage": true, "deprecated": true});
         let labels = json!({MOVE: "false", api::labels::PROVIDER: "infrastructure-things"});
         let read = read(&definition(&labels, &json!([old, stored]))).unwrap();
-        assert_eq!(read.kind, served("example.org", "v2", "Thing", "things", false));
+        assert_eq!(read.kind, known_kind("example.org", "v2", "Thing", "things", false));
         assert_eq!((read.is_to_move, read.is_hierarchy, read.has_status), (true, false, false));
         assert_eq!(read.provider.as_deref(), Some("infrastructure-things"));
     }

@@ -100,5 +100,5 @@ async fn a_cluster_without_cluster_api_says_so() {
     let lab = Fixture::start().await;
     let management = management_cluster(&lab).await;
     let error = workload_kubeconfig(&management, &request("demo")).await.unwrap_err();
-    assert!(matches!(error, WorkloadKubeconfigError::Contract(ContractError::Absent)), "{error}");
+    assert!(matches!(error, WorkloadKubeconfigError::Contract(ContractError::NotInstalled)), "{error}");
 }

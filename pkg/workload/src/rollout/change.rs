@@ -1,7 +1,7 @@
 //! Restart, pause and resume of one rollout.
 
 use apply::{ApiKind, PatchOf, WriteMode};
-use inventory::{FIELD_MANAGER, ManagementCluster, definition_kind};
+use inventory::{FIELD_MANAGER, ManagementCluster, crd_kind};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 use serde_json::json;
@@ -76,7 +76,7 @@ async fn restart_field(
         return Ok(After::Current);
     }
     let ApiKind { group, plural, version, .. } = &resource.kind;
-    let definition = cluster.server.get(&definition_kind(), "", &format!("{plural}.{group}")).await?;
+    let definition = cluster.server.get(&crd_kind(), "", &format!("{plural}.{group}")).await?;
     let after = definition.and_then(|definition| after_in(&definition, version));
     after.ok_or_else(|| RolloutError::NoRestart { object: resource.key() })
 }

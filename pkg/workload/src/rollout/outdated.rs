@@ -8,7 +8,7 @@
 
 use api::Contract;
 use apply::{ApiError, List};
-use inventory::{ManagementCluster, served};
+use inventory::{ManagementCluster, known_kind};
 use jiff::Timestamp;
 use manifest::{Object, Value};
 
@@ -31,7 +31,7 @@ pub(super) async fn outdated_machines(
     object: &Object,
     now: Timestamp,
 ) -> Result<u64, ApiError> {
-    let served = |kind, plural| served("cluster.x-k8s.io", Contract::CURRENT, kind, plural, true);
+    let served = |kind, plural| known_kind("cluster.x-k8s.io", Contract::CURRENT, kind, plural, true);
     let labelled = |label| List {
         namespace: Some(resource.namespace.clone()),
         labels: format!("{label}={}", resource.name),

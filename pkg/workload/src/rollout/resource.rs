@@ -2,7 +2,7 @@
 
 use api::{Contract, similar_names};
 use apply::{ApiError, ApiKind, GroupKind, Kinds, List, ObjectKey};
-use inventory::{ContractError, ManagementCluster, served};
+use inventory::{ContractError, ManagementCluster, known_kind};
 use manifest::Object;
 
 use super::RolloutError;
@@ -150,7 +150,7 @@ async fn why_no_kind(
 ) -> Result<ContractError, ApiError> {
     let kind = cluster.server.kind(&resource.kind.group_kind()).await?;
     let accepted = vec![Contract::CURRENT];
-    Ok(ContractError::Contract { found: Contract::new(kind.version), accepted })
+    Ok(ContractError::Unsupported { found: Contract::new(kind.version), accepted })
 }
 
 async fn metadata_of(
@@ -166,7 +166,7 @@ fn known(typed: &str) -> Option<ApiKind> {
         let singular = known.kind.to_lowercase();
         typed == known.short || is_called(typed, &singular, known.plural, known.group)
     })?;
-    Some(served(known.group, Contract::CURRENT, known.kind, known.plural, true))
+    Some(known_kind(known.group, Contract::CURRENT, known.kind, known.plural, true))
 }
 
 /// True if a type is the singular or plural of a kind, with or without its group.

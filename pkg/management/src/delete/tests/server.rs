@@ -158,7 +158,7 @@ async fn definitions_and_namespaces_stay_unless_they_are_named() {
     let journal = "{name: capstan-move, namespace: cluster-api-system, labels: {capstan.dev/journal: move}}";
     fixture.apply(&format!("{{apiVersion: v1, kind: ConfigMap, metadata: {journal}}}")).await;
     assert_eq!(run(&cluster, &only(&core())).await.unwrap(), None);
-    assert_eq!(cluster.inventory().await.unwrap().of(&core()).count(), 0);
+    assert_eq!(cluster.inventory().await.unwrap().entries_of(&core()).count(), 0);
     assert!(fixture.get(CLUSTER, "default/a").await.is_some());
     assert!(fixture.get(NAMESPACE, &namespace_of(&core())).await.is_some());
     assert_eq!(fixture.get(CLUSTER_ROLE, "cluster-api-manager").await, None);
@@ -197,7 +197,7 @@ async fn objects_that_are_left_without_controllers_are_told_of_and_stop_nothing(
     let unknown = "cannot tell whether `cluster-api` leaves objects without their controllers: ";
     assert!(plan.warnings[0].starts_with(unknown), "{:?}", plan.warnings);
     delete_providers(&cluster, &only(&core()), &mut plan).await.unwrap();
-    assert_eq!(cluster.inventory().await.unwrap().of(&core()).count(), 0);
+    assert_eq!(cluster.inventory().await.unwrap().entries_of(&core()).count(), 0);
 }
 
 // Row: D-119
@@ -302,7 +302,7 @@ async fn what_was_cut_off_is_gone_on_with_by_the_same_command() {
         set.contains("Service") && set.contains("Namespace"),
         "what is left, and what goes behind it: {set}"
     );
-    assert_eq!(cluster.inventory().await.unwrap().of(&docker()).count(), 1);
+    assert_eq!(cluster.inventory().await.unwrap().entries_of(&docker()).count(), 1);
 
     fixture.sandbox().faults().remove(fault);
     assert_eq!(run(&cluster, &everything()).await.unwrap(), None);
@@ -375,7 +375,7 @@ async fn what_is_not_gone_in_time_is_told_and_the_provider_is_no_longer_installe
         held,
         ["Issuer infrastructure-docker-system/selfsigned", "Namespace infrastructure-docker-system"]
     );
-    assert_eq!(cluster.inventory().await.unwrap().of(&docker()).count(), 0);
+    assert_eq!(cluster.inventory().await.unwrap().entries_of(&docker()).count(), 0);
 }
 
 #[tokio::test]
@@ -406,7 +406,7 @@ async fn a_namespace_that_no_provider_brought_stays() {
         "namespace `infrastructure-docker-system` stays: it was there before the provider was installed";
     assert_eq!(plan.warnings, [stays]);
     assert_eq!(delete_providers(&cluster, &request, &mut plan).await.unwrap(), None);
-    assert_eq!(cluster.inventory().await.unwrap().of(&docker()).count(), 0);
+    assert_eq!(cluster.inventory().await.unwrap().entries_of(&docker()).count(), 0);
     let left = fixture.get(NAMESPACE, &docker_system).await.unwrap();
     assert!(left["metadata"]["deletionTimestamp"].is_null(), "{left:#}");
 }

@@ -95,7 +95,7 @@ async fn a_first_init_of_an_older_contract_can_be_completed_and_not_added_to() {
     assert_eq!(cluster.inventory().await.unwrap().providers, begun);
     let error = run(&cluster, &releases, &request(&[(bootstrap(), OLD)])).await.unwrap_err();
     assert!(
-        matches!(error, LifecycleError::Contract(inventory::ContractError::Contract { .. })),
+        matches!(error, LifecycleError::Contract(inventory::ContractError::Unsupported { .. })),
         "{error:?}"
     );
 }

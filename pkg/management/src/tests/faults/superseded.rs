@@ -32,7 +32,7 @@ async fn run_alone(start: &Start, work: Work, wire: &Wire, process: &str) -> Res
     let cluster = cluster_behind(wire).await;
     let lease = Lease::acquire(cluster.server(), &lease_request(process)).await;
     let lease = lease.map_err(|error| error.to_string())?;
-    let result = work.carry_out(&cluster.under(&lease), &start.releases).await;
+    let result = work.carry_out(&cluster.with_lease(&lease), &start.releases).await;
     lease.release().await;
     result
 }

@@ -189,7 +189,7 @@ impl Index {
         self.check_target(request)?;
         self.check_kustomizations(layers)?;
         let item = |entry: &Entry| {
-            let installed = inventory.of(&entry.provider).next().cloned();
+            let installed = inventory.entries_of(&entry.provider).next().cloned();
             installed.map(|installed| (installed, entry.to.clone()))
         };
         Ok(Choice {

@@ -41,7 +41,7 @@ async fn lost_at_deletion(number: u64, world: &World) -> u64 {
         Lease::acquire(there.server(), &lease_request("1")).await.unwrap(),
     ];
     let guarded = |cluster: &inventory::ManagementCluster| {
-        leases.iter().fold(cluster.clone(), |cluster, lease| cluster.under(lease))
+        leases.iter().fold(cluster.clone(), |cluster, lease| cluster.with_lease(lease))
     };
     let request = MoveRequest { timeout: Duration::from_mins(2), ..request() };
     let result = moved(&guarded(&here), &guarded(&there), &request, "1").await;

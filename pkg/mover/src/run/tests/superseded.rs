@@ -53,7 +53,7 @@ pub(super) async fn under_leases_of<T>(
         leases.push(Lease::acquire(cluster.server(), request).await.unwrap());
     }
     let guarded = |cluster: &ManagementCluster| {
-        leases.iter().fold(cluster.clone(), |cluster, lease| cluster.under(lease))
+        leases.iter().fold(cluster.clone(), |cluster, lease| cluster.with_lease(lease))
     };
     let result = work(&guarded(&source), &guarded(&target)).await;
     for lease in leases {

@@ -1,10 +1,10 @@
-use inventory::served;
+use inventory::known_kind;
 use serde_json::json;
 
 use super::*;
 
 fn of(group: &str, kind: &str) -> Arc<TypeFacts> {
-    let kind = served(group, "v1beta2", kind, "things", true);
+    let kind = known_kind(group, "v1beta2", kind, "things", true);
     Arc::new(TypeFacts { kind, is_to_move: false, is_hierarchy: false, has_status: true, provider: None })
 }
 

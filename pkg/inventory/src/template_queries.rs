@@ -14,7 +14,7 @@ impl provider::ManagementCluster for ManagementCluster {
             let inventory = self.inventory().await;
             inventory
                 .map(|inventory| inventory.providers)
-                .map_err(|error| unanswered("the installed providers", error))
+                .map_err(|error| query_error("the installed providers", error))
         }
         .boxed()
     }
@@ -26,8 +26,8 @@ impl provider::ManagementCluster for ManagementCluster {
     ) -> BoxFuture<'a, Result<bool, ManagementClusterError>> {
         let kind = GroupKind::new("cluster.x-k8s.io", "ClusterClass");
         async move {
-            let found = is_there(self, &kind, namespace, name).await;
-            found.map_err(|error| unanswered(format!("ClusterClass `{namespace}/{name}`"), error))
+            let found = object_exists(self, &kind, namespace, name).await;
+            found.map_err(|error| query_error(format!("ClusterClass `{namespace}/{name}`"), error))
         }
         .boxed()
     }
@@ -35,9 +35,9 @@ impl provider::ManagementCluster for ManagementCluster {
     fn has_object<'a>(&'a self, object: &'a Object) -> BoxFuture<'a, Result<bool, ManagementClusterError>> {
         let kind = GroupKind::new(object.group(), object.kind());
         async move {
-            let found = is_there(self, &kind, object.namespace(), object.name()).await;
+            let found = object_exists(self, &kind, object.namespace(), object.name()).await;
             found.map_err(|error| {
-                unanswered(format!("{} `{}/{}`", object.kind(), object.namespace(), object.name()), error)
+                query_error(format!("{} `{}/{}`", object.kind(), object.namespace(), object.name()), error)
             })
         }
         .boxed()
@@ -53,17 +53,19 @@ impl provider::ManagementCluster for ManagementCluster {
             let question = || format!("key `{key}` of ConfigMap `{namespace}/{name}`");
             let found = self.server.get(&config_map_kind(), namespace, name).await;
             let config_map = found
-                .map_err(|error| unanswered(question(), error))?
-                .ok_or_else(|| absent(question(), "there is no such ConfigMap"))?;
+                .map_err(|error| query_error(question(), error))?
+                .ok_or_else(|| not_found_error(question(), "there is no such ConfigMap"))?;
             let value = config_map.get(&["data", key]).and_then(Value::as_str);
-            value.map(str::to_owned).ok_or_else(|| absent(question(), "the ConfigMap has no such key"))
+            value
+                .map(str::to_owned)
+                .ok_or_else(|| not_found_error(question(), "the ConfigMap has no such key"))
         }
         .boxed()
     }
 }
 
 /// True if an object exists. False if the server does not serve its kind.
-async fn is_there(
+async fn object_exists(
     cluster: &ManagementCluster,
     kind: &GroupKind,
     namespace: &str,
@@ -77,7 +79,7 @@ async fn is_there(
     Ok(cluster.server.get(&served, namespace, name).await?.is_some())
 }
 
-fn unanswered(
+fn query_error(
     question: impl Into<String>,
     error: impl Explain + Send + Sync + 'static,
 ) -> ManagementClusterError {
@@ -85,7 +87,7 @@ fn unanswered(
     ManagementClusterError { question: question.into(), source: Box::new(error), hints }
 }
 
-fn absent(question: String, problem: &str) -> ManagementClusterError {
+fn not_found_error(question: String, problem: &str) -> ManagementClusterError {
     ManagementClusterError { question, source: problem.into(), hints: Vec::new() }
 }
 

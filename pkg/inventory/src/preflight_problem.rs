@@ -4,7 +4,7 @@ use api::{ErrorExplanation, Explain};
 
 /// A problem that prevents an installation or an upgrade.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct PreflightProblem {
     /// Description of the problem, as a sentence without a full stop.
     pub text: String,
     /// Suggested solution. None if there is no general solution.
@@ -15,12 +15,12 @@ pub struct Problem {
 
 /// All problems of an installation or an upgrade.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
-pub struct Problems {
+pub struct PreflightProblems {
     /// Problems in the order of the checks.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<PreflightProblem>,
 }
 
-impl fmt::Display for Problems {
+impl fmt::Display for PreflightProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.problems {
             [only] => f.write_str(&only.text),
@@ -29,7 +29,7 @@ impl fmt::Display for Problems {
     }
 }
 
-impl Explain for Problems {
+impl Explain for PreflightProblems {
     fn explain(&self) -> ErrorExplanation<'_> {
         // A single one is the message itself.
         let several = self.problems.iter().filter(|_| self.problems.len() > 1);
@@ -41,7 +41,7 @@ impl Explain for Problems {
     }
 }
 
-impl Problem {
+impl PreflightProblem {
     /// Creates a problem that `--validate=false` ignores.
     pub fn ignorable(text: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { text: text.into(), hint: Some(hint.into()), can_be_ignored: true }
@@ -61,9 +61,9 @@ mod tests {
 
     #[test]
     fn a_single_problem_is_not_told_twice() {
-        let problem = |text: &str| Problem::ignorable(text, format!("mend {text}"));
+        let problem = |text: &str| PreflightProblem::ignorable(text, format!("mend {text}"));
         let explained = |texts: &[&str]| {
-            error_chain(&Problems { problems: texts.iter().map(|text| problem(text)).collect() })
+            error_chain(&PreflightProblems { problems: texts.iter().map(|text| problem(text)).collect() })
         };
         assert_eq!(explained(&["one"]).lines, ["one"]);
         assert_eq!(explained(&["one", "two"]).lines[1..], ["one", "two"]);
