@@ -60,13 +60,13 @@ mod tests {
 
     use super::*;
     use crate::tests::{context, settings};
-    use transport::{Network, Settings, registry::INDEX};
+    use transport::{NetworkAccess, Settings, registry::INDEX_MEDIA_TYPE};
 
     const HOST: &str = "ghe.example.org";
     const TEXT: &str = r#"{"schemaVersion": 2, "manifests": []}"#;
 
     fn image(host: &FakeHost, name: &str, reply: Reply) -> String {
-        host.on(format!("{HOST}/v2/lab/{name}/manifests/v1"), reply.header("content-type", INDEX));
+        host.on(format!("{HOST}/v2/lab/{name}/manifests/v1"), reply.header("content-type", INDEX_MEDIA_TYPE));
         format!("{HOST}/lab/{name}:v1")
     }
 
@@ -105,7 +105,7 @@ mod tests {
     async fn offline_no_registry_is_asked() {
         let host = FakeHost::internet();
         let good = image(&host, "good", Reply::status(200).body(TEXT));
-        let offline = Context::new(Settings { network: Network::Forbidden, ..settings(&host) });
+        let offline = Context::new(Settings { network: NetworkAccess::Forbidden, ..settings(&host) });
         let found = image_digests(&offline, &[&good]).await;
         assert!(
             matches!(found[..], [Err(ImageError::Repository(transport::Error::Offline { .. }))]),

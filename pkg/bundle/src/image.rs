@@ -4,7 +4,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use repository::{Error, OciError};
 use transport::{
     Context, Digest,
-    registry::{Descriptor, Document, Fetched, Manifest, Platform, Reference, Registry},
+    registry::{Descriptor, FetchedManifest, Manifest, ManifestDocument, Platform, Reference, Registry},
 };
 
 use crate::{BundleError, ImageAddress, spool::Spool};
@@ -66,19 +66,19 @@ pub(super) async fn copy(
     };
     let digest = found.digest;
     let kept = match (&found.document, platforms.chosen()) {
-        (Document::Index(index), Some(platform)) => {
+        (ManifestDocument::Index(index), Some(platform)) => {
             let is_chosen = |it: &&Descriptor| it.platform.as_ref().is_some_and(|of| name_of(of) == platform);
             let chosen = index.manifests.iter().find(is_chosen).ok_or_else(missing)?;
             copy.named(chosen).await?;
             Descriptor::new(&chosen.media_type, chosen.digest, chosen.size)
         }
-        (Document::Index(index), None) => {
+        (ManifestDocument::Index(index), None) => {
             for manifest in &index.manifests {
                 copy.named(manifest).await?;
             }
             copy.keep(&found)?
         }
-        (Document::Manifest(manifest), _) => {
+        (ManifestDocument::Manifest(manifest), _) => {
             copy.content(manifest).await?;
             copy.keep(&found)?
         }
@@ -101,7 +101,7 @@ impl<'a> Copy<'a> {
             Ok(None) | Err(transport::Error::Offline { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let Document::Manifest(manifest) = &found.document else { return Ok(None) };
+        let ManifestDocument::Manifest(manifest) = &found.document else { return Ok(None) };
         self.content(manifest).await?;
         self.keep(&found).map(Some)
     }
@@ -113,7 +113,7 @@ impl<'a> Copy<'a> {
         let Some(found) = self.registry.manifest(self.repository, &reference).await? else {
             return Err(BundleError::NoImage { reference: address, platform: None });
         };
-        let Document::Manifest(manifest) = &found.document else {
+        let ManifestDocument::Manifest(manifest) = &found.document else {
             return Err(Error::from(OciError::NestedIndex { address }).into());
         };
         self.content(manifest).await?;
@@ -133,7 +133,7 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    pub(super) fn keep(&self, found: &Fetched) -> Result<Descriptor, BundleError> {
+    pub(super) fn keep(&self, found: &FetchedManifest) -> Result<Descriptor, BundleError> {
         let digest = self.spool.put(&found.bytes)?;
         Ok(Descriptor::new(&found.media_type, digest, found.bytes.len() as u64))
     }

@@ -6,7 +6,7 @@ use api::output::{BundleContentKind, LoadedContent, LoadedContentState};
 use serde::{Deserialize, Serialize};
 use transport::{
     names::check_version,
-    registry::{Descriptor, INDEX},
+    registry::{Descriptor, INDEX_MEDIA_TYPE},
 };
 
 use crate::{BundleFlaw, ImageAddress, layout::FORM};
@@ -80,7 +80,7 @@ pub(super) fn render(mut entries: Vec<(BundleItem, Descriptor)>) -> Vec<u8> {
     let manifests = entries.into_iter().map(|(item, descriptor)| item.annotate(descriptor)).collect();
     let document = Document {
         schema_version: 2,
-        media_type: Some(INDEX.to_owned()),
+        media_type: Some(INDEX_MEDIA_TYPE.to_owned()),
         manifests,
         annotations: BTreeMap::from([(BUNDLE.to_owned(), FORM.to_owned())]),
     };

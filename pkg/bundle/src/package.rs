@@ -11,11 +11,11 @@ use bytes::Bytes;
 use repository::Location;
 use transport::{
     Context, Digest, Digester,
-    address::shown_text,
+    address::redact_text,
     disk::{SharedFile, read_error},
-    http::Content,
+    http::RequestBody,
     names::check_file,
-    registry::{Descriptor, MANIFEST, Manifest, Reference, Registry, TITLE},
+    registry::{Descriptor, MANIFEST_MEDIA_TYPE, Manifest, Reference, Registry, TITLE_ANNOTATION},
 };
 
 use crate::BundleError;
@@ -97,12 +97,12 @@ impl PackageTarget {
     /// [`repository::Error::Location`]; [`BundleError::PackageTarget`] without a version, for a digest, or for
     /// `latest`.
     pub fn parse(target: &str, version: Option<&str>) -> Result<Self, BundleError> {
-        let refuse = |reason| BundleError::PackageTarget { target: shown_text(target), reason };
+        let refuse = |reason| BundleError::PackageTarget { target: redact_text(target), reason };
         if !target.trim().starts_with("oci://") {
             return Err(refuse("it does not begin with `oci://`"));
         }
         let location = Location::parse(target, "", None)
-            .map_err(|source| repository::Error::Location { url: shown_text(target), source })?;
+            .map_err(|source| repository::Error::Location { url: redact_text(target), source })?;
         let Location::Oci(location) = location else { return Err(refuse("it is no registry")) };
         if location.digest.is_some() {
             return Err(refuse("a digest is what publishing gives, not where it goes"));
@@ -236,21 +236,21 @@ impl Package {
                 registry.push_blob(repository, file.content.to_send(layer)?, &layer.digest).await?;
             }
         }
-        let empty = Content::Bytes(Bytes::from_static(EMPTY_BYTES));
+        let empty = RequestBody::Bytes(Bytes::from_static(EMPTY_BYTES));
         registry.push_blob(repository, empty, &Digest::of(EMPTY_BYTES)).await?;
         let manifest = self.manifest.clone();
-        registry.push_manifest(repository, &target.reference, MANIFEST, manifest).await?;
+        registry.push_manifest(repository, &target.reference, MANIFEST_MEDIA_TYPE, manifest).await?;
         Ok(before)
     }
 }
 
 impl PackageContent {
-    fn to_send(&self, layer: &Descriptor) -> Result<Content, BundleError> {
+    fn to_send(&self, layer: &Descriptor) -> Result<RequestBody, BundleError> {
         Ok(match self {
-            Self::Bytes(bytes) => Content::Bytes(bytes.clone()),
+            Self::Bytes(bytes) => RequestBody::Bytes(bytes.clone()),
             Self::Path(path) => {
                 let file = SharedFile::open(path).map_err(|source| read_error(path, source))?;
-                Content::Part { file, offset: 0, size_bytes: layer.size }
+                RequestBody::Part { file, offset: 0, size_bytes: layer.size }
             }
         })
     }
@@ -262,7 +262,7 @@ fn layer_of(file: &PackageFile) -> Result<Descriptor, BundleError> {
         PackageContent::Bytes(bytes) => Descriptor::of(FILE, bytes),
         PackageContent::Path(path) => measure(path)?,
     };
-    layer.annotations.insert(TITLE.to_owned(), file.name.clone());
+    layer.annotations.insert(TITLE_ANNOTATION.to_owned(), file.name.clone());
     Ok(layer)
 }
 
@@ -288,7 +288,7 @@ fn manifest_of(
     let config = Descriptor { data: Some(EMPTY_BASE64.to_owned()), ..Descriptor::of(EMPTY, EMPTY_BYTES) };
     Manifest {
         schema_version: 2,
-        media_type: Some(MANIFEST.to_owned()),
+        media_type: Some(MANIFEST_MEDIA_TYPE.to_owned()),
         artifact_type: Some(artifact_type.to_owned()),
         config,
         layers,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use repository::{Location, published};
 use transport::{
     Context, Digest,
-    registry::{Descriptor, Document, Manifest, Registry},
+    registry::{Descriptor, Manifest, ManifestDocument, Registry},
 };
 
 use crate::{BundleError, BundleItem, BundleWriter, image::Copy};
@@ -35,7 +35,7 @@ impl BundleWriter {
     ) -> Result<ReleaseForm, BundleError> {
         if let Ok(Location::Oci(location)) = Location::parse(url, label, None)
             && let Some(found) = published(&location, version, context).await?
-            && let Document::Manifest(manifest) = &found.document
+            && let ManifestDocument::Manifest(manifest) = &found.document
             && holds(manifest, &files)
         {
             for content in files.values() {

@@ -10,9 +10,9 @@ use repository::Lock;
 use transport::{
     Digest, Digester,
     disk::SharedFile,
-    http::Content,
+    http::RequestBody,
     names::check_file,
-    registry::{Descriptor, Document, MAX_MANIFEST_BYTES, Unreadable, parse_manifest},
+    registry::{Descriptor, MAX_MANIFEST_BYTES, ManifestDocument, ManifestError, parse_manifest},
 };
 
 use crate::{
@@ -216,9 +216,9 @@ impl Bundle {
     /// Returns content for an upload, which reads the bundle while it sends. Only the registry verifies the digest.
     /// # Errors
     /// Fails if the content does not exist.
-    pub(super) fn to_send(&self, digest: &Digest) -> Result<Content, BundleError> {
+    pub(super) fn to_send(&self, digest: &Digest) -> Result<RequestBody, BundleError> {
         let Place { offset, size_bytes } = self.place(digest)?;
-        Ok(Content::Part { file: self.file.clone(), offset, size_bytes })
+        Ok(RequestBody::Part { file: self.file.clone(), offset, size_bytes })
     }
 
     /// Passes content on piece by piece, and verifies its digest at the end.
@@ -298,19 +298,19 @@ impl Bundle {
         };
         let flaw = |reason| self.flawed(BundleFlaw::Manifest { digest, reason });
         match self.manifest(&descriptor, left_bytes)? {
-            Document::Manifest(manifest) => {
+            ManifestDocument::Manifest(manifest) => {
                 if has_files {
                     entry.files = self.files(&manifest.layers)?;
                 }
                 entry.blobs.extend(manifest.layers);
                 entry.blobs.push(manifest.config);
             }
-            Document::Index(_) if !is_image => {
+            ManifestDocument::Index(_) if !is_image => {
                 return Err(flaw("is that of an index, which only an image may have"));
             }
-            Document::Index(index) => {
+            ManifestDocument::Index(index) => {
                 for inner in index.manifests {
-                    let Document::Manifest(manifest) = self.manifest(&inner, left_bytes)? else {
+                    let ManifestDocument::Manifest(manifest) = self.manifest(&inner, left_bytes)? else {
                         return Err(flaw("has an index in it"));
                     };
                     entry.blobs.extend(manifest.layers);
@@ -327,7 +327,11 @@ impl Bundle {
         Ok(entry)
     }
 
-    fn manifest(&self, descriptor: &Descriptor, left_bytes: &mut u64) -> Result<Document, BundleError> {
+    fn manifest(
+        &self,
+        descriptor: &Descriptor,
+        left_bytes: &mut u64,
+    ) -> Result<ManifestDocument, BundleError> {
         self.check_size(descriptor)?;
         let digest = descriptor.digest;
         let flaw = |reason| self.flawed(BundleFlaw::Manifest { digest, reason });
@@ -339,7 +343,7 @@ impl Bundle {
         let bytes = self.read(&digest)?;
         let (media_type, document) =
             parse_manifest(&bytes, Some(&descriptor.media_type)).map_err(|error| match error {
-                Unreadable::MediaType(_) => flaw("is of a kind this program does not know"),
+                ManifestError::MediaType(_) => flaw("is of a kind this program does not know"),
                 error => self.flawed(index::text(&format!("manifest {digest}"), error)),
             })?;
         if media_type != descriptor.media_type {

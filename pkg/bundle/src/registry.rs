@@ -35,7 +35,7 @@ impl RegistryTarget {
     /// # Errors
     /// [`BundleError::Target`].
     pub fn parse(target: &str) -> Result<Self, BundleError> {
-        let invalid = || BundleError::Target { target: transport::address::shown_text(target) };
+        let invalid = || BundleError::Target { target: transport::address::redact_text(target) };
         let rest = target.trim().strip_prefix("oci://").ok_or_else(invalid)?.trim_end_matches('/');
         // The checks are the same as for the URL of a provider.
         match Location::parse(&format!("oci://{rest}/x"), "", None) {

@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use tempfile::{NamedTempFile, TempDir};
-use transport::{Digest, http::Sink};
+use transport::{Digest, http::BodySink};
 
 use crate::BundleError;
 
@@ -85,7 +85,7 @@ impl SpoolWriter<'_> {
     }
 }
 
-impl Sink for SpoolWriter<'_> {
+impl BodySink for SpoolWriter<'_> {
     fn begin(&mut self) -> Result<(), transport::Error> {
         let folder = self.spool.folder.path();
         let file = NamedTempFile::new_in(folder).map_err(|source| unwritable(folder, source))?;

@@ -8,7 +8,7 @@ use repository::{FileOrigin, Lock, LockedFile, LockedProvider};
 use support::host::{FakeHost, Reply};
 use tar::{Builder, EntryType, Header};
 use tempfile::TempDir;
-use transport::{Context, Digest, RetryPolicy, Settings, registry::MANIFEST};
+use transport::{Context, Digest, RetryPolicy, Settings, registry::MANIFEST_MEDIA_TYPE};
 
 use super::*;
 
@@ -333,10 +333,10 @@ proptest::proptest! {
 async fn into_registry(bytes: &[u8]) -> (FakeHost, BundleError) {
     let host = FakeHost::internet();
     let there = format!(
-        r#"{{"schemaVersion":2,"mediaType":"{MANIFEST}","config":{{"mediaType":"x","digest":"{}","size":1}},"layers":[]}}"#,
+        r#"{{"schemaVersion":2,"mediaType":"{MANIFEST_MEDIA_TYPE}","config":{{"mediaType":"x","digest":"{}","size":1}},"layers":[]}}"#,
         Digest::of(b"a")
     );
-    let reply = Reply::status(200).header("content-type", MANIFEST).body(there);
+    let reply = Reply::status(200).header("content-type", MANIFEST_MEDIA_TYPE).body(there);
     host.on(format!("ghe.example.org/v2/capi/{LABEL}/manifests/{VERSION}"), reply);
     let target = RegistryTarget::parse("oci://ghe.example.org/capi").unwrap();
     let bundle = open(bytes).unwrap();

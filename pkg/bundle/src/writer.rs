@@ -11,7 +11,7 @@ use tar::{Builder, EntryType, Header};
 use transport::{
     Context, Digest,
     disk::folder_of,
-    registry::{Descriptor, MANIFEST},
+    registry::{Descriptor, MANIFEST_MEDIA_TYPE},
 };
 
 use crate::{
@@ -107,7 +107,7 @@ impl BundleWriter {
         self.spool.put(&manifest)?;
         let descriptor = Descriptor {
             artifact_type: Some(package.artifact_type().to_owned()),
-            ..Descriptor::of(MANIFEST, &manifest)
+            ..Descriptor::of(MANIFEST_MEDIA_TYPE, &manifest)
         };
         self.add(item, descriptor);
         Ok(())

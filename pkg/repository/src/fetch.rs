@@ -1,10 +1,10 @@
 use std::{io, path::Path};
 
 use transport::{
-    HostKind, NamedBy, Purpose,
-    address::{authority, percent_decode, percent_encode_path, shown},
+    AddressOrigin, HostKind, RequestPurpose,
+    address::{authority, percent_decode, percent_encode_path, redact_url},
     disk::{read_error, read_limited},
-    http::{Keep, Request, keep, parse_address, send},
+    http::{CachePolicy, Request, fetch_cached, parse_address, send},
 };
 use url::Url;
 
@@ -16,8 +16,8 @@ use crate::{Context, Error, File, GitHubLocation, Origin, Repository as _, githu
 /// [`transport::Error::FetchUrl`] for any other scheme; any failure of the request.
 pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
     let url = parse_http(url)?;
-    let origin = Origin::Url(shown(&url));
-    let bytes = send(context, &file_request(context, url, NamedBy::User).await?).await?;
+    let origin = Origin::Url(redact_url(&url));
+    let bytes = send(context, &file_request(context, url, AddressOrigin::User).await?).await?;
     Ok(File { bytes, origin })
 }
 
@@ -51,7 +51,7 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
     }
     let host = authority(&url);
     if !is_github(context, &url) {
-        return fetch(context, url, NamedBy::User).await;
+        return fetch(context, url, AddressOrigin::User).await;
     }
     let segments: Vec<String> = url.path_segments().into_iter().flatten().map(percent_decode).collect();
     match segments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
@@ -70,7 +70,7 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
             GitHub::new(location, context.clone()).read(tag, asset).await
         }
         [_, _, "raw", _, ..] | [_, _, "releases", "latest", "download", _] => {
-            fetch(context, url, NamedBy::User).await
+            fetch(context, url, AddressOrigin::User).await
         }
         _ => Err(refuse(
             &url,
@@ -83,7 +83,7 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
 /// and revalidates it only if it may have changed.
 /// # Errors
 /// [`transport::Error::FetchUrl`] for any other scheme; any failure of the request.
-pub async fn fetch_file(context: &Context, url: &str, named_by: NamedBy) -> Result<File, Error> {
+pub async fn fetch_file(context: &Context, url: &str, named_by: AddressOrigin) -> Result<File, Error> {
     fetch(context, parse_http(url)?, named_by).await
 }
 
@@ -103,39 +103,40 @@ async fn contents(
     );
     let mut request = GitHub::api_request(context, host, &route, "application/vnd.github.raw+json").await?;
     request.url.query_pairs_mut().append_pair("ref", branch);
-    match keep(context, &request, Keep::WhileFresh).await {
+    match fetch_cached(context, &request, CachePolicy::Revalidate).await {
         Ok(answer) => {
             let kind = answer.media_type.unwrap_or_default();
             if kind.starts_with("application/json") && answer.bytes.starts_with(b"[") {
                 return Err(refuse(url, "it is a folder"));
             }
-            Ok(File { bytes: answer.bytes, origin: Origin::Url(shown(url)) })
+            Ok(File { bytes: answer.bytes, origin: Origin::Url(redact_url(url)) })
         }
         Err(error) if error.is_missing() => Err(Error::NoFile {
             file: path.to_owned(),
             version: branch.to_owned(),
             place: format!("https://{host}/{owner}/{repo}"),
-            looked_at: shown(&request.url),
+            looked_at: redact_url(&request.url),
             available: Vec::new(),
         }),
         Err(error) => Err(error.into()),
     }
 }
 
-async fn fetch(context: &Context, url: Url, named_by: NamedBy) -> Result<File, Error> {
-    let origin = Origin::Url(shown(&url));
-    let answer = keep(context, &file_request(context, url, named_by).await?, Keep::WhileFresh).await?;
+async fn fetch(context: &Context, url: Url, named_by: AddressOrigin) -> Result<File, Error> {
+    let origin = Origin::Url(redact_url(&url));
+    let answer =
+        fetch_cached(context, &file_request(context, url, named_by).await?, CachePolicy::Revalidate).await?;
     Ok(File { bytes: answer.bytes, origin })
 }
 
-async fn file_request(context: &Context, url: Url, named_by: NamedBy) -> Result<Request, Error> {
+async fn file_request(context: &Context, url: Url, named_by: AddressOrigin) -> Result<Request, Error> {
     // A GitHub download needs no token, and a stale token would make it fail.
     let credential = if is_github(context, &url) {
         None
     } else {
-        context.credential_for(&url, Purpose::File(named_by)).await?
+        context.credential_for(&url, RequestPurpose::File(named_by)).await?
     };
-    Ok(Request::file(url).with_credential(credential))
+    Ok(Request::get(url).with_credential(credential))
 }
 
 fn is_github(context: &Context, url: &Url) -> bool {
@@ -156,7 +157,7 @@ fn parse_http(url: &str) -> Result<Url, Error> {
 }
 
 fn refuse(url: &Url, reason: &'static str) -> Error {
-    transport::Error::FetchUrl { url: shown(url), reason }.into()
+    transport::Error::FetchUrl { url: redact_url(url), reason }.into()
 }
 
 #[cfg(test)]

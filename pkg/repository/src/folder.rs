@@ -7,9 +7,9 @@ use std::sync::Arc;
 use api::{Version, VersionOrLatest};
 use futures::{FutureExt as _, future::BoxFuture};
 use transport::{
-    Digest, Failure, NamedBy, Purpose,
-    address::{percent_encode_path, shown},
-    http::{Keep, Request, forget, keep, parse_address},
+    AddressOrigin, Digest, RequestFailure, RequestPurpose,
+    address::{percent_encode_path, redact_url},
+    http::{CachePolicy, Request, fetch_cached, parse_address, remove_cached},
     names::{check_file, check_version},
 };
 use url::Url;
@@ -42,8 +42,8 @@ impl Folder {
 
     async fn request(&self, path: &str) -> Result<Request, Error> {
         let url = self.address(path)?;
-        let credential = self.context.credential_for(&url, Purpose::File(NamedBy::User)).await?;
-        Ok(Request::file(url).with_credential(credential))
+        let credential = self.context.credential_for(&url, RequestPurpose::File(AddressOrigin::User)).await?;
+        Ok(Request::get(url).with_credential(credential))
     }
 
     /// Returns the index, requested once per process. `None` if the folder has no index.
@@ -51,10 +51,10 @@ impl Folder {
         let key = self.address(INDEX)?.to_string();
         let ask = async {
             let request = self.request(INDEX).await?;
-            match keep(&self.context, &request, Keep::WhileFresh).await {
+            match fetch_cached(&self.context, &request, CachePolicy::Revalidate).await {
                 Ok(answer) => match FolderIndex::parse(&answer.bytes) {
                     Ok(index) => Ok(Some(Arc::new(index))),
-                    Err(error) => Err(Error::from(request.failed(Failure::Unreadable {
+                    Err(error) => Err(Error::from(request.to_error(RequestFailure::InvalidResponse {
                         what: "the index of a web folder",
                         source: Box::new(error),
                     }))),
@@ -63,7 +63,7 @@ impl Folder {
                 Err(error) => Err(error.into()),
             }
         };
-        self.context.answers().get(&key, ask).await
+        self.context.cached_results().get(&key, ask).await
     }
 
     async fn listed(&self) -> Result<Arc<FolderIndex>, Error> {
@@ -83,12 +83,12 @@ impl Folder {
         let key = self.address(&path)?.to_string();
         let fetch = async {
             let request = self.request(&path).await?;
-            let looked_at = shown(&request.url);
-            match keep(&self.context, &request, Keep::Forever).await {
+            let looked_at = redact_url(&request.url);
+            match fetch_cached(&self.context, &request, CachePolicy::Immutable).await {
                 Ok(answer) => {
                     let expected = index.as_ref().and_then(|index| index.digest(spelled, file));
                     check_digest(&looked_at, expected, &answer.bytes)
-                        .inspect_err(|_| forget(&self.context, &request))?;
+                        .inspect_err(|_| remove_cached(&self.context, &request))?;
                     Ok(File { bytes: answer.bytes, origin: Origin::Url(looked_at) })
                 }
                 Err(error) if error.is_missing() => {
@@ -97,7 +97,7 @@ impl Folder {
                 Err(error) => Err(error.into()),
             }
         };
-        self.context.answers().get(&key, fetch).await
+        self.context.cached_results().get(&key, fetch).await
     }
 
     fn missing(&self, index: Option<&FolderIndex>, version: &str, file: &str, looked_at: String) -> Error {
@@ -163,6 +163,6 @@ impl Repository for Folder {
     }
 
     fn place(&self) -> String {
-        shown(&self.location.base).trim_end_matches('/').to_owned()
+        redact_url(&self.location.base).trim_end_matches('/').to_owned()
     }
 }

@@ -4,9 +4,9 @@ use api::{Version, VersionOrLatest};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde::Deserialize;
 use transport::{
-    Credential, Failure, NamedBy, Purpose,
-    address::{percent_encode_path, shown},
-    http::{Keep, Kept, Request, keep, keep_as, parse_address},
+    AddressOrigin, Credential, RequestFailure, RequestPurpose,
+    address::{percent_encode_path, redact_url},
+    http::{CachePolicy, FetchedResponse, Request, fetch_cached, fetch_cached_as, parse_address},
     names::{check_file, check_version},
 };
 use url::Url;
@@ -63,17 +63,17 @@ impl GitHub {
     ) -> Result<Request, Error> {
         let base = api_base(host)?;
         let url = parse_address(&format!("{}{route}", base.as_str().trim_end_matches('/')))?;
-        let credential = context.credential_for(&base, Purpose::File(NamedBy::User)).await?;
+        let credential = context.credential_for(&base, RequestPurpose::File(AddressOrigin::User)).await?;
         // The API takes the credential as a token, even if it is configured as a password.
         let token = credential.map(|credential| Credential::Bearer(credential.secret().clone()));
-        let request = Request::file(url).accepting(accept).with_credential(token);
-        Ok(request.stating("x-github-api-version", API_VERSION))
+        let request = Request::get(url).with_accept(accept).with_credential(token);
+        Ok(request.with_static_header("x-github-api-version", API_VERSION))
     }
 
     /// True if a credential for the API is configured.
     async fn has_credential(&self) -> Result<bool, Error> {
         let base = api_base(&self.location.host)?;
-        Ok(self.context.credential_for(&base, Purpose::File(NamedBy::User)).await?.is_some())
+        Ok(self.context.credential_for(&base, RequestPurpose::File(AddressOrigin::User)).await?.is_some())
     }
 
     fn route(&self, rest: &str) -> String {
@@ -95,19 +95,19 @@ impl GitHub {
             percent_encode_path(file)
         ))?;
         let key = url.to_string();
-        self.context.answers().get(&key, self.fetch(url, version, file)).await
+        self.context.cached_results().get(&key, self.fetch(url, version, file)).await
     }
 
     async fn fetch(&self, url: Url, version: &str, file: &str) -> Result<File, Error> {
-        let address = shown(&url);
-        let download = Request::file(url);
-        let error = match keep(&self.context, &download, Keep::Forever).await {
-            Ok(Kept { bytes, .. }) => return Ok(File { bytes, origin: Origin::Url(address) }),
+        let address = redact_url(&url);
+        let download = Request::get(url);
+        let error = match fetch_cached(&self.context, &download, CachePolicy::Immutable).await {
+            Ok(FetchedResponse { bytes, .. }) => return Ok(File { bytes, origin: Origin::Url(address) }),
             Err(error) => error,
         };
         let missing = error.is_missing();
         let hidden = error.request().is_some_and(|request| {
-            matches!(request.failure, Failure::Unauthorized { .. } | Failure::WebPage)
+            matches!(request.failure, RequestFailure::Unauthorized { .. } | RequestFailure::WebPage)
         });
         // A private repository responds as if it did not exist. The API shows the repository to users with access.
         if (missing || hidden) && self.has_credential().await? {
@@ -129,8 +129,9 @@ impl GitHub {
             return Err(self.no_file(version, file, self.place(), available));
         };
         let request = self.api(&format!("/releases/assets/{}", asset.id), "application/octet-stream").await?;
-        let Kept { bytes, .. } = keep_as(&self.context, download, &request, Keep::Forever).await?;
-        Ok(File { bytes, origin: Origin::Url(shown(&request.url)) })
+        let FetchedResponse { bytes, .. } =
+            fetch_cached_as(&self.context, download, &request, CachePolicy::Immutable).await?;
+        Ok(File { bytes, origin: Origin::Url(redact_url(&request.url)) })
     }
 
     fn no_file(&self, version: &str, file: &str, looked_at: String, available: Vec<String>) -> Error {
@@ -144,7 +145,7 @@ impl GitHub {
             .await?;
         let key = request.url.to_string();
         let ask = async {
-            match keep(&self.context, &request, Keep::WhileFresh).await {
+            match fetch_cached(&self.context, &request, CachePolicy::Revalidate).await {
                 Ok(answer) => Ok(Arc::new(ReleaseAssets(read_json::<Release>(&request, &answer)?.assets))),
                 Err(error) if error.is_missing() => Err(Error::NoRelease {
                     version: version.to_owned(),
@@ -154,7 +155,7 @@ impl GitHub {
                 Err(error) => Err(error.into()),
             }
         };
-        self.context.answers().get(&key, ask).await
+        self.context.cached_results().get(&key, ask).await
     }
 
     async fn list(&self) -> Result<Arc<[Version]>, Error> {
@@ -180,7 +181,7 @@ impl GitHub {
         let mut next = Some(self.api("/releases?per_page=100", "application/vnd.github+json").await?);
         for _ in 0..MAX_PAGES {
             let Some(request) = next.take() else { break };
-            let answer = keep(&self.context, &request, Keep::WhileFresh).await?;
+            let answer = fetch_cached(&self.context, &request, CachePolicy::Revalidate).await?;
             let page: Vec<Release> = read_json(&request, &answer)?;
             tags.extend(page.into_iter().filter(|release| !release.draft).map(|release| release.tag_name));
             next = answer.next_page(&request.url).map(|url| Request { url, ..request });
@@ -196,7 +197,7 @@ impl Repository for GitHub {
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
         async move {
-            let versions = self.context.answers().get(&self.place(), self.list()).await?;
+            let versions = self.context.cached_results().get(&self.place(), self.list()).await?;
             Ok(versions.to_vec())
         }
         .boxed()
@@ -237,11 +238,12 @@ fn api_base(host: &str) -> Result<Url, transport::Error> {
 
 fn read_json<T: serde::de::DeserializeOwned>(
     request: &Request,
-    answer: &Kept,
+    answer: &FetchedResponse,
 ) -> Result<T, transport::Error> {
     serde_json::from_slice(&answer.bytes).map_err(|error| {
-        let failure = Failure::Unreadable { what: "an answer of the GitHub API", source: Box::new(error) };
-        request.failed(failure)
+        let failure =
+            RequestFailure::InvalidResponse { what: "an answer of the GitHub API", source: Box::new(error) };
+        request.to_error(failure)
     })
 }
 

@@ -1,9 +1,9 @@
 use api::{Version, VersionOrLatest};
 use futures::{FutureExt as _, future::BoxFuture};
 use transport::{
-    NamedBy, Purpose,
-    address::{percent_decode, percent_encode_path, shown},
-    http::{Keep, Request, keep, parse_address},
+    AddressOrigin, RequestPurpose,
+    address::{percent_decode, percent_encode_path, redact_url},
+    http::{CachePolicy, Request, fetch_cached, parse_address},
     names::{check_file, check_version},
 };
 
@@ -32,10 +32,11 @@ impl GitLab {
         let url = parse_address(&address)?;
         let key = url.to_string();
         let fetch = async {
-            let looked_at = shown(&url);
-            let credential = self.context.credential_for(&url, Purpose::File(NamedBy::User)).await?;
-            let request = Request::file(url).with_credential(credential);
-            match keep(&self.context, &request, Keep::Forever).await {
+            let looked_at = redact_url(&url);
+            let credential =
+                self.context.credential_for(&url, RequestPurpose::File(AddressOrigin::User)).await?;
+            let request = Request::get(url).with_credential(credential);
+            match fetch_cached(&self.context, &request, CachePolicy::Immutable).await {
                 Ok(answer) => Ok(File { bytes: answer.bytes, origin: Origin::Url(looked_at) }),
                 Err(error) if error.is_missing() => Err(Error::NoFile {
                     file: file.to_owned(),
@@ -47,7 +48,7 @@ impl GitLab {
                 Err(error) => Err(error.into()),
             }
         };
-        self.context.answers().get(&key, fetch).await
+        self.context.cached_results().get(&key, fetch).await
     }
 }
 

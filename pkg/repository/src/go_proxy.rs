@@ -3,10 +3,10 @@ use std::collections::BTreeMap;
 use api::Version;
 use futures::future::try_join;
 use transport::{
-    Event, NamedBy, Purpose,
-    address::shown,
+    AddressOrigin, Event, RequestPurpose,
+    address::redact_url,
     disk::read_limited,
-    http::{Keep, Request, keep},
+    http::{CachePolicy, Request, fetch_cached},
 };
 use url::Url;
 
@@ -37,7 +37,7 @@ pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Vers
             Ok(None) => ("it does not know the module".to_owned(), true),
             Err(error) => (api::with_causes(&error), source.next_on_any_failure),
         };
-        context.emit(&Event::VersionSourceSkipped { source: shown(&source.url), why });
+        context.emit(&Event::VersionSourceSkipped { source: redact_url(&source.url), reason: why });
         if !ask_next {
             return None;
         }
@@ -104,19 +104,21 @@ async fn list(
     let base = proxy.as_str().trim_end_matches('/');
     let address = format!("{base}/{}{suffix}/@v/list", escape(module));
     let invalid = |_| transport::Error::FetchUrl {
-        url: shown(proxy),
+        url: redact_url(proxy),
         reason: "it cannot be the base of a Go module proxy",
     };
     let url = Url::parse(&address).map_err(invalid)?;
     let bytes = if url.scheme() == "file" {
         let path = url.to_file_path().map_err(|()| transport::Error::FetchUrl {
-            url: shown(proxy),
+            url: redact_url(proxy),
             reason: "a file url of a Go module proxy must be an absolute path",
         })?;
         read_limited(&path, context.max_file_bytes())?
     } else {
-        let credential = context.credential_for(&url, Purpose::File(NamedBy::User)).await?;
-        match keep(context, &Request::file(url).with_credential(credential), Keep::WhileFresh).await {
+        let credential = context.credential_for(&url, RequestPurpose::File(AddressOrigin::User)).await?;
+        match fetch_cached(context, &Request::get(url).with_credential(credential), CachePolicy::Revalidate)
+            .await
+        {
             Ok(answer) => Some(answer.bytes),
             // The absence of a major version is not cached. Without a connection, only cached lists count.
             Err(transport::Error::Offline { .. }) if major > 1 => None,

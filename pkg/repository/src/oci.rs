@@ -19,7 +19,7 @@ use api::{Version, VersionOrLatest};
 use futures::{FutureExt as _, future::BoxFuture};
 use transport::{
     names::{check_file, check_version},
-    registry::{Fetched, Reference, Registry},
+    registry::{FetchedManifest, Reference, Registry},
 };
 
 use crate::{Context, Error, File, OciLocation, Origin, Repository, reader};
@@ -52,7 +52,7 @@ impl Oci {
         let place = self.place();
         let key = format!("{place}:{version} for {}", self.location.label);
         // Boxed because the state of a lookup with signature is large.
-        self.context.answers().get(&key, self.pull(version).boxed()).await
+        self.context.cached_results().get(&key, self.pull(version).boxed()).await
     }
 
     async fn pull(&self, version: &str) -> Result<Arc<Artifact>, Error> {
@@ -104,7 +104,7 @@ impl Oci {
             versions.sort();
             Ok(versions.into())
         };
-        self.context.answers().get(&place, ask).await
+        self.context.cached_results().get(&place, ask).await
     }
 
     async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
@@ -125,7 +125,7 @@ impl Oci {
             let bytes = artifact.read(&self.registry, &self.location.repository, &title).await?;
             Ok(File { bytes, origin: Origin::Url(origin.clone()) })
         };
-        self.context.answers().get(&origin, read).await
+        self.context.cached_results().get(&origin, read).await
     }
 
     /// The names under which the files can be read.
@@ -145,7 +145,7 @@ pub async fn published(
     location: &OciLocation,
     version: &str,
     context: &transport::Context,
-) -> Result<Option<Fetched>, Error> {
+) -> Result<Option<FetchedManifest>, Error> {
     let registry = Registry::new(&location.registry, context);
     for reference in references(location, version)? {
         match registry.manifest(&location.repository, &reference).await {

@@ -1,4 +1,4 @@
-use transport::{HostKind, address::shown_text};
+use transport::{HostKind, address::redact_text};
 use url::Url;
 
 use crate::{
@@ -21,7 +21,7 @@ pub fn open(
 ) -> Result<Box<dyn Repository>, Error> {
     let kind_of_host = || context.settings().hosts.get(&Url::parse(url).ok()?)?.kind;
     let location = Location::parse(url, label, kind.or_else(kind_of_host))
-        .map_err(|source| Error::Location { url: shown_text(url), source })?;
+        .map_err(|source| Error::Location { url: redact_text(url), source })?;
     if context.releases().verify_keys.contains_key(label) && !matches!(location, Location::Oci(_)) {
         return Err(OciError::VerifyNeedsRegistry { label: label.to_owned() }.into());
     }
@@ -33,7 +33,7 @@ pub fn open(
         Location::Oci(location) => Box::new(Oci::new(location, context)),
         Location::Git(location) => {
             let opened = GitRepository::new(location, context.clone());
-            Box::new(opened.map_err(|source| Error::Remote { url: shown_text(url), source })?)
+            Box::new(opened.map_err(|source| Error::Remote { url: redact_text(url), source })?)
         }
     })
 }

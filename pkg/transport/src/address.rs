@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
 /// Returns a URL without user name and password, and with masked query values. Harmless query values stay.
-pub fn shown(url: &Url) -> String {
+pub fn redact_url(url: &Url) -> String {
     let mut shown = url.clone();
     // Both calls fail only for URLs that cannot have a user.
     let _ = shown.set_username("");
@@ -30,10 +30,10 @@ fn is_harmless(key: &str) -> bool {
 }
 
 /// Returns an address without user name and password, and with masked query values. The path stays unchanged.
-pub fn shown_text(url: &str) -> String {
+pub fn redact_text(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     if let Ok(url) = Url::parse(url) {
-        return shown(&url);
+        return redact_url(&url);
     }
     let (rest, query) = rest.split_once('?').map_or((rest, ""), |(rest, _)| (rest, "?***"));
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -94,10 +94,10 @@ mod tests {
 
     #[test]
     fn a_shown_url_has_no_password_and_no_query_values() {
-        let shown = shown_text("https://me:pw@host/x.yaml?token=abc&per_page=100");
+        let shown = redact_text("https://me:pw@host/x.yaml?token=abc&per_page=100");
         assert_eq!(shown, "https://host/x.yaml?token=***&per_page=100");
-        assert_eq!(shown_text("not a url"), "not a url");
-        assert_eq!(shown_text("https://me:p@w@host:99999/a@b?token=x"), "https://host:99999/a@b?***");
+        assert_eq!(redact_text("not a url"), "not a url");
+        assert_eq!(redact_text("https://me:p@w@host:99999/a@b?token=x"), "https://host:99999/a@b?***");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
 
 use url::Url;
 
-use crate::{Error, Event, Network, Settings, Store, cache::Cache, http, tls::Identity};
+use crate::{Error, Event, NetworkAccess, Settings, Store, cache::Cache, http, tls::TlsIdentity};
 
 /// Shared state of all hosts in one process: settings, HTTP clients (created on demand) and the cache. Cheap to clone.
 #[derive(Clone)]
@@ -20,9 +20,9 @@ pub struct Context {
 
 struct Shared {
     settings: Settings,
-    clients: Mutex<BTreeMap<Identity, Result<reqwest::Client, Error>>>,
+    clients: Mutex<BTreeMap<TlsIdentity, Result<reqwest::Client, Error>>>,
     store: Option<Store>,
-    told_of_store: AtomicBool,
+    store_error_reported: AtomicBool,
     sessions: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -32,7 +32,7 @@ impl Context {
         Self {
             shared: Arc::new(Shared {
                 store: settings.store.clone().map(|store| Store::new(store, settings.events.clone())),
-                told_of_store: AtomicBool::new(false),
+                store_error_reported: AtomicBool::new(false),
                 settings,
                 clients: Mutex::default(),
                 sessions: Mutex::default(),
@@ -61,9 +61,9 @@ impl Context {
     }
 
     /// Emits [`Event::StoreUnusable`] on the first call; later calls emit no event.
-    pub fn tell_of_store(&self, error: &Error) {
-        if !self.shared.told_of_store.swap(true, Ordering::Relaxed) {
-            self.emit(&Event::StoreUnusable { why: api::with_causes(error) });
+    pub fn report_store_error(&self, error: &Error) {
+        if !self.shared.store_error_reported.swap(true, Ordering::Relaxed) {
+            self.emit(&Event::StoreUnusable { reason: api::with_causes(error) });
         }
     }
 
@@ -79,8 +79,8 @@ impl Context {
     /// [`Error::Offline`] with the wanted resource if connections are forbidden.
     pub fn check_network(&self, wanted: &str) -> Result<(), Error> {
         match self.shared.settings.network {
-            Network::Allowed => Ok(()),
-            Network::Forbidden => Err(Error::Offline { wanted: wanted.to_owned() }),
+            NetworkAccess::Allowed => Ok(()),
+            NetworkAccess::Forbidden => Err(Error::Offline { wanted: wanted.to_owned() }),
         }
     }
 
@@ -89,7 +89,7 @@ impl Context {
     /// Fails if a configured certificate or proxy is invalid.
     pub fn client(&self, url: &Url) -> Result<reqwest::Client, Error> {
         let settings = &self.shared.settings;
-        let identity = Identity::of(settings.hosts.get(url));
+        let identity = TlsIdentity::of(settings.hosts.get(url));
         let mut clients = self.clients();
         let known = clients.get(&identity).cloned();
         known.unwrap_or_else(|| {
@@ -99,7 +99,7 @@ impl Context {
         })
     }
 
-    fn clients(&self) -> MutexGuard<'_, BTreeMap<Identity, Result<reqwest::Client, Error>>> {
+    fn clients(&self) -> MutexGuard<'_, BTreeMap<TlsIdentity, Result<reqwest::Client, Error>>> {
         self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -118,7 +118,7 @@ impl Context {
     }
 
     /// Returns the cache of results of one type in this process.
-    pub fn answers<V, E>(&self) -> Arc<Cache<V, E>>
+    pub fn cached_results<V, E>(&self) -> Arc<Cache<V, E>>
     where
         V: Any + Clone + Send + Sync,
         E: Any + Clone + Send + Sync,

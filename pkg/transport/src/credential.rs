@@ -8,7 +8,7 @@ use std::{fmt, path::PathBuf, time::Duration};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use reqwest::header::HeaderValue;
 
-pub use lookup::{NamedBy, Purpose};
+pub use lookup::{AddressOrigin, RequestPurpose};
 
 use crate::Secret;
 

@@ -19,7 +19,7 @@ pub fn read_limited(path: &Path, limit_bytes: u64) -> Result<Option<Bytes>, Erro
     let too_large = || Error::TooLarge { place: path.display().to_string(), limit_bytes };
     let file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if is_absence(&error) => return Ok(None),
+        Err(error) if is_not_found(&error) => return Ok(None),
         Err(error) => return Err(read_error(path, error)),
     };
     let metadata = file.metadata().map_err(|error| read_error(path, error))?;
@@ -40,7 +40,7 @@ pub fn read_limited(path: &Path, limit_bytes: u64) -> Result<Option<Bytes>, Erro
     Ok(Some(Bytes::from(bytes)))
 }
 
-fn is_absence(error: &io::Error) -> bool {
+fn is_not_found(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

@@ -85,7 +85,9 @@ impl Error {
     /// Returns the status with which a host rejected the request.
     pub fn status(&self) -> Option<u16> {
         match self.request().map(|request| &request.failure) {
-            Some(Failure::Unauthorized { status, .. } | Failure::Status { status, .. }) => Some(*status),
+            Some(RequestFailure::Unauthorized { status, .. } | RequestFailure::Status { status, .. }) => {
+                Some(*status)
+            }
             _ => None,
         }
     }
@@ -104,7 +106,7 @@ pub struct RequestError {
     pub url: String,
     /// The failure.
     #[source]
-    pub failure: Failure,
+    pub failure: RequestFailure,
     /// The sent credential, masked. None if the request had no credential.
     pub credential: Option<Credential>,
     /// The remaining quota, if the host reported it.
@@ -130,12 +132,12 @@ pub struct Quota {
 
 /// The failure of a request.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    #[error("the host refused access (status {status}{})", said(message.as_deref()))]
+pub enum RequestFailure {
+    #[error("the host refused access (status {status}{})", message_suffix(message.as_deref()))]
     Unauthorized { status: u16, message: Option<String> },
     #[error("the rate limit of the host is reached")]
     RateLimited { status: u16, retry_after: Option<Duration>, secondary: bool },
-    #[error("the host answered with status {status}{}", said(message.as_deref()))]
+    #[error("the host answered with status {status}{}", message_suffix(message.as_deref()))]
     Status { status: u16, message: Option<String> },
     #[error("cannot find {host}")]
     UnknownHost {
@@ -156,7 +158,7 @@ pub enum Failure {
         source: Box<UntrustedCertificate>,
     },
     #[error("{host} wants a client certificate that it trusts")]
-    WantsCertificate { host: String },
+    ClientCertificateRequired { host: String },
     #[error("no TLS connection to {host}")]
     Tls {
         host: String,
@@ -174,7 +176,7 @@ pub enum Failure {
     #[error("a web page came instead of a file")]
     WebPage,
     #[error("the answer cannot be read as {what}")]
-    Unreadable {
+    InvalidResponse {
         what: &'static str,
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -185,31 +187,31 @@ pub enum Failure {
     Other(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-fn said(message: Option<&str>) -> String {
+fn message_suffix(message: Option<&str>) -> String {
     message.map(|message| format!(": {message}")).unwrap_or_default()
 }
 
-impl Failure {
+impl RequestFailure {
     /// True if the same request may succeed on a retry.
-    pub fn may_pass(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         match self {
-            Failure::Status { status, .. } => *status >= 500 && *status != 501,
-            Failure::RateLimited { status, retry_after, secondary } => {
+            RequestFailure::Status { status, .. } => *status >= 500 && *status != 501,
+            RequestFailure::RateLimited { status, retry_after, secondary } => {
                 retry_after.is_some() || (*secondary && *status == 429)
             }
-            Failure::Connect { .. } | Failure::Truncated { .. } => true,
-            Failure::Unauthorized { .. }
-            | Failure::TimedOut { .. }
-            | Failure::TooSlow { .. }
-            | Failure::UnknownHost { .. }
-            | Failure::Certificate { .. }
-            | Failure::WantsCertificate { .. }
-            | Failure::Tls { .. }
-            | Failure::TooLarge { .. }
-            | Failure::WebPage
-            | Failure::Unreadable { .. }
-            | Failure::Redirect { .. }
-            | Failure::Other(_) => false,
+            RequestFailure::Connect { .. } | RequestFailure::Truncated { .. } => true,
+            RequestFailure::Unauthorized { .. }
+            | RequestFailure::TimedOut { .. }
+            | RequestFailure::TooSlow { .. }
+            | RequestFailure::UnknownHost { .. }
+            | RequestFailure::Certificate { .. }
+            | RequestFailure::ClientCertificateRequired { .. }
+            | RequestFailure::Tls { .. }
+            | RequestFailure::TooLarge { .. }
+            | RequestFailure::WebPage
+            | RequestFailure::InvalidResponse { .. }
+            | RequestFailure::Redirect { .. }
+            | RequestFailure::Other(_) => false,
         }
     }
 }

@@ -22,7 +22,7 @@ pub enum Event {
         /// Address without credentials.
         url: String,
         /// Reason for the failure.
-        why: RetryReason,
+        reason: RetryReason,
         /// Wait time before the retry.
         after: Duration,
     },
@@ -45,27 +45,27 @@ pub enum Event {
         /// Address of the failed source without credentials.
         source: String,
         /// Reason for the failure.
-        why: String,
+        reason: String,
     },
     /// The cache provides the content; no request is needed.
-    UsingKept {
+    UsingCached {
         /// Address without credentials.
         url: String,
     },
     /// The cache provides content that may be outdated, because connections are forbidden.
-    UsingKeptOffline {
+    UsingCachedOffline {
         /// Address without credentials.
         url: String,
         /// Time since the host last provided the content.
         age: Duration,
     },
     /// Another run or task is fetching the same content; this task waits.
-    WaitingForOther {
+    WaitingForOtherTask {
         /// The wanted content, without credentials.
         wanted: String,
     },
     /// Cached content was damaged and is fetched again.
-    KeptDamaged {
+    CacheDamaged {
         /// Address without credentials.
         url: String,
     },
@@ -83,7 +83,7 @@ pub enum Event {
     /// The cache is unusable, and capstan continues without the cache. Sent only once.
     StoreUnusable {
         /// The failure with its causes.
-        why: String,
+        reason: String,
     },
 }
 

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use api::{ErrorExplanation, Explain};
 
 use crate::{
-    CertificateFacts, CertificateProblem, Error, Failure, Quota, RequestError, UntrustedCertificate,
+    CertificateFacts, CertificateProblem, Error, Quota, RequestError, RequestFailure, UntrustedCertificate,
 };
 
 impl Explain for Error {
@@ -66,8 +66,8 @@ impl Explain for crate::UnknownHostKind {}
 /// Returns the next steps after a failed request.
 fn hints(error: &RequestError) -> Vec<String> {
     let mut hints = match &error.failure {
-        Failure::Certificate { host, source } => untrusted(host, source),
-        _ => request(error).into_iter().collect(),
+        RequestFailure::Certificate { host, source } => certificate_hints(host, source),
+        _ => request_hint(error).into_iter().collect(),
     };
     if let Some(proxy) = &error.proxy {
         hints.push(format!("the request went through the proxy {proxy}"));
@@ -75,47 +75,47 @@ fn hints(error: &RequestError) -> Vec<String> {
     hints
 }
 
-fn request(error: &RequestError) -> Option<String> {
+fn request_hint(error: &RequestError) -> Option<String> {
     let sent = error.credential.as_ref().map(|credential| format!("with {credential}"));
     match &error.failure {
-        Failure::Unauthorized { .. } => Some(match sent {
+        RequestFailure::Unauthorized { .. } => Some(match sent {
             Some(sent) => format!("the request was sent {sent}; check that the token may read this"),
-            None => format!("the request was sent without a token; {}", token_for(&error.url)),
+            None => format!("the request was sent without a token; {}", token_hint(&error.url)),
         }),
-        Failure::RateLimited { retry_after, .. } => {
+        RequestFailure::RateLimited { retry_after, .. } => {
             let wait = retry_after.or_else(|| error.quota.and_then(until_reset));
             let when =
-                wait.map_or("try again later".to_owned(), |wait| format!("try again in {}", in_words(wait)));
-            let quota = error.quota.map(quota_in_words).unwrap_or_default();
+                wait.map_or("try again later".to_owned(), |wait| format!("try again in {}", format_duration(wait)));
+            let quota = error.quota.map(format_quota).unwrap_or_default();
             Some(match sent {
                 Some(sent) => format!("the request was sent {sent}{quota}; {when}"),
                 None => {
                     format!(
                         "the request was sent without a token{quota}; {} or {when}",
-                        token_for(&error.url)
+                        token_hint(&error.url)
                     )
                 }
             })
         }
-        Failure::WantsCertificate { host } => Some(format!(
+        RequestFailure::ClientCertificateRequired { host } => Some(format!(
             "name yours with `clientCertificate` and `clientKey` of `{}` under `hosts` in clusterctl.yaml",
-            plain(host)
+            without_https_port(host)
         )),
-        Failure::Tls { .. } => {
+        RequestFailure::Tls { .. } => {
             Some("see that the port is one for https, and that no proxy answers in place of the host".to_owned())
         }
-        Failure::WebPage => {
+        RequestFailure::WebPage => {
             Some("a login page or a captive portal may stand between you and the host".to_owned())
         }
         // The proxy itself may be unreachable. The hint that names the proxy follows.
-        Failure::UnknownHost { .. } | Failure::Connect { .. } if error.proxy.is_some() => {
+        RequestFailure::UnknownHost { .. } | RequestFailure::Connect { .. } if error.proxy.is_some() => {
             Some(
                 "check the proxy and its password; if the host is reached without one, name it in NO_PROXY, or set \
                  `proxy: none` for it under `hosts` in clusterctl.yaml"
                     .to_owned(),
             )
         }
-        Failure::UnknownHost { .. } | Failure::Connect { .. } => {
+        RequestFailure::UnknownHost { .. } | RequestFailure::Connect { .. } => {
             Some(
                 "without access to it, use a local repository, or set HTTPS_PROXY or `proxy` under `hosts`".to_owned(),
             )
@@ -125,7 +125,7 @@ fn request(error: &RequestError) -> Option<String> {
 }
 
 /// Returns advice for setting the credential of the host in a URL.
-fn token_for(url: &str) -> String {
+fn token_hint(url: &str) -> String {
     let host = url.split('/').nth(2).unwrap_or_default();
     if matches!(host, "github.com" | "api.github.com") {
         return "set GITHUB_TOKEN".to_owned();
@@ -147,8 +147,8 @@ fn token_for(url: &str) -> String {
 
 /// Returns hints about an untrusted certificate: the problem, the presented certificates, and the trusted
 /// authorities.
-fn untrusted(host: &str, error: &UntrustedCertificate) -> Vec<String> {
-    let host = plain(host);
+fn certificate_hints(host: &str, error: &UntrustedCertificate) -> Vec<String> {
+    let host = without_https_port(host);
     let trust = format!(
         "if you trust it, give it with `--ca-bundle FILE`, or with `caBundle` of `{host}` under `hosts` in clusterctl.yaml"
     );
@@ -158,19 +158,19 @@ fn untrusted(host: &str, error: &UntrustedCertificate) -> Vec<String> {
         CertificateProblem::UnknownIssuer { issuer } => {
             format!("get the certificate of the authority `{issuer}`; {trust}")
         }
-        CertificateProblem::OtherKey { issuer } => {
+        CertificateProblem::KeyMismatch { issuer } => {
             format!("get the new certificate of the authority `{issuer}`; {trust}")
         }
-        CertificateProblem::OwnSigned { .. } => {
+        CertificateProblem::SelfSigned { .. } => {
             format!("get that certificate from whoever runs the host; {trust}")
         }
-        CertificateProblem::OtherName { names, .. } => match names.first() {
+        CertificateProblem::NameMismatch { names, .. } => match names.first() {
             Some(name) => format!("use a name it is for in the url, such as `{name}`"),
             None => "whoever runs the host must name it in its certificate".to_owned(),
         },
         CertificateProblem::Other { .. } => trust,
     }];
-    hints.extend(error.chain.iter().map(certificate));
+    hints.extend(error.chain.iter().map(describe_certificate));
     let files = error.trusted.iter().map(|bundle| format!("{} ({})", bundle.path.display(), bundle.named_by));
     let system = error.trusts_system.then(|| "the certificates of the system".to_owned());
     let trusted: Vec<String> = system.into_iter().chain(files).collect();
@@ -180,7 +180,7 @@ fn untrusted(host: &str, error: &UntrustedCertificate) -> Vec<String> {
     hints
 }
 
-fn certificate(facts: &CertificateFacts) -> String {
+fn describe_certificate(facts: &CertificateFacts) -> String {
     let CertificateFacts { subject, issuer, valid_from, valid_until, names } = facts;
     let names = if names.is_empty() { String::new() } else { format!(", for {}", names.join(", ")) };
     format!(
@@ -189,11 +189,11 @@ fn certificate(facts: &CertificateFacts) -> String {
 }
 
 /// Returns a host without the HTTPS port, as written under `hosts`.
-fn plain(host: &str) -> &str {
+fn without_https_port(host: &str) -> &str {
     host.strip_suffix(":443").unwrap_or(host)
 }
 
-fn quota_in_words(quota: Quota) -> String {
+fn format_quota(quota: Quota) -> String {
     let limit = quota.limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
     format!(" and has {}{limit} requests left", quota.remaining)
 }
@@ -203,7 +203,7 @@ fn until_reset(quota: Quota) -> Option<Duration> {
     quota.resets_at.map(|at| Duration::from_secs(at).saturating_sub(now))
 }
 
-fn in_words(wait: Duration) -> String {
+fn format_duration(wait: Duration) -> String {
     match wait.as_secs() {
         0..=89 => format!("{} s", wait.as_secs()),
         seconds => format!("{} min", seconds.div_ceil(60)),
@@ -216,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    fn refused(failure: Failure, credential: Option<Credential>, quota: Option<Quota>) -> Vec<String> {
+    fn refused(failure: RequestFailure, credential: Option<Credential>, quota: Option<Quota>) -> Vec<String> {
         hints(&RequestError {
             url: "https://api.github.com/repos/a/b".to_owned(),
             failure,
@@ -228,8 +228,8 @@ mod tests {
         })
     }
 
-    fn limited(retry_after: Option<Duration>) -> Failure {
-        Failure::RateLimited { status: 403, retry_after, secondary: false }
+    fn limited(retry_after: Option<Duration>) -> RequestFailure {
+        RequestFailure::RateLimited { status: 403, retry_after, secondary: false }
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
             ("http://files.lab/template.yaml", "use https"),
         ];
         for (url, part) in cases {
-            assert!(token_for(url).contains(part), "{url}: {}", token_for(url));
+            assert!(token_hint(url).contains(part), "{url}: {}", token_hint(url));
         }
     }
 
@@ -256,7 +256,10 @@ mod tests {
         let told = |proxy: Option<&str>| {
             hints(&RequestError {
                 url: "https://github.com/a/b".to_owned(),
-                failure: Failure::Connect { host: "github.com:443".to_owned(), source: "refused".into() },
+                failure: RequestFailure::Connect {
+                    host: "github.com:443".to_owned(),
+                    source: "refused".into(),
+                },
                 credential: None,
                 quota: None,
                 proxy: proxy.map(str::to_owned),
@@ -300,7 +303,7 @@ mod tests {
             trusts_system: true,
         };
         assert_eq!(
-            untrusted("git.lab:443", &error),
+            certificate_hints("git.lab:443", &error),
             [
                 "get the certificate of the authority `CN=lab`; if you trust it, give it with `--ca-bundle FILE`, or with `caBundle` of `git.lab` under `hosts` in clusterctl.yaml",
                 "the host showed `CN=git`, signed by `CN=lab`, good from 2026-01-01 to 2027-01-01, for git.lab",

@@ -1,7 +1,7 @@
 //! HTTP: clients created on the first request, redirects by the rules of this crate, and typed failures.
 
+mod cached;
 mod classify;
-mod keep;
 mod receive;
 mod redirect;
 mod request;
@@ -12,19 +12,22 @@ use std::sync::Arc;
 
 use reqwest::{Client, Proxy};
 
-pub use keep::{Ask, Keep, Kept, forget, keep, keep_as, keep_from};
-pub use request::{Content, Head, Request, digest_of, parse_address};
+pub use cached::{
+    CachePolicy, FetchedResponse, RequestSender, fetch_cached, fetch_cached_as, fetch_cached_with,
+    remove_cached,
+};
+pub use request::{Request, RequestBody, ResponseHead, digest_of, parse_address};
 pub use send::{receive_into, send};
-pub use sink::{InMemory, Sink};
+pub use sink::{BodySink, MemorySink};
 
 use crate::{
     Error, Settings,
-    tls::{self, Identity},
+    tls::{self, TlsIdentity},
 };
 
 /// Creates a client for the hosts with this identity. Reads certificates from disk, so clients are created on the first
 /// request.
-pub(crate) fn make_client(settings: &Settings, identity: &Identity) -> Result<Client, Error> {
+pub(crate) fn make_client(settings: &Settings, identity: &TlsIdentity) -> Result<Client, Error> {
     settings.proxy.check().map_err(|variable| Error::Proxy { variable })?;
     let tls = tls::client_config(settings, identity)?;
     let (proxy, hosts) = (settings.proxy.clone(), settings.hosts.clone());

@@ -40,15 +40,15 @@ mod tls;
 
 pub use cache::{Cache, Miss};
 pub use context::Context;
-pub use credential::{Credential, CredentialSources, NamedBy, Purpose};
+pub use credential::{AddressOrigin, Credential, CredentialSources, RequestPurpose};
 pub use digest::{Digest, Digester, InvalidDigest};
-pub use error::{Error, Failure, Quota, RequestError};
+pub use error::{Error, Quota, RequestError, RequestFailure};
 pub use event::{Event, EventSink, RetryReason};
 pub use hosts::{
     CaBundle, ClientCertificate, HostKind, HostSettings, Hosts, RegistryScheme, UnknownHostKind,
 };
 pub use proxy::{HostProxy, ProxyAddress, ProxySettings};
 pub use secret::Secret;
-pub use settings::{Network, Refresh, RetryPolicy, Settings, Timeouts};
+pub use settings::{NetworkAccess, Refresh, RetryPolicy, Settings, Timeouts};
 pub use store::{Store, StoreSettings};
 pub use tls::{CertificateFacts, CertificateProblem, UntrustedCertificate};

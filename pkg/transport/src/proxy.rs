@@ -2,7 +2,7 @@ use std::{fmt, net::IpAddr};
 
 use url::{Host, Url};
 
-use crate::address::{is_loopback, shown};
+use crate::address::{is_loopback, redact_url};
 
 /// Proxy settings from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 ///
@@ -10,28 +10,28 @@ use crate::address::{is_loopback, shown};
 /// Source: Go net/http (ProxyFromEnvironment), which clusterctl uses; differs: `ALL_PROXY` is supported, as in curl.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ProxySettings {
-    https: Option<Setting>,
-    http: Option<Setting>,
-    all: Option<Setting>,
-    exceptions: Vec<Exception>,
+    https: Option<ProxyVariable>,
+    http: Option<ProxyVariable>,
+    all: Option<ProxyVariable>,
+    exceptions: Vec<NoProxyEntry>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-struct Setting {
+struct ProxyVariable {
     variable: &'static str,
     text: String,
 }
 
 /// One entry of `NO_PROXY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Exception {
+enum NoProxyEntry {
     Everything,
     Address(IpAddr, Option<u16>),
     Network(IpAddr, u8),
-    /// With `itself: false`, the exception covers only subdomains, as `.example.com` does.
+    /// With `includes_domain: false`, the exception covers only subdomains, as `.example.com` does.
     Domain {
         suffix: String,
-        itself: bool,
+        includes_domain: bool,
         port: Option<u16>,
     },
 }
@@ -49,7 +49,7 @@ impl ProxySettings {
         let setting = |upper: &'static str, lower: &'static str| {
             let one = |variable: &'static str| {
                 let text = get(variable)?.trim().to_owned();
-                (!text.is_empty()).then_some(Setting { variable, text })
+                (!text.is_empty()).then_some(ProxyVariable { variable, text })
             };
             one(upper).or_else(|| one(lower))
         };
@@ -58,7 +58,7 @@ impl ProxySettings {
             https: setting("HTTPS_PROXY", "https_proxy"),
             http: setting("HTTP_PROXY", "http_proxy"),
             all: setting("ALL_PROXY", "all_proxy"),
-            exceptions: exceptions.split(',').filter_map(Exception::parse).collect(),
+            exceptions: exceptions.split(',').filter_map(NoProxyEntry::parse).collect(),
         }
     }
 
@@ -73,9 +73,9 @@ impl ProxySettings {
     /// Returns the proxy for a URL, with the settings of its host if there are any. None for a direct connection.
     pub fn for_host(&self, url: &Url, host: Option<&HostProxy>) -> Option<Url> {
         match host {
-            None | Some(HostProxy::AsForAll) => self.for_url(url),
+            None | Some(HostProxy::General) => self.for_url(url),
             Some(HostProxy::Direct) => None,
-            Some(HostProxy::Through(proxy)) => Some(proxy.0.clone()),
+            Some(HostProxy::Proxy(proxy)) => Some(proxy.0.clone()),
         }
     }
 
@@ -94,7 +94,7 @@ impl ProxySettings {
     }
 }
 
-impl Setting {
+impl ProxyVariable {
     fn url(&self) -> Option<Url> {
         ProxyAddress::parse(&self.text).map(|address| address.0)
     }
@@ -105,11 +105,11 @@ impl Setting {
 pub enum HostProxy {
     /// The general settings apply.
     #[default]
-    AsForAll,
+    General,
     /// Requests never use a proxy.
     Direct,
     /// Requests always use this proxy.
-    Through(ProxyAddress),
+    Proxy(ProxyAddress),
 }
 
 /// The address of a proxy. It may contain a password, which is never printed.
@@ -131,11 +131,11 @@ impl ProxyAddress {
 
 impl fmt::Debug for ProxyAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ProxyAddress({})", shown(&self.0))
+        write!(f, "ProxyAddress({})", redact_url(&self.0))
     }
 }
 
-impl Exception {
+impl NoProxyEntry {
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase();
         if text.is_empty() {
@@ -161,7 +161,7 @@ impl Exception {
         let name = name.strip_prefix('*').unwrap_or(name);
         let itself = !name.starts_with('.');
         let suffix = name.trim_start_matches('.').to_owned();
-        (!suffix.is_empty()).then_some(Self::Domain { suffix, itself, port })
+        (!suffix.is_empty()).then_some(Self::Domain { suffix, includes_domain: itself, port })
     }
 
     fn covers(&self, url: &Url) -> bool {
@@ -177,7 +177,7 @@ impl Exception {
             Self::Network(network, bits) => {
                 address.is_some_and(|address| in_network(address, *network, *bits))
             }
-            Self::Domain { suffix, itself, port } => {
+            Self::Domain { suffix, includes_domain: itself, port } => {
                 let host = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
                 let below = host.strip_suffix(suffix.as_str()).is_some_and(|rest| rest.ends_with('.'));
                 (below || (*itself && host == *suffix)) && same_port(port)

@@ -1,11 +1,11 @@
 //! The registry protocol, over the HTTP client that all hosts share.
 //! Source: OCI distribution specification 1.1.
 
+mod authorization;
 mod challenge;
-mod checked;
-mod grants;
 mod manifest;
 mod push;
+mod verify;
 
 use std::{fmt, sync::Arc};
 
@@ -15,26 +15,29 @@ use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use url::Url;
 
-use checked::{Checked, Expected};
-use grants::{Access, Registries};
+use authorization::{RegistryState, RepositoryAccess};
 use manifest::{ACCEPTED, parse};
+use verify::{ExpectedContent, VerifyingSink};
 
 use crate::{
-    Context, Digest, Error, Failure, Network, RegistryScheme,
+    Context, Digest, Error, NetworkAccess, RegistryScheme, RequestFailure,
     address::is_loopback,
-    http::{Ask, Head, Keep, Kept, Request, digest_of, keep_from, receive_into},
-    http::{InMemory, Sink},
+    http::{BodySink, MemorySink},
+    http::{
+        CachePolicy, FetchedResponse, Request, RequestSender, ResponseHead, digest_of, fetch_cached_with,
+        receive_into,
+    },
 };
 pub use manifest::{
-    Descriptor, Document, Fetched, INDEX, Index, MANIFEST, MAX_MANIFEST_BYTES, Manifest, Platform, TITLE,
-    Unreadable, parse as parse_manifest,
+    Descriptor, FetchedManifest, INDEX_MEDIA_TYPE, Index, MANIFEST_MEDIA_TYPE, MAX_MANIFEST_BYTES, Manifest,
+    ManifestDocument, ManifestError, Platform, TITLE_ANNOTATION, parse as parse_manifest,
 };
 
 /// The maximum number of pages in a list of tags.
 const MAX_PAGES: usize = 100;
 
 /// The number of tags per page.
-const TAGS_A_PAGE: &str = "1000";
+const TAGS_PER_PAGE: &str = "1000";
 
 /// A registry. Cheap to create and to clone.
 #[derive(Clone, Debug)]
@@ -74,20 +77,30 @@ impl fmt::Display for Reference {
 }
 
 /// Sends authorized requests for content of a repository, and verifies the content.
-struct Asking<'a> {
+struct AuthorizedSender<'a> {
     registry: &'a Registry,
     repository: &'a str,
     address: &'a str,
-    expected: Expected,
+    expected: ExpectedContent,
     limit_bytes: u64,
 }
 
-impl Ask for Asking<'_> {
-    fn ask<'a>(&'a self, request: &'a Request, sink: &'a mut dyn Sink) -> BoxFuture<'a, Result<Head, Error>> {
+impl RequestSender for AuthorizedSender<'_> {
+    fn send_request<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn BodySink,
+    ) -> BoxFuture<'a, Result<ResponseHead, Error>> {
         async move {
             let Self { registry, repository, address, expected, limit_bytes } = *self;
-            let mut checked = Checked::new(sink, address, expected);
-            let asked = registry.exchange(repository, Access::Pull, request, &mut checked, limit_bytes);
+            let mut checked = VerifyingSink::new(sink, address, expected);
+            let asked = registry.send_authorized(
+                repository,
+                RepositoryAccess::Pull,
+                request,
+                &mut checked,
+                limit_bytes,
+            );
             let head = asked.await?;
             if head.status != StatusCode::NOT_MODIFIED {
                 checked.finish(digest_of(&head.headers))?;
@@ -99,7 +112,7 @@ impl Ask for Asking<'_> {
 }
 
 #[derive(Deserialize)]
-struct Tags {
+struct TagList {
     tags: Option<Vec<String>>,
 }
 
@@ -132,27 +145,33 @@ impl Registry {
     /// None if the registry does not have the manifest.
     /// # Errors
     /// [`Error::Digest`] and [`Error::MediaType`]; a manifest over 4 MiB; errors of the request.
-    pub async fn manifest(&self, repository: &str, reference: &Reference) -> Result<Option<Fetched>, Error> {
+    pub async fn manifest(
+        &self,
+        repository: &str,
+        reference: &Reference,
+    ) -> Result<Option<FetchedManifest>, Error> {
         let address = self.address(repository, Some(reference));
         let (digest, how) = match reference {
-            Reference::Digest(digest) => (Some(*digest), Keep::Forever),
-            Reference::Tag(_) => (None, Keep::WhileFresh),
+            Reference::Digest(digest) => (Some(*digest), CachePolicy::Immutable),
+            Reference::Tag(_) => (None, CachePolicy::Revalidate),
         };
         let url = self.url(repository, &format!("manifests/{reference}")).await?;
-        let request = Request::file(url).accepting(ACCEPTED);
-        let asking = Asking {
+        let request = Request::get(url).with_accept(ACCEPTED);
+        let asking = AuthorizedSender {
             registry: self,
             repository,
             address: &address,
-            expected: Expected { digest, size_bytes: None },
+            expected: ExpectedContent { digest, size_bytes: None },
             limit_bytes: MAX_MANIFEST_BYTES,
         };
-        let Some(answer) = found(self.kept(&asking, &request, how).await)? else { return Ok(None) };
+        let Some(answer) = none_if_missing(self.fetch(&asking, &request, how).await)? else {
+            return Ok(None);
+        };
         let actual = Digest::of(&answer.bytes);
         let parsed = parse(&answer.bytes, answer.media_type.as_deref());
         let (media_type, document) =
-            parsed.map_err(|error| error.in_answer(&address, &request, "a manifest"))?;
-        Ok(Some(Fetched { media_type, digest: actual, bytes: answer.bytes, document }))
+            parsed.map_err(|error| error.into_error(&address, &request, "a manifest"))?;
+        Ok(Some(FetchedManifest { media_type, digest: actual, bytes: answer.bytes, document }))
     }
 
     /// Fetches the digest of a manifest without its content, if the registry sends one.
@@ -161,9 +180,11 @@ impl Registry {
     /// Errors of [`Registry::manifest`].
     pub async fn digest(&self, repository: &str, reference: &Reference) -> Result<Option<Digest>, Error> {
         let url = self.url(repository, &format!("manifests/{reference}")).await?;
-        let request = Request { method: Method::HEAD, ..Request::file(url).accepting(ACCEPTED) };
-        let asked = self.exchange(repository, Access::Pull, &request, &mut InMemory::default(), 0).await;
-        let Some(head) = found(asked)? else { return Ok(None) };
+        let request = Request { method: Method::HEAD, ..Request::get(url).with_accept(ACCEPTED) };
+        let asked = self
+            .send_authorized(repository, RepositoryAccess::Pull, &request, &mut MemorySink::default(), 0)
+            .await;
+        let Some(head) = none_if_missing(asked)? else { return Ok(None) };
         match digest_of(&head.headers) {
             Some(digest) => Ok(Some(digest)),
             None => Ok(self.manifest(repository, reference).await?.map(|found| found.digest)),
@@ -179,25 +200,31 @@ impl Registry {
         &self,
         repository: &str,
         descriptor: &Descriptor,
-        sink: &mut dyn Sink,
+        sink: &mut dyn BodySink,
     ) -> Result<(), Error> {
         let address = self.address(repository, Some(&Reference::Digest(descriptor.digest)));
         let request = self.blob_request(repository, descriptor).await?;
-        self.asking_for(repository, &address, descriptor).ask(&request, sink).await?;
+        self.sender_for(repository, &address, descriptor).send_request(&request, sink).await?;
         Ok(())
     }
 
     async fn blob_request(&self, repository: &str, descriptor: &Descriptor) -> Result<Request, Error> {
-        Ok(Request::file(self.url(repository, &format!("blobs/{}", descriptor.digest)).await?))
+        Ok(Request::get(self.url(repository, &format!("blobs/{}", descriptor.digest)).await?))
     }
 
-    fn asking_for<'a>(
+    fn sender_for<'a>(
         &'a self,
         repository: &'a str,
         address: &'a str,
         descriptor: &Descriptor,
-    ) -> Asking<'a> {
-        Asking { registry: self, repository, address, expected: descriptor.into(), limit_bytes: u64::MAX }
+    ) -> AuthorizedSender<'a> {
+        AuthorizedSender {
+            registry: self,
+            repository,
+            address,
+            expected: descriptor.into(),
+            limit_bytes: u64::MAX,
+        }
     }
 
     /// Fetches the content of a descriptor into memory. The size limit of a file applies.
@@ -210,52 +237,61 @@ impl Registry {
             return Err(Error::TooLarge { place, limit_bytes });
         }
         if self.context.store().is_none() {
-            let mut sink = InMemory::default();
+            let mut sink = MemorySink::default();
             self.blob(repository, descriptor, &mut sink).await?;
             return Ok(sink.finish());
         }
         let address = self.address(repository, Some(&Reference::Digest(descriptor.digest)));
         let request = self.blob_request(repository, descriptor).await?;
-        let asking = self.asking_for(repository, &address, descriptor);
-        Ok(self.kept(&asking, &request, Keep::Forever).await?.bytes)
+        let asking = self.sender_for(repository, &address, descriptor);
+        Ok(self.fetch(&asking, &request, CachePolicy::Immutable).await?.bytes)
     }
 
     /// Fetches all tags in the order of the registry. Empty if the repository does not exist.
     pub async fn tags(&self, repository: &str) -> Result<Vec<String>, Error> {
         let mut url = self.url(repository, "tags/list").await?;
-        url.query_pairs_mut().append_pair("n", TAGS_A_PAGE);
-        let (mut tags, mut next) = (Vec::new(), Some(Request::file(url)));
+        url.query_pairs_mut().append_pair("n", TAGS_PER_PAGE);
+        let (mut tags, mut next) = (Vec::new(), Some(Request::get(url)));
         for _ in 0..MAX_PAGES {
             let Some(request) = next.take() else { break };
             let Some(answer) = self.get(repository, &request).await? else { break };
-            let page: Tags = serde_json::from_slice(&answer.bytes).map_err(|error| {
-                request.failed(Failure::Unreadable { what: "a list of tags", source: Box::new(error) })
+            let page: TagList = serde_json::from_slice(&answer.bytes).map_err(|error| {
+                request.to_error(RequestFailure::InvalidResponse {
+                    what: "a list of tags",
+                    source: Box::new(error),
+                })
             })?;
             tags.extend(page.tags.unwrap_or_default());
-            next = answer.next_page(&request.url).map(Request::file);
+            next = answer.next_page(&request.url).map(Request::get);
         }
         Ok(tags)
     }
 
     /// Fetches a list that may change. None if the list does not exist.
-    pub async fn get(&self, repository: &str, request: &Request) -> Result<Option<Kept>, Error> {
-        let (address, expected) = (self.address(repository, None), Expected::default());
+    pub async fn get(&self, repository: &str, request: &Request) -> Result<Option<FetchedResponse>, Error> {
+        let (address, expected) = (self.address(repository, None), ExpectedContent::default());
         let limit_bytes = self.context.max_file_bytes();
-        let asking = Asking { registry: self, repository, address: &address, expected, limit_bytes };
-        found(self.kept(&asking, request, Keep::WhileFresh).await)
+        let asking =
+            AuthorizedSender { registry: self, repository, address: &address, expected, limit_bytes };
+        none_if_missing(self.fetch(&asking, request, CachePolicy::Revalidate).await)
     }
 
     /// Returns a response from the registry or the cache. The cache key is the same for HTTP and HTTPS.
-    async fn kept(&self, asking: &Asking<'_>, request: &Request, how: Keep) -> Result<Kept, Error> {
+    async fn fetch(
+        &self,
+        sender: &AuthorizedSender<'_>,
+        request: &Request,
+        policy: CachePolicy,
+    ) -> Result<FetchedResponse, Error> {
         let path = &request.url[url::Position::BeforePath..];
-        let name = Url::parse(&format!("oci://{}{path}", self.host)).map_err(|_| unusable(&self.host))?;
-        keep_from(&self.context, asking, &name, request, how).await
+        let name = Url::parse(&format!("oci://{}{path}", self.host)).map_err(|_| invalid_host(&self.host))?;
+        fetch_cached_with(&self.context, sender, &name, request, policy).await
     }
 
     /// Returns the address of a resource in a repository.
     pub async fn url(&self, repository: &str, rest: &str) -> Result<Url, Error> {
-        let base = self.base().await?;
-        base.join(&format!("/v2/{repository}/{rest}")).map_err(|_| unusable(&self.host))
+        let base = self.base_url().await?;
+        base.join(&format!("/v2/{repository}/{rest}")).map_err(|_| invalid_host(&self.host))
     }
 
     /// Returns the base address of the registry.
@@ -263,35 +299,35 @@ impl Registry {
     /// The default is HTTPS, and the configuration of the host takes precedence. A registry on this machine may use
     /// plain HTTP without configuration, as test registries do.
     /// To detect plain HTTP, capstan sends a request without credentials; a registry with TLS does not answer it.
-    async fn base(&self) -> Result<Url, Error> {
+    async fn base_url(&self) -> Result<Url, Error> {
         let host = if self.host == "docker.io" { "registry-1.docker.io" } else { &self.host };
-        let https = Url::parse(&format!("https://{host}/")).map_err(|_| unusable(host))?;
-        let plain = Url::parse(&format!("http://{host}/v2/")).map_err(|_| unusable(host))?;
+        let https = Url::parse(&format!("https://{host}/")).map_err(|_| invalid_host(host))?;
+        let plain = Url::parse(&format!("http://{host}/v2/")).map_err(|_| invalid_host(host))?;
         let settings = self.context.settings();
         match settings.hosts.registry(&self.host).map(|host| host.registry_scheme).unwrap_or_default() {
             RegistryScheme::Http => return Ok(plain),
             // Without connections, the scheme of the address is irrelevant.
-            RegistryScheme::Https if !is_loopback(&https) || settings.network == Network::Forbidden => {
+            RegistryScheme::Https if !is_loopback(&https) || settings.network == NetworkAccess::Forbidden => {
                 return Ok(https);
             }
             RegistryScheme::Https => {}
         }
         let ask = async {
-            let request = Request { method: Method::HEAD, ..Request::file(plain) };
-            let answer = receive_into(&self.context, &request, &mut InMemory::default(), 0).await;
+            let request = Request { method: Method::HEAD, ..Request::get(plain) };
+            let answer = receive_into(&self.context, &request, &mut MemorySink::default(), 0).await;
             let is_registry = match answer {
                 Ok(head) => head.status == StatusCode::OK,
                 Err(error) => error.status() == Some(401),
             };
             Ok(if is_registry { Arc::new(request.url) } else { Arc::new(https.clone()) })
         };
-        let base = self.context.session::<Registries>().bases.get(&self.host, ask).await?;
+        let base = self.context.session::<RegistryState>().base_urls.get(&self.host, ask).await?;
         Ok((*base).clone())
     }
 }
 
 /// Returns None for a response with status 404.
-fn found<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
+fn none_if_missing<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(error) if error.status() == Some(404) => Ok(None),
@@ -299,6 +335,6 @@ fn found<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-fn unusable(host: &str) -> Error {
+fn invalid_host(host: &str) -> Error {
     Error::FetchUrl { url: format!("oci://{host}"), reason: "it is not a usable address" }
 }

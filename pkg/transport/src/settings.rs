@@ -32,7 +32,7 @@ pub struct Settings {
     /// Value of the `User-Agent` header.
     pub user_agent: String,
     /// Permission to connect to hosts.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// Receiver of events.
     pub events: Option<EventSink>,
     /// Settings of single hosts.
@@ -56,7 +56,7 @@ pub enum Refresh {
 
 /// Permission to connect to hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
+pub enum NetworkAccess {
     /// Connections are allowed.
     Allowed,
     /// Connections are forbidden. Content that is not on this machine causes an error.
@@ -100,7 +100,7 @@ impl Default for Settings {
             },
             max_file_bytes: 100_000_000,
             user_agent: concat!("capstan/", env!("CARGO_PKG_VERSION")).to_owned(),
-            network: Network::Allowed,
+            network: NetworkAccess::Allowed,
             events: None,
             hosts: Hosts::default(),
             credentials: CredentialSources::default(),

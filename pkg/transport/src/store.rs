@@ -39,8 +39,8 @@ use bytes::Bytes;
 pub use clones::{is_clone, lock_file};
 pub(crate) use entry::Entry;
 pub use lock::KeyLock;
-pub use prune::{Prune, Pruned};
-pub use survey::{BrokenEntry, HostShare, StoreSurvey, Verified};
+pub use prune::{PrunePolicy, PruneReport};
+pub use survey::{DamagedEntry, HostUsage, StoreSurvey, VerificationReport};
 pub use writer::BlobWriter;
 
 use crate::{Digest, Error, EventSink, disk::read_limited};
@@ -50,10 +50,10 @@ const LAYOUT: u32 = 1;
 /// The file that contains the layout version.
 const LAYOUT_FILE: &str = "capstan-cache";
 /// The name prefix of temporary files.
-const TEMPORARY: &str = ".new-";
+const TEMPORARY_PREFIX: &str = ".new-";
 /// The minimum interval between two updates of a modification time, which records the last use. Reads should rarely
 /// write.
-const USE_NOTED_EVERY: Duration = Duration::from_hours(1);
+const USE_RECORD_INTERVAL: Duration = Duration::from_hours(1);
 
 /// Location and size limit of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Store {
             let _ = fs::remove_file(&path);
             return Err(Error::Damaged { path, expected: *digest, found });
         }
-        note_use(&path);
+        record_use(&path);
         Ok(Some(bytes))
     }
 
@@ -161,8 +161,8 @@ impl Store {
             let layout = root.join(LAYOUT_FILE);
             if !layout.exists() {
                 // Pruning may remove every file in the folder, so the folder must not contain other files.
-                refuse_foreign(root)?;
-                writer::write_whole(&layout, format!("{LAYOUT}\n").as_bytes())?;
+                reject_foreign(root)?;
+                writer::write_atomically(&layout, format!("{LAYOUT}\n").as_bytes())?;
             }
             [self.blobs(), self.entries(), self.locks()].iter().try_for_each(|folder| make_folder(folder))
         };
@@ -170,7 +170,7 @@ impl Store {
     }
 
     /// Counts written bytes, and prunes the store above the limit. Skipped while another process prunes.
-    fn account(&self, written_bytes: u64) {
+    fn count_written(&self, written_bytes: u64) {
         let mut was_counted = true;
         let size = self.shared.size_bytes.get_or_init(|| {
             was_counted = false;
@@ -221,7 +221,7 @@ fn check_layout(folder: &Path) -> Result<(), Error> {
 }
 
 /// Fails if a folder without a layout file contains other files. Hidden files and `lost+found` are ignored.
-fn refuse_foreign(root: &Path) -> Result<(), Error> {
+fn reject_foreign(root: &Path) -> Result<(), Error> {
     let mut names = fs::read_dir(root).map_err(|error| store_error(root, error))?.flatten();
     let is_foreign = |name: &str| !name.starts_with('.') && name != "lost+found";
     match names.find(|entry| is_foreign(&entry.file_name().to_string_lossy())) {
@@ -241,10 +241,11 @@ fn make_folder(path: &Path) -> Result<(), Error> {
 
 /// Records the use of a file, unless a recent use is recorded. Failures are ignored, because the store may be
 /// read-only.
-pub fn note_use(path: &Path) {
+pub fn record_use(path: &Path) {
     let now = SystemTime::now();
     let noted = fs::metadata(path).and_then(|metadata| metadata.modified());
-    let is_recent = noted.is_ok_and(|noted| now.duration_since(noted).is_ok_and(|age| age < USE_NOTED_EVERY));
+    let is_recent =
+        noted.is_ok_and(|noted| now.duration_since(noted).is_ok_and(|age| age < USE_RECORD_INTERVAL));
     if !is_recent {
         let _ = fs::File::options().append(true).open(path).and_then(|file| file.set_modified(now));
     }

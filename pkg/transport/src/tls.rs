@@ -22,12 +22,12 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// The host settings that affect TLS. Hosts with equal values share a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Identity {
+pub(crate) struct TlsIdentity {
     ca_bundle: Option<CaBundle>,
     client_certificate: Option<ClientCertificate>,
 }
 
-impl Identity {
+impl TlsIdentity {
     pub(crate) fn of(host: Option<&HostSettings>) -> Self {
         let Some(host) = host else { return Self::default() };
         Self { ca_bundle: host.ca_bundle.clone(), client_certificate: host.client_certificate.clone() }
@@ -38,7 +38,7 @@ impl Identity {
 /// first request.
 /// # Errors
 /// [`Error::CaFile`], [`Error::ClientCertificate`] or [`Error::Read`], each with its file; [`Error::Client`].
-pub(crate) fn client_config(settings: &Settings, identity: &Identity) -> Result<ClientConfig, Error> {
+pub(crate) fn client_config(settings: &Settings, identity: &TlsIdentity) -> Result<ClientConfig, Error> {
     // If another part of the process has already installed a provider, that provider is used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let provider = CryptoProvider::get_default()
@@ -49,14 +49,14 @@ pub(crate) fn client_config(settings: &Settings, identity: &Identity) -> Result<
         roots.extend(read_bundle(bundle)?);
     }
     for pem in &settings.extra_roots {
-        roots.extend(certificates(pem).ok_or_else(|| failed(UnusableRoot))?);
+        roots.extend(certificates(pem).ok_or_else(|| client_error(InvalidRootCertificate))?);
     }
     let inner = verifier_for(settings, roots, &provider)?;
     let trusted = bundles.into_iter().cloned().collect();
-    let verifier = verifier::Telling::new(inner, trusted, settings.system_roots);
+    let verifier = verifier::ReportingVerifier::new(inner, trusted, settings.system_roots);
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(failed)?
+        .map_err(client_error)?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier));
     let mut config = match &identity.client_certificate {
@@ -77,9 +77,9 @@ pub(crate) fn client_config(settings: &Settings, identity: &Identity) -> Result<
 /// A trusted certificate in [`Settings::extra_roots`] that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("a certificate that was handed in cannot be read")]
-struct UnusableRoot;
+struct InvalidRootCertificate;
 
-fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+fn client_error(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::Client(Arc::new(error))
 }
 
@@ -90,14 +90,14 @@ fn verifier_for(
 ) -> Result<Arc<dyn ServerCertVerifier>, Error> {
     if settings.system_roots {
         let verifier = rustls_platform_verifier::Verifier::new_with_extra_roots(roots, Arc::clone(provider));
-        return Ok(Arc::new(verifier.map_err(failed)?));
+        return Ok(Arc::new(verifier.map_err(client_error)?));
     }
     let mut store = RootCertStore::empty();
     for root in roots {
-        store.add(root).map_err(failed)?;
+        store.add(root).map_err(client_error)?;
     }
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider)).build();
-    Ok(verifier.map_err(failed)?)
+    Ok(verifier.map_err(client_error)?)
 }
 
 /// Reads the certificates of a bundle. Fails unless each certificate is usable as a trust anchor.
@@ -114,16 +114,16 @@ fn certificates(pem: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
 }
 
 fn read_client_certificate(
-    ours: &ClientCertificate,
+    client: &ClientCertificate,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Error> {
     let refuse = |path: &Path, problem: &str| Error::ClientCertificate {
         path: path.to_owned(),
         problem: problem.to_owned(),
     };
-    let chain = certificates(&read(&ours.certificate)?).filter(|chain| !chain.is_empty());
-    let chain = chain.ok_or_else(|| refuse(&ours.certificate, "it holds no PEM certificate"))?;
-    let key = PrivateKeyDer::from_pem_slice(&read(&ours.key)?)
-        .map_err(|_| refuse(&ours.key, "it holds no PEM private key that is not encrypted"))?;
+    let chain = certificates(&read(&client.certificate)?).filter(|chain| !chain.is_empty());
+    let chain = chain.ok_or_else(|| refuse(&client.certificate, "it holds no PEM certificate"))?;
+    let key = PrivateKeyDer::from_pem_slice(&read(&client.key)?)
+        .map_err(|_| refuse(&client.key, "it holds no PEM private key that is not encrypted"))?;
     Ok((chain, key))
 }
 

@@ -8,7 +8,7 @@ use repository::{
 };
 
 use tempfile::TempDir;
-use transport::NamedBy;
+use transport::AddressOrigin;
 
 use super::{
     disk::{Start, tree_path},
@@ -33,7 +33,7 @@ impl Fetched {
     pub(super) async fn add(
         &mut self,
         wanted: BTreeSet<FetchRequest>,
-        named_by: NamedBy,
+        named_by: AddressOrigin,
         fetcher: &Fetcher,
     ) -> Result<(), Failure> {
         let helm = match &fetcher.helm {
@@ -83,7 +83,7 @@ impl Fetcher {
 
     pub(super) async fn start(&self, remote: &RemoteEntry) -> Result<Start, Failure> {
         let shown = remote.redacted();
-        let answer = self.remote(remote, NamedBy::User).await;
+        let answer = self.remote(remote, AddressOrigin::User).await;
         match answer.within(|| format!("cannot fetch `{shown}`"))? {
             FetchedContent::Folder { top, root } => Ok(Start { folder: root, top: Some(top) }),
             FetchedContent::Bytes(_) => {
@@ -95,7 +95,7 @@ impl Fetcher {
     async fn answer(
         &self,
         request: FetchRequest,
-        named_by: NamedBy,
+        named_by: AddressOrigin,
         helm: Option<&Helm<'_>>,
     ) -> (FetchRequest, Result<FetchedContent, Failure>) {
         let answer = match (&request, helm) {
@@ -107,7 +107,7 @@ impl Fetcher {
         (request, answer)
     }
 
-    async fn remote(&self, remote: &RemoteEntry, named_by: NamedBy) -> Result<FetchedContent, Failure> {
+    async fn remote(&self, remote: &RemoteEntry, named_by: AddressOrigin) -> Result<FetchedContent, Failure> {
         let mut failures = Vec::new();
         for way in &remote.methods {
             let (name, url, answer) = match way {
@@ -120,7 +120,7 @@ impl Fetcher {
                 Ok(answer) => return Ok(answer),
                 // The caller already names the URL.
                 Err(failure) => {
-                    failures.push((name, failure.without_naming(&transport::address::shown_text(url))));
+                    failures.push((name, failure.without_naming(&transport::address::redact_text(url))));
                 }
             }
         }
@@ -136,12 +136,16 @@ impl Fetcher {
         }
     }
 
-    async fn file(&self, url: &str, named_by: NamedBy) -> Result<FetchedContent, Failure> {
+    async fn file(&self, url: &str, named_by: AddressOrigin) -> Result<FetchedContent, Failure> {
         let file = repository::fetch_file(&self.context, url, named_by).await?;
         Ok(FetchedContent::Bytes(file.bytes.to_vec().into()))
     }
 
-    async fn repository(&self, checkout: &Checkout, named_by: NamedBy) -> Result<FetchedContent, Failure> {
+    async fn repository(
+        &self,
+        checkout: &Checkout,
+        named_by: AddressOrigin,
+    ) -> Result<FetchedContent, Failure> {
         let Some(limit) = checkout.timeout else { return self.check_out(checkout, named_by).await };
         match tokio::time::timeout(limit, self.check_out(checkout, named_by)).await {
             Ok(answer) => answer,
@@ -150,8 +154,12 @@ impl Fetcher {
         }
     }
 
-    async fn check_out(&self, checkout: &Checkout, named_by: NamedBy) -> Result<FetchedContent, Failure> {
-        let shown = transport::address::shown_text(&checkout.url);
+    async fn check_out(
+        &self,
+        checkout: &Checkout,
+        named_by: AddressOrigin,
+    ) -> Result<FetchedContent, Failure> {
+        let shown = transport::address::redact_text(&checkout.url);
         let url = RemoteUrl::parse(&checkout.url).within(|| format!("`{shown}` is no repository"))?;
         let remote = GitRemote::new(url, named_by, Clones::Kept, &self.context)?;
         let commit = remote.resolve(checkout.reference.as_deref().unwrap_or("HEAD")).await?;

@@ -8,7 +8,7 @@ use std::{
 use kustomize::{ChartPull, ChartTemplate, ChartValues, FetchedContent};
 use repository::Context;
 use tokio::process::Command;
-use transport::{Digest, Digester, Network};
+use transport::{Digest, Digester, NetworkAccess};
 
 use super::disk::{disk_path, tree_path};
 use crate::{Environment, Failure, failure::Kind};
@@ -50,7 +50,7 @@ impl<'a> Helm<'a> {
         if let Some(kept) = kept.as_deref().filter(|kept| is_whole(kept, &pull.name)) {
             return folder(kept, &pull.name);
         }
-        if self.context.settings().network == Network::Forbidden {
+        if self.context.settings().network == NetworkAccess::Forbidden {
             let is_damaged = kept.is_some_and(|kept| kept.exists());
             let problem = if is_damaged {
                 "the chart in the cache is damaged"

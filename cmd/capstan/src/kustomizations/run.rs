@@ -4,7 +4,7 @@ use kustomize::{
     BaseObjects, Build, BuildOptions, BuildOutput, BuildReport, FetchRequest, FetchResults, RemoteEntry,
     ResolvedPath, Tree as _,
 };
-use transport::NamedBy;
+use transport::AddressOrigin;
 
 use super::{
     disk::{DiskTree, Start, tree_path},
@@ -69,10 +69,10 @@ impl Building<'_> {
         fetcher: &Fetcher,
     ) -> Result<Result<BuildOutput, BuildReport>, Failure> {
         let is_local = self.start.top.is_none() && fetched.answers.is_empty();
-        let mut named_by = if is_local { NamedBy::User } else { NamedBy::FetchedFile };
+        let mut named_by = if is_local { AddressOrigin::User } else { AddressOrigin::FetchedFile };
         loop {
             fetched.add(wanted, named_by, fetcher).await?;
-            named_by = NamedBy::FetchedFile;
+            named_by = AddressOrigin::FetchedFile;
             match self.pass(&fetched.answers) {
                 Err(report) if !report.requests.is_empty() => wanted = report.requests,
                 result => return Ok(result),

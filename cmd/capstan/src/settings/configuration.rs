@@ -68,7 +68,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// The origin has no credentials of the URL.
 /// Source: clusterctl v1.14, run; differs: there, the text is written next to the configuration of the user.
 pub(crate) fn from_url(url: &str, bytes: Vec<u8>) -> Result<ConfigFile, SettingsError> {
-    let origin = transport::address::shown_text(url);
+    let origin = transport::address::redact_text(url);
     let text = text(&origin, bytes)?;
     Ok(ConfigFile { origin, folder: None, format: ConfigFormat::Yaml, text })
 }
@@ -152,7 +152,7 @@ pub(crate) fn load(
 fn fetch(url: &str, context: &Context, runtime: &Runtime) -> Result<ConfigFile, Failure> {
     let file = runtime
         .block_on(repository::fetch_url(context, url))
-        .within(|| format!("cannot read the configuration `{}`", transport::address::shown_text(url)))?;
+        .within(|| format!("cannot read the configuration `{}`", transport::address::redact_text(url)))?;
     Ok(from_url(url, file.bytes.into())?)
 }
 

@@ -3,7 +3,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use provider::config::{CacheFolder, Config, ConfigError};
 use repository::{Context, LockSettings, Overrides, ReleaseSettings, git::GitSettings};
 use transport::{
-    CaBundle, CredentialSources, Event, Network, ProxySettings, Refresh, Secret, Settings, StoreSettings,
+    CaBundle, CredentialSources, Event, NetworkAccess, ProxySettings, Refresh, Secret, Settings,
+    StoreSettings,
 };
 
 use super::{
@@ -73,10 +74,10 @@ fn store(config: &Config, environment: &Environment) -> Result<Option<StoreSetti
     Ok(folder.map(|folder| StoreSettings { folder, max_bytes }))
 }
 
-fn network(globals: &Globals, environment: &Environment) -> Network {
+fn network(globals: &Globals, environment: &Environment) -> NetworkAccess {
     let variable = environment.text("CAPSTAN_OFFLINE");
     let is_set = variable.is_some_and(|text| !matches!(text, "0" | "false"));
-    if globals.offline || is_set { Network::Forbidden } else { Network::Allowed }
+    if globals.offline || is_set { NetworkAccess::Forbidden } else { NetworkAccess::Allowed }
 }
 
 fn without_config(globals: &Globals, environment: &Environment, messages: &Messages) -> Settings {
@@ -148,7 +149,7 @@ fn show(event: &Event, messages: &Messages) {
         Event::Progress { received_bytes, total_bytes, .. } => {
             progress.advance(*received_bytes, *total_bytes);
         }
-        Event::Retrying { url, why, after } => {
+        Event::Retrying { url, reason: why, after } => {
             progress.begin(&format!("trying {url} again ({why})"));
             messages.status(format!("trying {url} again in {after:?}: {why}"));
         }
@@ -156,24 +157,24 @@ fn show(event: &Event, messages: &Messages) {
         Event::UsingOverride { path, provider, version } => {
             messages.log(1, format!("using the override {} for {provider} {version}", path.display()));
         }
-        Event::VersionSourceSkipped { source, why } => {
+        Event::VersionSourceSkipped { source, reason: why } => {
             messages.log(1, format!("no versions from {source}: {why}"));
         }
-        Event::UsingKept { url } => messages.log(5, format!("taking {url} from the cache")),
-        Event::UsingKeptOffline { url, age } => {
+        Event::UsingCached { url } => messages.log(5, format!("taking {url} from the cache")),
+        Event::UsingCachedOffline { url, age } => {
             messages.status(format!("offline: taking {url} as it was {} ago", in_days(*age)));
         }
-        Event::WaitingForOther { wanted } => {
+        Event::WaitingForOtherTask { wanted } => {
             progress.begin(&format!("waiting for another run that fetches {wanted}"));
             messages.log(1, format!("another run fetches {wanted}; waiting for it"));
         }
         Event::TagMoved { remote, tag, from, to } => messages.warning(format!(
             "the tag `{tag}` of {remote} was moved: it named {from}, now it names {to}, which counts"
         )),
-        Event::KeptDamaged { url } => {
+        Event::CacheDamaged { url } => {
             messages.warning(format!("the copy of {url} in the cache was damaged; it is fetched again"));
         }
-        Event::StoreUnusable { why } => messages.warning(format!(
+        Event::StoreUnusable { reason: why } => messages.warning(format!(
             "going on without the cache: {why}; `CAPSTAN_CACHE_DIR` names another folder, or is `off`"
         )),
     }

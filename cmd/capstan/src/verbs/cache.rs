@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, time::Duration};
 
 use api::output::{CacheHost, CachePruning, CacheReport, CacheVerification, DamagedFile};
-use transport::{Store, store::Prune};
+use transport::{Store, store::PrunePolicy};
 
 use crate::{
     Failure, Within as _,
@@ -108,9 +108,9 @@ fn prune(args: &PruneArgs, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let store = store(session)?;
     let what = match (args.all, args.older_than) {
-        (true, _) => Prune::Everything,
-        (false, Some(age)) => Prune::Unused(age),
-        (false, None) => Prune::ToLimit,
+        (true, _) => PrunePolicy::Everything,
+        (false, Some(age)) => PrunePolicy::Unused(age),
+        (false, None) => PrunePolicy::ToLimit,
     };
     let pruned = session
         .block_on(async { store.prune(what).await })
@@ -118,7 +118,7 @@ fn prune(args: &PruneArgs, session: &mut Session) -> Result<(), Failure> {
     let report = CachePruning {
         folder: store.settings().folder.display().to_string(),
         freed_bytes: pruned.freed_bytes,
-        left_bytes: pruned.left_bytes,
+        left_bytes: pruned.remaining_bytes,
         max_bytes: store.settings().max_bytes,
     };
     session.done(format!(
@@ -160,12 +160,12 @@ fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let store = store(session)?;
     let verified = store.verify().within(|| "cannot verify the cache".to_owned())?;
-    let damaged = |it: transport::store::BrokenEntry| DamagedFile { addresses: it.kept_for, reason: it.why };
+    let damaged = |it: transport::store::DamagedEntry| DamagedFile { addresses: it.keys, reason: it.reason };
     let report = CacheVerification {
         folder: store.settings().folder.display().to_string(),
-        files: verified.whole,
+        files: verified.intact,
         size_bytes: verified.read_bytes,
-        removed: verified.broken.into_iter().map(damaged).collect(),
+        removed: verified.damaged.into_iter().map(damaged).collect(),
     };
     for removed in &report.removed {
         session.messages().warning(format!("removed {}: {}", removed.addresses.join(", "), removed.reason));

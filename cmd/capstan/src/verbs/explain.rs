@@ -81,7 +81,7 @@ fn explain_config(session: &Session) -> Explanation {
         vec![ExplainedPlace { place, state, note }]
     };
     let places = match settings::source(flag, session.environment()) {
-        Source::Url(url) => named(transport::address::shown_text(&url), PlaceState::Taken),
+        Source::Url(url) => named(transport::address::redact_text(&url), PlaceState::Taken),
         Source::File(path) if flag.is_some() => named(path.display().to_string(), state_of(&path)),
         Source::File(_) | Source::None => {
             let place = |candidate: settings::Candidate| ExplainedPlace {

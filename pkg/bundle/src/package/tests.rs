@@ -6,7 +6,7 @@ use support::{
     registry::{Guests, PROGRAM, Registry as RealRegistry, Transport},
     skip::Need,
 };
-use transport::{Credential, Failure, HostSettings, Hosts, Secret, Settings};
+use transport::{Credential, HostSettings, Hosts, RequestFailure, Secret, Settings};
 
 use super::*;
 use crate::{BundleError, tests::settings};
@@ -113,7 +113,7 @@ async fn upload_answered(location: &str, answer: Reply) -> (FakeHost, Result<(),
         host.on(format!("{place}/up?digest={}", digest.to_string().replace(':', "%3A")), answer.clone());
     }
     let context = Context::new(Settings { hosts: login(HOST, "hunter2"), ..settings(&host) });
-    let content = Content::Bytes(Bytes::from_static(b"a: 1\n"));
+    let content = RequestBody::Bytes(Bytes::from_static(b"a: 1\n"));
     let outcome = Registry::new(HOST, &context).push_blob("lab/aws", content, &digest).await;
     (host, outcome)
 }
@@ -151,7 +151,7 @@ async fn an_upload_that_the_registry_gives_another_digest_is_refused() {
 async fn a_tag_of_another_artifact_is_not_overwritten() {
     let host = FakeHost::internet();
     let there = package(vec![file("metadata.yaml", b"a: 1\n")], None).unwrap();
-    let reply = Reply::status(200).header("content-type", MANIFEST).body(there.manifest.clone());
+    let reply = Reply::status(200).header("content-type", MANIFEST_MEDIA_TYPE).body(there.manifest.clone());
     host.on(format!("{HOST}/v2/lab/aws/manifests/v1.0.0"), reply);
     let target = PackageTarget::parse(&format!("oci://{HOST}/lab/aws:v1.0.0"), None).unwrap();
     let new = package(vec![file("metadata.yaml", b"a: 2\n")], None).unwrap();
@@ -164,7 +164,7 @@ async fn a_tag_of_another_artifact_is_not_overwritten() {
 async fn an_upload_that_leads_from_https_to_http_is_refused() {
     let (host, outcome) = upload_to(&format!("http://{HOST}/up")).await;
     let error = outcome.unwrap_err();
-    assert!(matches!(error.request().unwrap().failure, Failure::Redirect { .. }), "{error:?}");
+    assert!(matches!(error.request().unwrap().failure, RequestFailure::Redirect { .. }), "{error:?}");
     assert!(host.received().iter().all(|request| request.tls && request.method != "PUT"));
 }
 

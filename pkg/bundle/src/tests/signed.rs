@@ -10,7 +10,7 @@ use ring::{
 };
 use serde_json::{Value, json};
 use support::registry::{Guests, Registry, Transport};
-use transport::registry::{Reference, Registry as Client, TITLE};
+use transport::registry::{Reference, Registry as Client, TITLE_ANNOTATION};
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn blob(host: &FakeHost, title: Option<&str>, media_type: &str, content: &[u8]) 
     host.on(at(&format!("blobs/{digest}")), Reply::status(200).body(content));
     let mut layer = json!({"mediaType": media_type, "digest": digest, "size": content.len()});
     if let Some(title) = title {
-        layer["annotations"] = json!({TITLE: title});
+        layer["annotations"] = json!({TITLE_ANNOTATION: title});
     }
     layer
 }
@@ -55,7 +55,7 @@ fn blob(host: &FakeHost, title: Option<&str>, media_type: &str, content: &[u8]) 
 fn manifest(layers: &[Value], annotations: &Value) -> Value {
     let config =
         json!({"mediaType": "application/vnd.oci.empty.v1+json", "digest": Digest::of(b"{}"), "size": 2});
-    json!({"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": layers, "annotations": annotations})
+    json!({"schemaVersion": 2, "mediaType": MANIFEST_MEDIA_TYPE, "config": config, "layers": layers, "annotations": annotations})
 }
 
 /// Serves a manifest or an index under a reference and under its digest.

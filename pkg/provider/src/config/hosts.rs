@@ -100,9 +100,9 @@ impl Entry<'_> {
 
     fn proxy(&self) -> Result<HostProxy, ConfigError> {
         match self.text("proxy")?.as_deref() {
-            None => Ok(HostProxy::AsForAll),
+            None => Ok(HostProxy::General),
             Some("none") => Ok(HostProxy::Direct),
-            Some(text) => ProxyAddress::parse(text).map(HostProxy::Through).ok_or_else(|| {
+            Some(text) => ProxyAddress::parse(text).map(HostProxy::Proxy).ok_or_else(|| {
                 self.refuse_field(
                     "proxy",
                     "no address of a proxy",
@@ -206,7 +206,7 @@ mod tests {
         );
         let ours = ClientCertificate { certificate: "/etc/me.pem".into(), key: "/etc/lab/me.key".into() };
         assert_eq!((git.client_certificate, git.kind), (Some(ours), Some(transport::HostKind::GitLab)));
-        assert!(matches!(git.proxy, HostProxy::Through(_)));
+        assert!(matches!(git.proxy, HostProxy::Proxy(_)));
         let registry = settings(&hosts, "https://registry.lab:5000/");
         assert_eq!(
             registry.credential.unwrap().to_string(),

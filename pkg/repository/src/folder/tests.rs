@@ -1,6 +1,6 @@
 use api::Version;
 use support::host::{FakeHost, Reply};
-use transport::{Digest, Failure, HostKind, HostSettings, Hosts, Settings, StoreSettings};
+use transport::{Digest, HostKind, HostSettings, Hosts, RequestFailure, Settings, StoreSettings};
 
 use crate::tests::lab;
 use crate::{
@@ -79,7 +79,7 @@ async fn an_index_that_cannot_be_had_or_read_stops_what_depends_on_it() {
         host.on(format!("{BASE}/index.json"), reply);
         let error = folder(&host, "v1.0.0").read("v1.0.0", "metadata.yaml").await.unwrap_err();
         assert_eq!(lab::status(&error), status, "{error:?}");
-        let unreadable = matches!(error.request().unwrap().failure, Failure::Unreadable { .. });
+        let unreadable = matches!(error.request().unwrap().failure, RequestFailure::InvalidResponse { .. });
         assert_eq!(unreadable, status.is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::Path};
 
-use transport::{CaBundle, ClientCertificate, Credential, HostProxy, Purpose};
+use transport::{CaBundle, ClientCertificate, Credential, HostProxy, RequestPurpose};
 use url::Url;
 
 use super::{Remote, Transport, program::Run};
@@ -97,7 +97,7 @@ async fn configured(remote: &Remote) -> Result<Option<Credential>, Error> {
         return Ok(Some(credential.clone()));
     }
     match remote.url.http().filter(|url| url.scheme() == "https") {
-        Some(url) => Ok(remote.context.credential_for(&url, Purpose::File(remote.named_by)).await?),
+        Some(url) => Ok(remote.context.credential_for(&url, RequestPurpose::File(remote.named_by)).await?),
         None => Ok(None),
     }
 }

@@ -1,7 +1,7 @@
 use api::{Version, VersionOrLatest};
 use futures::{FutureExt as _, future::BoxFuture};
 use transport::{
-    NamedBy,
+    AddressOrigin,
     names::{check_file, check_version},
 };
 
@@ -22,7 +22,7 @@ impl GitRepository {
     }
 
     fn remote(&self) -> Result<Remote, Error> {
-        Remote::new(self.url.clone(), NamedBy::User, Clones::Kept, &self.context)
+        Remote::new(self.url.clone(), AddressOrigin::User, Clones::Kept, &self.context)
     }
 
     /// The versions among the tags, oldest first, and all other tags.
@@ -138,9 +138,9 @@ impl Repository for GitRepository {
         async move {
             let key = format!(
                 "{}@{version}",
-                transport::address::shown_text(&format!("{}//{}", self.url.address(), self.path(file)))
+                transport::address::redact_text(&format!("{}//{}", self.url.address(), self.path(file)))
             );
-            self.context.answers().get(&key, self.read_now(version, file)).await
+            self.context.cached_results().get(&key, self.read_now(version, file)).await
         }
         .boxed()
     }
@@ -159,7 +159,7 @@ impl Repository for GitRepository {
     }
 
     fn place(&self) -> String {
-        let remote = transport::address::shown_text(self.url.address());
+        let remote = transport::address::redact_text(self.url.address());
         match self.location.folder.as_str() {
             "" => remote,
             folder => format!("{remote}//{folder}"),

@@ -6,8 +6,8 @@ use std::{
 };
 
 use transport::{
-    Event, NamedBy, Network, Refresh, RetryReason, disk,
-    store::{KeyLock, is_clone, lock_file, note_use},
+    AddressOrigin, Event, NetworkAccess, Refresh, RetryReason, disk,
+    store::{KeyLock, is_clone, lock_file, record_use},
 };
 
 use super::{
@@ -42,7 +42,7 @@ pub struct Remote {
     pub(super) url: RemoteUrl,
     pub(super) clone: PathBuf,
     pub(super) known: Arc<Known>,
-    pub(super) named_by: NamedBy,
+    pub(super) named_by: AddressOrigin,
 }
 
 impl std::fmt::Debug for Remote {
@@ -64,7 +64,7 @@ impl Remote {
     /// Fails if that folder cannot be created.
     pub fn new(
         url: RemoteUrl,
-        named_by: NamedBy,
+        named_by: AddressOrigin,
         clones: Clones<'_>,
         context: &Context,
     ) -> Result<Self, Error> {
@@ -163,7 +163,7 @@ impl Remote {
     async fn kept_other(&self, tree_ish: &str) -> Result<Option<Commit>, Error> {
         let Some(other) = Other::of(tree_ish) else { return Ok(None) };
         let Some(found) = self.look_up(&other.kept()).await? else { return Ok(None) };
-        self.context.emit(&Event::UsingKeptOffline { url: self.shown(), age: age(&self.clone) });
+        self.context.emit(&Event::UsingCachedOffline { url: self.shown(), age: age(&self.clone) });
         Ok(Some(found.commit))
     }
 
@@ -176,7 +176,7 @@ impl Remote {
         let session = self.context.session::<Session>();
         session.check_program(&self.context.releases().git).await.map_err(Error::GitProgram)?;
         if is_clone(&self.clone) {
-            note_use(&self.clone.join("HEAD"));
+            record_use(&self.clone.join("HEAD"));
             return Ok(());
         }
         self.check_network("")?;
@@ -219,7 +219,7 @@ impl Remote {
             return Ok(());
         }
         if self.check_network("").is_err() {
-            self.context.emit(&Event::UsingKeptOffline { url: self.shown(), age: age(&self.clone) });
+            self.context.emit(&Event::UsingCachedOffline { url: self.shown(), age: age(&self.clone) });
         } else {
             let _lock = self.lock().await?;
             let before = self.tag_list().await?;
@@ -253,7 +253,7 @@ impl Remote {
                 (Err(failure), [wait, ..]) if failure.may_pass() => {
                     waits.next();
                     let (url, why) = (url.clone(), RetryReason::Connection);
-                    self.context.emit(&Event::Retrying { url, why, after: *wait });
+                    self.context.emit(&Event::Retrying { url, reason: why, after: *wait });
                     tokio::time::sleep(*wait).await;
                 }
                 (answer, _) => break answer,
@@ -277,13 +277,13 @@ impl Remote {
         let path = lock_file(&self.clone);
         let folder = path.parent().unwrap_or(&path);
         fs::create_dir_all(folder).map_err(|error| self.disk("clone", folder, error))?;
-        let told = || self.context.emit(&Event::WaitingForOther { wanted: self.shown() });
-        Ok(KeyLock::of_file(&path, told).await?)
+        let told = || self.context.emit(&Event::WaitingForOtherTask { wanted: self.shown() });
+        Ok(KeyLock::acquire(&path, told).await?)
     }
 
     /// Fails if connections are forbidden, unless the remote is a folder on this machine.
     fn check_network(&self, wanted: &str) -> Result<(), Error> {
-        if !self.url.is_remote() || self.context.settings().network == Network::Allowed {
+        if !self.url.is_remote() || self.context.settings().network == NetworkAccess::Allowed {
             return Ok(());
         }
         let at = if wanted.is_empty() { String::new() } else { format!("@{wanted}") };
@@ -301,7 +301,7 @@ impl Remote {
 
     /// The url, safe to print.
     pub(super) fn shown(&self) -> String {
-        transport::address::shown_text(self.url.address())
+        transport::address::redact_text(self.url.address())
     }
 
     pub(super) fn disk(&self, action: &'static str, path: &Path, source: std::io::Error) -> Error {
@@ -318,7 +318,7 @@ impl Remote {
             remote: self.shown(),
             failure,
             credential: access.credential,
-            proxy: access.proxy.map(|proxy| transport::address::shown(&proxy)),
+            proxy: access.proxy.map(|proxy| transport::address::redact_url(&proxy)),
             clone: self.clone.clone(),
         }))
     }

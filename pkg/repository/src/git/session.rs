@@ -77,7 +77,7 @@ pub(super) fn clones(context: &Context) -> Result<PathBuf, transport::Error> {
     if let Some(store) = context.store() {
         match store.folder("git") {
             Ok(folder) => return Ok(folder),
-            Err(error) => context.tell_of_store(&error),
+            Err(error) => context.report_store_error(&error),
         }
     }
     let make = || {

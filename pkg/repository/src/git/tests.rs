@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use support::git::{GitForge, GitHost};
 use tempfile::TempDir;
-use transport::{CaBundle, Event, NamedBy, Network, RetryPolicy, Settings, StoreSettings};
+use transport::{AddressOrigin, CaBundle, Event, NetworkAccess, RetryPolicy, Settings, StoreSettings};
 
 use super::{Clones, GitFailure, GitSettings, Remote, RemoteUrl};
 use crate::{Context, Error, ReleaseSettings, tests::lab::Heard};
@@ -57,7 +57,7 @@ impl Lab {
     }
 
     fn offline(&self) -> Context {
-        self.context(Settings { network: Network::Forbidden, ..self.settings() })
+        self.context(Settings { network: NetworkAccess::Forbidden, ..self.settings() })
     }
 
     /// Settings of a new run that trusts a host.
@@ -76,7 +76,7 @@ fn with_git(settings: Settings, git: GitSettings) -> Context {
 
 fn remote(address: impl AsRef<Path>, context: &Context) -> Remote {
     let url = RemoteUrl::parse(address.as_ref().to_str().unwrap()).unwrap();
-    Remote::new(url, NamedBy::FetchedFile, Clones::Kept, context).unwrap()
+    Remote::new(url, AddressOrigin::FetchedFile, Clones::Kept, context).unwrap()
 }
 
 /// The Git failure behind an error.

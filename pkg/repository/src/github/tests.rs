@@ -1,6 +1,6 @@
 use api::VersionOrLatest;
 use support::host::{FakeHost, GitHubRelease, Reply, github_releases_page};
-use transport::{Credential, Event, Failure, Secret, Settings};
+use transport::{Credential, Event, RequestFailure, Secret, Settings};
 
 use crate::{
     Context, Error, Repository, open,
@@ -226,7 +226,7 @@ async fn a_used_up_quota_says_limit_reset_and_credential_at_once() {
     let error = versions(&context).await.unwrap_err();
     let request = error.request().unwrap();
     let quota = request.quota.unwrap();
-    assert!(matches!(request.failure, Failure::RateLimited { status: 403, secondary: false, .. }));
+    assert!(matches!(request.failure, RequestFailure::RateLimited { status: 403, secondary: false, .. }));
     assert_eq!((quota.limit, quota.remaining, quota.resets_at), (Some(60), 0, Some(1_800_000_000)));
     assert_eq!((request.credential.clone(), request.attempts), (None, 1));
 
@@ -234,7 +234,7 @@ async fn a_used_up_quota_says_limit_reset_and_credential_at_once() {
     let with_token = Context::new(Settings { github_token: github_token(), ..context.settings().clone() });
     let error = versions(&with_token).await.unwrap_err();
     let request = error.request().unwrap();
-    assert!(matches!(request.failure, Failure::RateLimited { secondary: true, .. }));
+    assert!(matches!(request.failure, RequestFailure::RateLimited { secondary: true, .. }));
     assert_eq!(request.credential, github_token().map(Credential::from));
     let told = format!("{} {:?}", api::with_causes(&error), error);
     assert!(told.contains("GITHUB_TOKEN") && !told.contains("ghp_for"), "{told}");
@@ -259,7 +259,7 @@ async fn enterprise_asks_its_own_api_with_its_own_token_only() {
     let foreign = open(url, "infrastructure-aws", None, &public).unwrap();
     assert_eq!(foreign.versions().await.unwrap().len(), 1);
     let error = foreign.read("v1.0.0", "c.yaml").await.unwrap_err();
-    assert!(matches!(error.request().unwrap().failure, Failure::WebPage));
+    assert!(matches!(error.request().unwrap().failure, RequestFailure::WebPage));
     assert!(host.received().iter().all(|request| request.header("authorization").is_none()));
 
     let token = Secret::new("GH_ENTERPRISE_TOKEN", "own").unwrap();
@@ -282,7 +282,7 @@ async fn a_go_proxy_that_fails_is_told_and_the_api_asked() {
     heard.listen(&mut settings);
     assert_eq!(versions(&Context::new(settings)).await.unwrap(), ["v1.0.0"]);
     let skipped = heard.events().into_iter().find_map(|event| match event {
-        Event::VersionSourceSkipped { source, why } => Some((source, why)),
+        Event::VersionSourceSkipped { source, reason } => Some((source, reason)),
         _ => None,
     });
     let (source, why) = skipped.unwrap();

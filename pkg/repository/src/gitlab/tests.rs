@@ -1,6 +1,6 @@
 use api::with_causes;
 use support::host::{FakeHost, Reply};
-use transport::{Credential, Failure, Secret, Settings};
+use transport::{Credential, RequestFailure, Secret, Settings};
 
 use crate::{
     Context, Error, Repository, open,
@@ -79,7 +79,7 @@ async fn a_refusal_says_which_credential_was_sent() {
     let context = Context::new(Settings { gitlab_token: gitlab_token(), ..settings(&host) });
     let error = repository(&context, "v1.2.3").read("v1.2.3", "c.yaml").await.unwrap_err();
     let request = error.request().unwrap();
-    assert!(matches!(request.failure, Failure::Unauthorized { status: 401, .. }));
+    assert!(matches!(request.failure, RequestFailure::Unauthorized { status: 401, .. }));
     assert_eq!(request.credential, gitlab_token().map(Credential::from));
     assert_eq!(
         with_causes(&error),

@@ -4,7 +4,9 @@ use bytes::Bytes;
 use transport::{
     Digest,
     names::check_file,
-    registry::{Descriptor, Document, Fetched, Index, Manifest, Reference, Registry, TITLE},
+    registry::{
+        Descriptor, FetchedManifest, Index, Manifest, ManifestDocument, Reference, Registry, TITLE_ANNOTATION,
+    },
 };
 
 use super::{OciError, archive, file_names::type_and_name};
@@ -42,12 +44,12 @@ impl Artifact {
         registry: &Registry,
         repository: &str,
         address: String,
-        found: Fetched,
+        found: FetchedManifest,
         label: &str,
     ) -> Result<Self, Error> {
         let (manifest, digest) = match found.document {
-            Document::Manifest(manifest) => (*manifest, found.digest),
-            Document::Index(index) => {
+            ManifestDocument::Manifest(manifest) => (*manifest, found.digest),
+            ManifestDocument::Index(index) => {
                 let chosen = choose(&index, &address, label)?;
                 (inner(registry, repository, &address, chosen).await?, chosen.digest)
             }
@@ -110,7 +112,7 @@ async fn inner(
         let (version, place) = (reference.to_string(), outer.to_owned());
         return Err(Error::NoRelease { version, place, available: Vec::new() });
     };
-    let Document::Manifest(manifest) = found.document else {
+    let ManifestDocument::Manifest(manifest) = found.document else {
         return Err(OciError::NestedIndex { address }.into());
     };
     let actual_bytes = found.bytes.len() as u64;
@@ -184,7 +186,7 @@ fn check_provider(manifest: &Manifest, address: &str, label: &str) -> Result<(),
             label: label.to_owned(),
             found: manifest
                 .annotations
-                .get(TITLE)
+                .get(TITLE_ANNOTATION)
                 .cloned()
                 .unwrap_or_else(|| format!("{} {}", found.0, found.1)),
         }),

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use transport::{
     Digest,
     http::Request,
-    registry::{Descriptor, Document, Reference, Registry, parse_manifest},
+    registry::{Descriptor, ManifestDocument, Reference, Registry, parse_manifest},
 };
 
 use super::{OciError, key::PublicKey};
@@ -139,7 +139,7 @@ fn judge(found: &[Signed], address: &str, digest: &Digest, key: &PublicKey) -> R
 async fn in_tag(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
     let tag = Reference::of_signature(digest);
     let Some(found) = registry.manifest(repository, &tag).await? else { return Ok(Vec::new()) };
-    let Document::Manifest(manifest) = found.document else { return Ok(Vec::new()) };
+    let ManifestDocument::Manifest(manifest) = found.document else { return Ok(Vec::new()) };
     let mut signatures = Vec::new();
     for layer in
         manifest.layers.iter().filter(|layer| layer.media_type == SIMPLE_SIGNING).take(MAX_SIGNATURES)
@@ -158,24 +158,24 @@ async fn in_tag(registry: &Registry, repository: &str, digest: &Digest) -> Resul
 /// them.
 async fn in_referrers(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
     let url = registry.url(repository, &format!("referrers/{digest}")).await?;
-    let request = Request::file(url);
+    let request = Request::get(url);
     let listed = if let Some(answer) = registry.get(repository, &request).await? {
         let address = registry.address(repository, Some(&Reference::Digest(*digest)));
         let parsed = parse_manifest(&answer.bytes, answer.media_type.as_deref());
         let (_, document) =
-            parsed.map_err(|error| error.in_answer(&address, &request, "a list of referrers"))?;
+            parsed.map_err(|error| error.into_error(&address, &request, "a list of referrers"))?;
         Some(document)
     } else {
         let tag = Reference::Tag(format!("sha256-{}", digest.hex()));
         registry.manifest(repository, &tag).await?.map(|found| found.document)
     };
-    let Some(Document::Index(index)) = listed else { return Ok(Vec::new()) };
+    let Some(ManifestDocument::Index(index)) = listed else { return Ok(Vec::new()) };
     let mut signatures = Vec::new();
     for entry in index.manifests.iter().take(MAX_SIGNATURES) {
         // The fallback tag lists the type of the configuration, so only the layers identify a bundle.
         let reference = Reference::Digest(entry.digest);
         let Some(found) = registry.manifest(repository, &reference).await? else { continue };
-        let Document::Manifest(manifest) = found.document else { continue };
+        let ManifestDocument::Manifest(manifest) = found.document else { continue };
         for layer in manifest.layers.iter().filter(|layer| layer.media_type.starts_with(BUNDLE)) {
             signatures.extend(in_bundle(&small(registry, repository, layer).await?));
         }

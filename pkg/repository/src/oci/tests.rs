@@ -2,8 +2,8 @@ use api::with_causes;
 use serde_json::{Value, json};
 use support::host::{FakeHost, Reply};
 use transport::{
-    Credential, Digest, Failure, HostSettings, Hosts, Network, RegistryScheme, Secret, Settings,
-    registry::{INDEX, MANIFEST, TITLE},
+    Credential, Digest, HostSettings, Hosts, NetworkAccess, RegistryScheme, RequestFailure, Secret, Settings,
+    registry::{INDEX_MEDIA_TYPE, MANIFEST_MEDIA_TYPE, TITLE_ANNOTATION},
 };
 
 use super::*;
@@ -35,7 +35,7 @@ pub(super) fn blob(host: &FakeHost, title: Option<&str>, media_type: &str, conte
     host.on(at(&format!("blobs/{digest}")), Reply::status(200).body(content));
     let mut layer = json!({"mediaType": media_type, "digest": digest, "size": content.len()});
     if let Some(title) = title {
-        layer["annotations"] = json!({TITLE: title});
+        layer["annotations"] = json!({TITLE_ANNOTATION: title});
     }
     layer
 }
@@ -47,7 +47,7 @@ fn file(host: &FakeHost, title: &str, content: &str) -> Value {
 pub(super) fn manifest(layers: &[Value], annotations: &Value) -> Value {
     let config =
         json!({"mediaType": "application/vnd.oci.empty.v1+json", "digest": Digest::of(b"{}"), "size": 2});
-    json!({"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": layers, "annotations": annotations})
+    json!({"schemaVersion": 2, "mediaType": MANIFEST_MEDIA_TYPE, "config": config, "layers": layers, "annotations": annotations})
 }
 
 /// Serves a manifest or an index under a reference and under its digest.
@@ -197,17 +197,24 @@ async fn a_manifest_over_four_mebibytes_is_not_taken() {
     let host = FakeHost::internet();
     let padding = " ".repeat(4 << 20);
     let text = format!("{}{padding}", manifest(&[], &json!({})));
-    host.on(at("manifests/v2.9.0"), Reply::status(200).header("content-type", MANIFEST).body(text));
+    host.on(
+        at("manifests/v2.9.0"),
+        Reply::status(200).header("content-type", MANIFEST_MEDIA_TYPE).body(text),
+    );
     let error = lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap_err();
-    assert!(matches!(&error.request().unwrap().failure, Failure::TooLarge { .. }), "{}", with_causes(&error));
+    assert!(
+        matches!(&error.request().unwrap().failure, RequestFailure::TooLarge { .. }),
+        "{}",
+        with_causes(&error)
+    );
 }
 
 fn index(host: &FakeHost, entries: &[(Digest, Value)]) -> Value {
     let entries = entries.iter().map(|(digest, annotations)| {
         let size = host.body(&at(&format!("manifests/{digest}"))).len();
-        json!({"mediaType": MANIFEST, "digest": digest, "size": size, "annotations": annotations})
+        json!({"mediaType": MANIFEST_MEDIA_TYPE, "digest": digest, "size": size, "annotations": annotations})
     });
-    json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": entries.collect::<Vec<_>>()})
+    json!({"schemaVersion": 2, "mediaType": INDEX_MEDIA_TYPE, "manifests": entries.collect::<Vec<_>>()})
 }
 
 #[tokio::test]
@@ -218,7 +225,10 @@ async fn of_an_index_the_artifact_of_the_provider_is_taken() {
     let provider = |of: &str, name: &str| json!({"cluster-api.sigs.k8s.io/provider-type": of, "cluster-api.sigs.k8s.io/provider-name": name});
     let by_provider =
         [(other, provider("controlPlane", "kubeadm")), (aws, provider("infrastructure", "aws"))];
-    let by_title = [(other, json!({TITLE: "core-cluster-api"})), (aws, json!({TITLE: "infrastructure-aws"}))];
+    let by_title = [
+        (other, json!({TITLE_ANNOTATION: "core-cluster-api"})),
+        (aws, json!({TITLE_ANNOTATION: "infrastructure-aws"})),
+    ];
     for entries in [&by_provider[..], &by_title[..], &[(aws, json!({}))]] {
         put(&host, "v2.9.0", &index(&host, entries));
         assert_eq!(text(&lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);
@@ -323,7 +333,7 @@ async fn files_packed_into_one_layer_are_read_as_the_proposal_has_them() {
     let host = FakeHost::internet();
     let layer = packed(&host, "metadata.yaml", METADATA.as_bytes());
     let annotations = json!({"cluster-api.sigs.k8s.io/provider-type": "infrastructure",
-        "cluster-api.sigs.k8s.io/provider-name": "aws", TITLE: "infrastructure-aws"});
+        "cluster-api.sigs.k8s.io/provider-name": "aws", TITLE_ANNOTATION: "infrastructure-aws"});
     put(&host, "v2.9.0", &manifest(&[layer], &annotations));
     assert_eq!(text(&lab(&host).read("v2.9.0", "metadata.yaml").await.unwrap()), METADATA);
 }
@@ -356,7 +366,7 @@ async fn a_token_is_fetched_with_the_password_used_for_all_requests_and_refreshe
         &json!({}),
     );
     let refused = refusing("https://files.example.org/token");
-    let served = Reply::status(200).header("content-type", MANIFEST).body(whole.to_string());
+    let served = Reply::status(200).header("content-type", MANIFEST_MEDIA_TYPE).body(whole.to_string());
     host.on_each(at("manifests/v2.9.0"), [refused.clone(), served]);
     let blob = at(&format!("blobs/{}", Digest::of(METADATA.as_bytes())));
     host.on_each(blob, [refused, Reply::status(200).body(METADATA)]);
@@ -381,7 +391,9 @@ async fn a_token_is_fetched_with_the_password_used_for_all_requests_and_refreshe
 async fn an_identity_token_is_traded_in_by_a_form_and_never_shown_to_the_registry() {
     let host = FakeHost::internet();
     release(&host, "v2.9.0");
-    let served = Reply::status(200).header("content-type", MANIFEST).body(host.body(&at("manifests/v2.9.0")));
+    let served = Reply::status(200)
+        .header("content-type", MANIFEST_MEDIA_TYPE)
+        .body(host.body(&at("manifests/v2.9.0")));
     host.on_each(at("manifests/v2.9.0"), [refusing("https://files.example.org/token"), served]);
     host.on("files.example.org/token", Reply::json(200, r#"{"access_token":"one"}"#));
     let folder = tempfile::tempdir().unwrap();
@@ -500,7 +512,7 @@ async fn a_blob_is_followed_to_another_host_without_the_credential() {
 async fn offline_no_registry_is_asked() {
     let host = FakeHost::internet();
     release(&host, "v2.9.0");
-    let settings = Settings { network: Network::Forbidden, ..settings(&host) };
+    let settings = Settings { network: NetworkAccess::Forbidden, ..settings(&host) };
     let lab = repository(&format!("oci://{HOST}/{REPOSITORY}"), settings);
     let error = lab.read("v2.9.0", "metadata.yaml").await.unwrap_err();
     assert!(matches!(error, Error::Transport(transport::Error::Offline { .. })));

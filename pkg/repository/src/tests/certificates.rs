@@ -5,7 +5,7 @@ use std::fs;
 
 use support::host::{FakeHost, Reply};
 use transport::{
-    CaBundle, CertificateProblem, ClientCertificate, Failure, HostSettings, Hosts, Settings,
+    CaBundle, CertificateProblem, ClientCertificate, HostSettings, Hosts, RequestFailure, Settings,
     UntrustedCertificate,
 };
 
@@ -31,7 +31,7 @@ async fn untrusted(host: &FakeHost, trusted_pem: &str) -> UntrustedCertificate {
     let error = fetch(host, settings).await.unwrap_err();
     assert!(host.received().is_empty());
     match &error.request().unwrap().failure {
-        Failure::Certificate { host, source } => {
+        RequestFailure::Certificate { host, source } => {
             assert_eq!(host, "files.example.org:443");
             assert_eq!((source.trusted.len(), source.trusts_system), (1, false));
             (**source).clone()
@@ -63,14 +63,14 @@ async fn a_certificate_of_an_unknown_authority_is_told_with_the_authority() {
     assert_eq!(told.problem, CertificateProblem::UnknownIssuer { issuer: issuer() });
     // A new authority with the same name but another key.
     let told = untrusted(&host, other.ca_pem()).await;
-    assert_eq!(told.problem, CertificateProblem::OtherKey { issuer: issuer() });
+    assert_eq!(told.problem, CertificateProblem::KeyMismatch { issuer: issuer() });
 }
 
 #[tokio::test]
 async fn a_certificate_that_is_signed_by_itself_is_told_so() {
     let host = FakeHost::own_signed(&["files.example.org"]);
     let told = untrusted(&host, host.ca_pem()).await;
-    assert_eq!(told.problem, CertificateProblem::OwnSigned { subject: "CN=a fake host".to_owned() });
+    assert_eq!(told.problem, CertificateProblem::SelfSigned { subject: "CN=a fake host".to_owned() });
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn an_authority_of_one_host_is_trusted_for_that_host_alone() {
         let error = fetch_url(&context, url).await.unwrap_err();
         let failure = &error.request().unwrap().failure;
         assert!(
-            matches!(failure, Failure::Certificate { host, .. } if host == "files.example.org:443"),
+            matches!(failure, RequestFailure::Certificate { host, .. } if host == "files.example.org:443"),
             "{error:?}"
         );
     }

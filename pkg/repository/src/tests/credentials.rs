@@ -5,7 +5,9 @@ use std::{fs, path::Path, time::Duration};
 
 use support::host::{FakeHost, Reply};
 use tempfile::TempDir;
-use transport::{Credential, CredentialSources, HostSettings, Hosts, NamedBy, Purpose, Secret, Settings};
+use transport::{
+    AddressOrigin, Credential, CredentialSources, HostSettings, Hosts, RequestPurpose, Secret, Settings,
+};
 use url::Url;
 
 use crate::{
@@ -61,7 +63,7 @@ fn helper(folder: &Path, name: &str, script: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-async fn found(context: &Context, url: &str, purpose: Purpose<'_>) -> Result<String, Error> {
+async fn found(context: &Context, url: &str, purpose: RequestPurpose<'_>) -> Result<String, Error> {
     let credential = context.credential_for(&Url::parse(url).unwrap(), purpose).await?;
     Ok(credential.map_or("nothing".to_owned(), |credential| credential.secret().expose().to_owned()))
 }
@@ -97,10 +99,14 @@ async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
         ("https://me:pw@plain.lab/x", "nothing"),
     ];
     for (url, expected) in cases {
-        assert_eq!(found(&context, url, Purpose::File(NamedBy::User)).await.unwrap(), expected, "{url}");
+        assert_eq!(
+            found(&context, url, RequestPurpose::File(AddressOrigin::User)).await.unwrap(),
+            expected,
+            "{url}"
+        );
     }
     // Tokens and netrc are not used for registries.
-    let registry = Purpose::Registry { repository: "a/b" };
+    let registry = RequestPurpose::Registry { repository: "a/b" };
     for (url, expected) in
         [("https://gitlab.lab/", "nothing"), ("https://plain.lab/", "nothing"), ("https://set.lab/", "near")]
     {
@@ -119,11 +125,11 @@ async fn credentials_of_no_single_host_are_for_hosts_that_the_user_names() {
         ("https://other.lab/x", "nothing", "all"),
         ("https://gitlab.lab/x", "nothing", "glpat_for_gitlab_only"),
     ] {
-        let found = async |named_by| found(&context, url, Purpose::File(named_by)).await.unwrap();
-        assert_eq!(found(NamedBy::FetchedFile).await, of_fetched_file, "{url}");
-        assert_eq!(found(NamedBy::User).await, of_user, "{url}");
+        let found = async |named_by| found(&context, url, RequestPurpose::File(named_by)).await.unwrap();
+        assert_eq!(found(AddressOrigin::FetchedFile).await, of_fetched_file, "{url}");
+        assert_eq!(found(AddressOrigin::User).await, of_user, "{url}");
         // The user has named this host by now.
-        assert_eq!(found(NamedBy::FetchedFile).await, of_user, "{url}");
+        assert_eq!(found(AddressOrigin::FetchedFile).await, of_user, "{url}");
     }
 }
 
@@ -134,7 +140,7 @@ async fn a_linked_file_is_fetched_without_the_default_of_netrc() {
     let credentials = netrc(&folder, "default login ann password one");
     let context = Context::new(Settings { credentials, ..settings(&host) });
     let url = "https://files.example.org/c.yaml";
-    fetch_file(&context, url, NamedBy::FetchedFile).await.unwrap();
+    fetch_file(&context, url, AddressOrigin::FetchedFile).await.unwrap();
     fetch_url(&context, url).await.unwrap();
     let shown: Vec<bool> =
         host.received().iter().map(|request| request.header("authorization").is_some()).collect();
@@ -149,10 +155,13 @@ async fn auth_files_are_for_registries_and_the_first_that_knows_counts() {
     sources.auth_files.extend(auth_file(&two, second).auth_files);
     sources.auth_files.push("/nonexistent/auth.json".into());
     let context = Context::new(Settings { credentials: sources, ..Settings::default() });
-    let registry = Purpose::Registry { repository: "team/app" };
+    let registry = RequestPurpose::Registry { repository: "team/app" };
     assert_eq!(found(&context, "https://registry.lab/", registry).await.unwrap(), "one");
     assert_eq!(found(&context, "https://other.lab/", registry).await.unwrap(), "two");
-    assert_eq!(found(&context, "https://other.lab/", Purpose::File(NamedBy::User)).await.unwrap(), "nothing");
+    assert_eq!(
+        found(&context, "https://other.lab/", RequestPurpose::File(AddressOrigin::User)).await.unwrap(),
+        "nothing"
+    );
 }
 
 #[cfg(unix)]
@@ -164,7 +173,7 @@ async fn a_program_that_keeps_credentials_is_asked_once_and_only_when_needed() {
     helper(folder.path(), "lab", &format!("cat >> {0}; echo \" $1\" >> {0}; {answer}", asked.display()));
     let sources = auth_file(&folder, r#"{"credHelpers": {"registry.lab:5000": "lab"}}"#);
     let context = Context::new(Settings { credentials: sources, ..Settings::default() });
-    let registry = Purpose::Registry { repository: "team/app" };
+    let registry = RequestPurpose::Registry { repository: "team/app" };
     assert_eq!(found(&context, "https://elsewhere.lab/", registry).await.unwrap(), "nothing");
     assert!(!asked.exists());
     for _ in 0..2 {
@@ -182,7 +191,7 @@ async fn a_program_that_knows_nothing_leaves_it_to_what_is_written_down() {
         r#"{"credsStore": "lab", "auths": {"registry.lab": {"username": "a", "password": "written"}}}"#;
     let sources = auth_file(&folder, text);
     let context = Context::new(Settings { credentials: sources, ..Settings::default() });
-    let registry = Purpose::Registry { repository: "a" };
+    let registry = RequestPurpose::Registry { repository: "a" };
     assert_eq!(found(&context, "https://registry.lab/", registry).await.unwrap(), "written");
     assert_eq!(found(&context, "https://other.lab/", registry).await.unwrap(), "nothing");
 }
@@ -203,7 +212,7 @@ async fn a_program_that_fails_is_told_by_its_complaint_and_never_by_its_answer()
         let helper_limit = if is_slow { Duration::from_millis(50) } else { sources.helper_limit };
         let credentials = CredentialSources { helper_limit, ..sources };
         let context = Context::new(Settings { credentials, ..Settings::default() });
-        let registry = Purpose::Registry { repository: "a" };
+        let registry = RequestPurpose::Registry { repository: "a" };
         let error = found(&context, "https://registry.lab/", registry).await.unwrap_err();
         let told = format!("{} {error:?}", with_causes(&error));
         assert!(told.contains(expected) && told.contains("docker-credential-lab"), "{told}");
@@ -213,7 +222,7 @@ async fn a_program_that_fails_is_told_by_its_complaint_and_never_by_its_answer()
     for (name, expected) in [("absent", "no such program"), ("../../bin/x", "no plain name")] {
         let sources = auth_file(&folder, &format!(r#"{{"credsStore": "{name}"}}"#));
         let context = Context::new(Settings { credentials: sources, ..Settings::default() });
-        let registry = Purpose::Registry { repository: "a" };
+        let registry = RequestPurpose::Registry { repository: "a" };
         let error = found(&context, "https://registry.lab/", registry).await.unwrap_err();
         assert!(with_causes(&error).contains(expected), "{}", with_causes(&error));
     }
@@ -270,10 +279,12 @@ async fn a_file_with_credentials_that_cannot_be_read_is_named() {
     let credentials =
         CredentialSources { netrc: Some(folder.path().to_owned()), ..CredentialSources::default() };
     let context = Context::new(Settings { credentials, ..Settings::default() });
-    let error = found(&context, "https://plain.lab/", Purpose::File(NamedBy::User)).await.unwrap_err();
+    let error =
+        found(&context, "https://plain.lab/", RequestPurpose::File(AddressOrigin::User)).await.unwrap_err();
     assert!(matches!(error, Error::Transport(transport::Error::Read { path, .. }) if path == folder.path()));
     let sources = auth_file(&folder, "{");
     let context = Context::new(Settings { credentials: sources, ..Settings::default() });
-    let error = found(&context, "https://r.lab/", Purpose::Registry { repository: "a" }).await.unwrap_err();
+    let error =
+        found(&context, "https://r.lab/", RequestPurpose::Registry { repository: "a" }).await.unwrap_err();
     assert!(matches!(error, Error::Transport(transport::Error::CredentialFile { .. })), "{error}");
 }

@@ -3,7 +3,7 @@
 use std::{io::Write as _, time::Duration};
 
 use support::host::{FakeHost, GitHubRelease, Reply};
-use transport::{CaBundle, Event, Failure, RetryReason, Settings, Timeouts};
+use transport::{CaBundle, Event, RequestFailure, RetryReason, Settings, Timeouts};
 
 use crate::{
     Context, Error, File, fetch_template, fetch_url, open,
@@ -82,7 +82,7 @@ impl Way {
     }
 }
 
-fn failure(outcome: &Result<File, Error>) -> &Failure {
+fn failure(outcome: &Result<File, Error>) -> &RequestFailure {
     &outcome.as_ref().unwrap_err().request().expect("a failed request").failure
 }
 
@@ -103,11 +103,13 @@ async fn a_fault_that_passes_is_tried_again_until_the_file_comes() {
 async fn a_fault_that_stays_is_given_up_after_three_tries() {
     for way in WAYS {
         let (outcome, asked) = way.under(vec![Reply::json(502, r#"{"message":"Bad Gateway"}"#)]).await;
-        assert!(matches!(failure(&outcome), Failure::Status { status: 502, .. }), "{way:?}");
+        assert!(matches!(failure(&outcome), RequestFailure::Status { status: 502, .. }), "{way:?}");
         assert_eq!((asked, outcome.unwrap_err().request().unwrap().attempts), (3, 3), "{way:?}");
         let (outcome, asked) = way.under(vec![Reply::file("longer").cut_after(2)]).await;
-        let truncated =
-            matches!(failure(&outcome), Failure::Truncated { received_bytes: 2, expected_bytes: Some(6) });
+        let truncated = matches!(
+            failure(&outcome),
+            RequestFailure::Truncated { received_bytes: 2, expected_bytes: Some(6) }
+        );
         assert!(truncated && asked == 3, "{way:?} {outcome:?}");
     }
 }
@@ -118,20 +120,19 @@ async fn a_refusal_a_used_up_quota_and_a_missing_file_are_final_at_once() {
     for way in WAYS {
         for (reply, status) in [(Reply::status(401), 401), (Reply::status(403), 403)] {
             let (outcome, asked) = way.under(vec![reply]).await;
-            let refused =
-                matches!(failure(&outcome), Failure::Unauthorized { status: seen, .. } if *seen == status);
+            let refused = matches!(failure(&outcome), RequestFailure::Unauthorized { status: seen, .. } if *seen == status);
             assert!(refused && asked == 1, "{way:?} {outcome:?}");
         }
         let (outcome, asked) = way.under(vec![Reply::github_rate_limit(60, 9)]).await;
         assert!(
-            matches!(failure(&outcome), Failure::RateLimited { secondary: false, .. }) && asked == 1,
+            matches!(failure(&outcome), RequestFailure::RateLimited { secondary: false, .. }) && asked == 1,
             "{way:?}"
         );
         assert_eq!(outcome.unwrap_err().request().unwrap().quota.unwrap().limit, Some(60));
         let patience = Reply::status(429).header("retry-after", "3600");
         let (outcome, asked) = way.under(vec![patience]).await;
         let asks_for_more = Some(Duration::from_hours(1));
-        let limited = matches!(failure(&outcome), Failure::RateLimited { retry_after, .. } if *retry_after == asks_for_more);
+        let limited = matches!(failure(&outcome), RequestFailure::RateLimited { retry_after, .. } if *retry_after == asks_for_more);
         assert!(limited && asked == 1, "{way:?} {outcome:?}");
         let (outcome, asked) = way.under(vec![Reply::status(404)]).await;
         assert!(outcome.is_err() && asked == 1, "{way:?}");
@@ -143,7 +144,7 @@ async fn a_refusal_a_used_up_quota_and_a_missing_file_are_final_at_once() {
 async fn a_web_page_in_place_of_a_file_is_a_failure() {
     for way in WAYS {
         let (outcome, asked) = way.under(vec![Reply::web_page()]).await;
-        assert!(matches!(failure(&outcome), Failure::WebPage) && asked == 1, "{way:?} {outcome:?}");
+        assert!(matches!(failure(&outcome), RequestFailure::WebPage) && asked == 1, "{way:?} {outcome:?}");
     }
 }
 
@@ -160,7 +161,10 @@ async fn a_web_page_is_recognised_whatever_its_type_says() {
     for way in WAYS {
         for reply in pages.into_iter().flat_map(|page| [Reply::file(page), Reply::text(page)]) {
             let (outcome, asked) = way.under(vec![reply]).await;
-            assert!(matches!(failure(&outcome), Failure::WebPage) && asked == 1, "{way:?} {outcome:?}");
+            assert!(
+                matches!(failure(&outcome), RequestFailure::WebPage) && asked == 1,
+                "{way:?} {outcome:?}"
+            );
         }
     }
 }
@@ -182,7 +186,7 @@ async fn a_host_that_falls_silent_is_left_after_the_idle_time() {
         way.script(&host, vec![Reply::file("slow body").stall_after(silent_after)]);
         let timeouts = Timeouts { idle, ..settings(&host).timeouts };
         let outcome = way.fetch(&Context::new(Settings { timeouts, ..way.settings(&host) })).await;
-        let timed_out = matches!(failure(&outcome), Failure::TimedOut { waited } if *waited == idle);
+        let timed_out = matches!(failure(&outcome), RequestFailure::TimedOut { waited } if *waited == idle);
         assert!(timed_out, "{way:?} {outcome:?}");
     });
     futures::future::join_all(waits).await;
@@ -199,8 +203,10 @@ async fn a_host_that_sends_byte_by_byte_is_left() {
         let timeouts = Timeouts { idle, ..settings(&host).timeouts };
         let outcome = Way::Plain.fetch(&Context::new(Settings { timeouts, ..settings(&host) })).await;
         match failure(&outcome) {
-            Failure::TooSlow { .. } => assert_eq!(status, 200),
-            Failure::Status { status: 404, message: Some(start) } => assert!(start.len() < 200, "{start}"),
+            RequestFailure::TooSlow { .. } => assert_eq!(status, 200),
+            RequestFailure::Status { status: 404, message: Some(start) } => {
+                assert!(start.len() < 200, "{start}")
+            }
             other => panic!("{other:?}"),
         }
     });
@@ -252,14 +258,14 @@ async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
         host.on("127.0.0.1/c.yaml", Reply::file("stolen"));
         let outcome = way.fetch(&Context::new(way.settings(&host))).await;
         assert!(
-            matches!(failure(&outcome), Failure::Redirect { reason } if reason.contains("https to http")),
+            matches!(failure(&outcome), RequestFailure::Redirect { reason } if reason.contains("https to http")),
             "{way:?}"
         );
         assert!(host.received().iter().all(|request| request.tls), "{way:?}");
         let (outcome, asked) = way.under(vec![Reply::redirect(&format!("https://{}", way.address()))]).await;
         assert_eq!(asked, 11, "{way:?}");
         assert!(
-            matches!(failure(&outcome), Failure::Redirect { reason } if reason.contains("too many")),
+            matches!(failure(&outcome), RequestFailure::Redirect { reason } if reason.contains("too many")),
             "{way:?}"
         );
     }
@@ -278,7 +284,10 @@ async fn an_answer_over_the_limit_is_refused_whether_announced_or_not() {
                 if fits {
                     assert_eq!(outcome.unwrap().bytes.len(), size, "{way:?}");
                 } else {
-                    assert!(matches!(failure(&outcome), Failure::TooLarge { limit_bytes: 5000 }), "{way:?}");
+                    assert!(
+                        matches!(failure(&outcome), RequestFailure::TooLarge { limit_bytes: 5000 }),
+                        "{way:?}"
+                    );
                 }
             }
         }
@@ -295,14 +304,14 @@ async fn a_lost_connection_is_tried_again_and_each_step_is_told() {
     assert!(fetch_url(&Context::new(settings), "https://files.example.org/c.yaml").await.is_ok());
     let url = "https://files.example.org/c.yaml".to_owned();
     let events = heard.events();
-    let [started, ended, Event::Retrying { why, .. }, rest @ ..] = events.as_slice() else {
+    let [started, ended, Event::Retrying { reason, .. }, rest @ ..] = events.as_slice() else {
         panic!("{events:?}")
     };
     assert_eq!(
         (started, ended),
         (&Event::RequestStarted { url: url.clone() }, &Event::RequestEnded { url: url.clone() })
     );
-    assert!(matches!(why, RetryReason::Connection | RetryReason::Truncated));
+    assert!(matches!(reason, RetryReason::Connection | RetryReason::Truncated));
     assert!(rest.contains(&Event::Progress { url, received_bytes: 4, total_bytes: Some(4) }), "{rest:?}");
 }
 
@@ -316,7 +325,7 @@ async fn a_certificate_nobody_trusts_names_the_host_and_is_final() {
         let outcome = way.fetch(&Context::new(settings)).await;
         let at = format!("{}:443", way.host());
         assert!(
-            matches!(failure(&outcome), Failure::Certificate { host, .. } if *host == at),
+            matches!(failure(&outcome), RequestFailure::Certificate { host, .. } if *host == at),
             "{way:?} {outcome:?}"
         );
         assert_eq!(outcome.unwrap_err().request().unwrap().attempts, 1);
@@ -356,7 +365,7 @@ async fn a_host_nobody_answers_at_is_named() {
         let outcome = way.fetch(&Context::new(settings)).await;
         let at = format!("{}:443", way.host());
         assert!(
-            matches!(failure(&outcome), Failure::Connect { host, .. } if *host == at),
+            matches!(failure(&outcome), RequestFailure::Connect { host, .. } if *host == at),
             "{way:?} {outcome:?}"
         );
         assert_eq!(outcome.unwrap_err().request().unwrap().attempts, 3);

@@ -2,7 +2,7 @@ use std::{fs, path::Path};
 
 use support::host::{FakeHost, GitHubRelease, Reply, github_releases_page};
 use tempfile::TempDir;
-use transport::{Event, Network, Refresh, Settings, StoreSettings};
+use transport::{Event, NetworkAccess, Refresh, Settings, StoreSettings};
 
 use crate::{
     Context, Error, Repository, fetch_template, latest, open,
@@ -36,7 +36,7 @@ impl Lab {
     }
 
     fn offline(&self) -> Context {
-        without_go_proxy(Settings { network: Network::Forbidden, ..self.settings() })
+        without_go_proxy(Settings { network: NetworkAccess::Forbidden, ..self.settings() })
     }
 
     fn heard(mut settings: Settings) -> (Context, Heard) {
@@ -185,12 +185,12 @@ async fn without_a_connection_the_newest_release_is_the_newest_one_here() {
     let found = latest(&*repository(&online), "v1beta2", &|_| None).await.unwrap();
     let before = lab.host.connections();
     let (mut settings, heard) =
-        (Settings { network: Network::Forbidden, ..lab.settings() }, Heard::default());
+        (Settings { network: NetworkAccess::Forbidden, ..lab.settings() }, Heard::default());
     heard.listen(&mut settings);
     let offline = with_go_proxy(settings, goproxy);
     assert_eq!(latest(&*repository(&offline), "v1beta2", &|_| None).await.unwrap(), found);
     assert_eq!(lab.host.connections(), before);
-    let told = |event: &Event| matches!(event, Event::UsingKeptOffline { url, .. } if url.ends_with(list));
+    let told = |event: &Event| matches!(event, Event::UsingCachedOffline { url, .. } if url.ends_with(list));
     assert_eq!(heard.events().iter().filter(|event| told(event)).count(), 1, "{:?}", heard.events());
 }
 
@@ -208,7 +208,7 @@ async fn a_damaged_copy_is_fetched_again_or_told() {
     flip();
     let (context, heard) = Lab::heard(lab.settings());
     assert_eq!(read(&context, "c.yaml").await.unwrap(), "whole");
-    assert!(heard.events().iter().any(|event| matches!(event, Event::KeptDamaged { .. })));
+    assert!(heard.events().iter().any(|event| matches!(event, Event::CacheDamaged { .. })));
     assert_eq!(read(&lab.offline(), "c.yaml").await.unwrap(), "whole");
     flip();
     let error = read(&lab.offline(), "c.yaml").await.unwrap_err();
@@ -235,7 +235,10 @@ async fn a_cache_that_cannot_be_used_is_told_once_and_left_as_it_is() {
         let events = heard.events();
         let told: Vec<_> =
             events.iter().filter(|event| matches!(event, Event::StoreUnusable { .. })).collect();
-        assert!(matches!(told[..], [Event::StoreUnusable { why: told }] if told.contains(why)), "{told:?}");
+        assert!(
+            matches!(told[..], [Event::StoreUnusable { reason: told }] if told.contains(why)),
+            "{told:?}"
+        );
         assert_eq!(files_below(lab.folder.path()), before);
     }
 }
@@ -261,7 +264,7 @@ async fn eight_runs_at_once_fetch_a_file_and_a_list_once() {
     let results = futures::future::join_all(reads).await;
     assert!(results.iter().all(|result| *result == ("x".to_owned(), 1)));
     assert_eq!(lab.host.received().len(), 2, "{:?}", lab.host.addresses());
-    assert!(heard.events().iter().any(|event| matches!(event, Event::WaitingForOther { .. })));
+    assert!(heard.events().iter().any(|event| matches!(event, Event::WaitingForOtherTask { .. })));
 }
 
 #[tokio::test]

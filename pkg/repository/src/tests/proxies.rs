@@ -21,7 +21,7 @@ fn variable(variable: &str, value: &str) -> ProxySettings {
 }
 
 fn through(text: &str) -> Hosts {
-    let proxy = HostProxy::Through(ProxyAddress::parse(text).unwrap());
+    let proxy = HostProxy::Proxy(ProxyAddress::parse(text).unwrap());
     Hosts::new([("files.example.org".to_owned(), HostSettings { proxy, ..HostSettings::default() })])
 }
 

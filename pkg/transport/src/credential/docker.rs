@@ -25,18 +25,18 @@ const IDENTITY_TOKEN_USER: &str = "<token>";
 pub(super) struct AuthFile {
     path: PathBuf,
     /// Credentials by registry, or by registry and path prefix.
-    written: BTreeMap<String, Credential>,
+    credentials: BTreeMap<String, Credential>,
     helpers: BTreeMap<String, String>,
-    helper_for_all: Option<String>,
+    default_helper: Option<String>,
 }
 
 /// The entry of a file for a registry.
-pub(super) enum Said {
+pub(super) enum AuthEntry {
     /// The file contains the credential.
     Credential(Credential),
     /// A credential helper stores the credential.
-    Ask {
-        /// Suffix of the program name `docker-credential-{helper}`.
+    Helper {
+        /// Suffix of the program name `docker-entry-{helper}`.
         helper: String,
         /// Name of the registry for the program.
         server: String,
@@ -44,9 +44,9 @@ pub(super) enum Said {
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct AuthFileContent {
     #[serde(default)]
-    auths: Option<BTreeMap<String, Entry>>,
+    auths: Option<BTreeMap<String, AuthFileEntry>>,
     #[serde(default, rename = "credHelpers")]
     cred_helpers: Option<BTreeMap<String, String>>,
     #[serde(default, rename = "credsStore")]
@@ -55,7 +55,7 @@ struct Written {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "lowercase")]
-struct Entry {
+struct AuthFileEntry {
     auth: String,
     username: String,
     password: String,
@@ -69,7 +69,7 @@ impl AuthFile {
     /// [`Error::CredentialFile`] with the location of the error; never with the content of the file.
     pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let refuse = |problem: String| Error::CredentialFile { path: path.to_owned(), problem };
-        let written: Written = serde_json::from_slice(bytes).map_err(|error| {
+        let written: AuthFileContent = serde_json::from_slice(bytes).map_err(|error| {
             refuse(format!(
                 "line {}, column {} is not what such a file holds there",
                 error.line(),
@@ -87,9 +87,9 @@ impl AuthFile {
         let helpers = written.cred_helpers.into_iter().flatten();
         Ok(Self {
             path: path.to_owned(),
-            written: known,
+            credentials: known,
             helpers: helpers.map(|(key, helper)| (plain_key(&key), helper)).collect(),
-            helper_for_all: written.creds_store.filter(|helper| !helper.is_empty()),
+            default_helper: written.creds_store.filter(|helper| !helper.is_empty()),
         })
     }
 
@@ -99,25 +99,25 @@ impl AuthFile {
 
     /// Returns the entry for a repository. Helpers take precedence over credentials in the file, and longer paths over
     /// shorter ones.
-    pub(super) fn credential(&self, registry: &str, repository: &str) -> Option<Said> {
+    pub(super) fn entry(&self, registry: &str, repository: &str) -> Option<AuthEntry> {
         let named = keys(registry, repository)
             .find_map(|key| self.helpers.get(&key).map(|helper| (helper.clone(), key)));
-        let (helper, key) = match (named, &self.helper_for_all) {
+        let (helper, key) = match (named, &self.default_helper) {
             (Some(named), _) => named,
             (None, Some(for_all)) => (for_all.clone(), plain_registry(registry).to_owned()),
-            (None, None) => return self.written_down(registry, repository).map(Said::Credential),
+            (None, None) => return self.stored_credential(registry, repository).map(AuthEntry::Credential),
         };
         let server = if key == plain_key(DOCKER_HUB) { DOCKER_HUB.to_owned() } else { key };
-        Some(Said::Ask { helper, server })
+        Some(AuthEntry::Helper { helper, server })
     }
 
     /// Returns the credential that the file itself contains.
-    pub(super) fn written_down(&self, registry: &str, repository: &str) -> Option<Credential> {
-        keys(registry, repository).find_map(|key| self.written.get(&key).cloned())
+    pub(super) fn stored_credential(&self, registry: &str, repository: &str) -> Option<Credential> {
+        keys(registry, repository).find_map(|key| self.credentials.get(&key).cloned())
     }
 }
 
-impl Entry {
+impl AuthFileEntry {
     fn credential(self, name: &str) -> Result<Option<Credential>, ()> {
         if let Some(token) = Secret::new(name, self.registrytoken) {
             return Ok(Some(Credential::Bearer(token)));
@@ -186,10 +186,12 @@ mod tests {
     }
 
     fn found(file: &AuthFile, registry: &str, repository: &str) -> String {
-        match file.credential(registry, repository) {
+        match file.entry(registry, repository) {
             None => "nothing".to_owned(),
-            Some(Said::Credential(credential)) => format!("{} {credential}", credential.secret().expose()),
-            Some(Said::Ask { helper, server }) => format!("ask {helper} about {server}"),
+            Some(AuthEntry::Credential(credential)) => {
+                format!("{} {credential}", credential.secret().expose())
+            }
+            Some(AuthEntry::Helper { helper, server }) => format!("ask {helper} about {server}"),
         }
     }
 

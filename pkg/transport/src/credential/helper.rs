@@ -14,7 +14,7 @@ const NOT_FOUND: &str = "credentials not found in native keychain";
 const SHOWN_CHARACTERS: usize = 200;
 
 #[derive(Deserialize)]
-struct Answer {
+struct HelperOutput {
     #[serde(default, rename = "Username")]
     username: String,
     #[serde(default, rename = "Secret")]
@@ -25,7 +25,7 @@ struct Answer {
 /// Source: docker-credential-helpers, "Development": `get` reads the server from stdin and prints JSON or a message.
 /// # Errors
 /// [`Error::CredentialHelper`]; never contains the standard output of the program.
-pub(super) async fn ask(
+pub(super) async fn run_helper(
     sources: &CredentialSources,
     named_by: &Path,
     name: &str,
@@ -50,9 +50,9 @@ pub(super) async fn ask(
         if String::from_utf8_lossy(&output.stdout).trim() == NOT_FOUND {
             return Ok(None);
         }
-        return Err(failed(format!("it ended with {}{}", output.status, said(&output.stderr))));
+        return Err(failed(format!("it ended with {}{}", output.status, first_line(&output.stderr))));
     }
-    let answer: Answer =
+    let answer: HelperOutput =
         serde_json::from_slice(&output.stdout).map_err(|_| failed("its answer cannot be read".to_owned()))?;
     Ok(credential(&format!("`{program}`"), answer.username, answer.secret))
 }
@@ -73,7 +73,7 @@ async fn run(path: &Path, server: &str) -> std::io::Result<std::process::Output>
 }
 
 /// Returns the first line of an error message.
-fn said(stderr: &[u8]) -> String {
+fn first_line(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let Some(line) = text.lines().map(str::trim).find(|line| !line.is_empty()) else { return String::new() };
     let clean: String = line.chars().filter(|c| !c.is_control()).take(SHOWN_CHARACTERS).collect();

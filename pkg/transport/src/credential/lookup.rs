@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use url::Url;
 
 use super::{
-    docker::{AuthFile, Said},
+    docker::{AuthEntry, AuthFile},
     helper,
     netrc::Netrc,
 };
@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// The maximum size of a credential file.
-const LARGEST_BYTES: u64 = 4 << 20;
+const MAX_CREDENTIAL_FILE_BYTES: u64 = 4 << 20;
 
 /// The origin of an address. Credentials without a fixed host are sent only to hosts that the user names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NamedBy {
+pub enum AddressOrigin {
     /// The configuration, the command line, or a local file that one of them names.
     User,
     /// A fetched file.
@@ -33,9 +33,9 @@ pub enum NamedBy {
 
 /// The purpose of a request.
 #[derive(Clone, Copy, Debug)]
-pub enum Purpose<'a> {
+pub enum RequestPurpose<'a> {
     /// A file, an API response, or a Git repository.
-    File(NamedBy),
+    File(AddressOrigin),
     /// A repository of a registry.
     Registry {
         /// Path of the repository, such as `team/providers`.
@@ -45,25 +45,25 @@ pub enum Purpose<'a> {
 
 /// Results of the credential sources. Each source is read only once.
 #[derive(Default)]
-struct Found {
+struct CredentialCache {
     auth_files: OnceLock<Result<Arc<[AuthFile]>, Error>>,
     netrc: OnceLock<Result<Option<Arc<Netrc>>, Error>>,
     /// Results by program and server.
     helpers: Cache<Option<Credential>, Error>,
     /// Hosts that the user has named in this run.
-    hosts_of_user: Mutex<BTreeSet<String>>,
+    user_hosts: Mutex<BTreeSet<String>>,
 }
 
-impl Found {
+impl CredentialCache {
     /// True if the user has named the host in this run, now or earlier.
-    fn is_of_user(&self, host: &str, named_by: NamedBy) -> bool {
-        let mut hosts = self.hosts_of_user.lock().unwrap_or_else(PoisonError::into_inner);
+    fn is_user_host(&self, host: &str, named_by: AddressOrigin) -> bool {
+        let mut hosts = self.user_hosts.lock().unwrap_or_else(PoisonError::into_inner);
         match named_by {
-            NamedBy::User => {
+            AddressOrigin::User => {
                 hosts.insert(host.to_owned());
                 true
             }
-            NamedBy::FetchedFile => hosts.contains(host),
+            AddressOrigin::FetchedFile => hosts.contains(host),
         }
     }
 }
@@ -78,7 +78,11 @@ impl Context {
     /// None for unencrypted connections, except to this machine, and for URLs with a user.
     /// # Errors
     /// [`Error::Read`], [`Error::CredentialFile`] and [`Error::CredentialHelper`], each with the file.
-    pub async fn credential_for(&self, url: &Url, purpose: Purpose<'_>) -> Result<Option<Credential>, Error> {
+    pub async fn credential_for(
+        &self,
+        url: &Url,
+        purpose: RequestPurpose<'_>,
+    ) -> Result<Option<Credential>, Error> {
         let is_private = url.scheme() == "https" || is_loopback(url);
         if !is_private || !url.username().is_empty() || url.password().is_some() {
             return Ok(None);
@@ -88,15 +92,17 @@ impl Context {
             return Ok(of_host);
         }
         match purpose {
-            Purpose::Registry { repository } => self.registry_credential(&authority(url), repository).await,
-            Purpose::File(named_by) => {
+            RequestPurpose::Registry { repository } => {
+                self.registry_credential(&authority(url), repository).await
+            }
+            RequestPurpose::File(named_by) => {
                 let host = authority(url);
-                let is_of_user = self.session::<Found>().is_of_user(&host, named_by);
+                let is_of_user = self.session::<CredentialCache>().is_user_host(&host, named_by);
                 match self.token_for(&host, is_of_user) {
                     Some(token) => Ok(Some(token)),
                     None => Ok(self.netrc()?.and_then(|netrc| {
                         let default_login = || netrc.default_login().filter(|_| is_of_user);
-                        netrc.of_machine(url).or_else(default_login)
+                        netrc.login_for(url).or_else(default_login)
                     })),
                 }
             }
@@ -106,10 +112,10 @@ impl Context {
     /// Returns the token of a host. `GITLAB_ACCESS_TOKEN` is only for hosts with a GitLab name that the user names.
     /// A host that is recognized only by the path of a URL gets only tokens configured for its name. Otherwise, a
     /// configuration file could redirect a token.
-    fn token_for(&self, host: &str, is_of_user: bool) -> Option<Credential> {
+    fn token_for(&self, host: &str, is_user_host: bool) -> Option<Credential> {
         let settings = self.settings();
         let for_gitlab =
-            || settings.gitlab_token.as_ref().filter(|_| is_of_user && host.starts_with("gitlab."));
+            || settings.gitlab_token.as_ref().filter(|_| is_user_host && host.starts_with("gitlab."));
         let token = match host {
             "github.com" => settings.github_token.as_ref(),
             _ => settings
@@ -127,11 +133,11 @@ impl Context {
         repository: &str,
     ) -> Result<Option<Credential>, Error> {
         for file in self.auth_files()?.iter() {
-            let found = match file.credential(registry, repository) {
-                Some(Said::Credential(credential)) => Some(credential),
-                Some(Said::Ask { helper, server }) => {
-                    let kept = self.ask_helper(file, &helper, &server).await?;
-                    kept.or_else(|| file.written_down(registry, repository))
+            let found = match file.entry(registry, repository) {
+                Some(AuthEntry::Credential(credential)) => Some(credential),
+                Some(AuthEntry::Helper { helper, server }) => {
+                    let kept = self.run_helper_once(file, &helper, &server).await?;
+                    kept.or_else(|| file.stored_credential(registry, repository))
                 }
                 None => None,
             };
@@ -142,7 +148,7 @@ impl Context {
         Ok(None)
     }
 
-    async fn ask_helper(
+    async fn run_helper_once(
         &self,
         file: &AuthFile,
         name: &str,
@@ -150,20 +156,20 @@ impl Context {
     ) -> Result<Option<Credential>, Error> {
         let key = format!("{name} {server}");
         // The future is boxed, because its state is large and few requests need a program.
-        let ask = helper::ask(&self.settings().credentials, file.path(), name, server).boxed();
-        self.session::<Found>().helpers.get(&key, ask).await
+        let ask = helper::run_helper(&self.settings().credentials, file.path(), name, server).boxed();
+        self.session::<CredentialCache>().helpers.get(&key, ask).await
     }
 
     fn auth_files(&self) -> Result<Arc<[AuthFile]>, Error> {
         let read = || {
             let paths = &self.settings().credentials.auth_files;
-            let files = paths.iter().map(|path| match read_limited(path, LARGEST_BYTES)? {
+            let files = paths.iter().map(|path| match read_limited(path, MAX_CREDENTIAL_FILE_BYTES)? {
                 Some(bytes) => AuthFile::parse(path, &bytes).map(Some),
                 None => Ok(None),
             });
             files.filter_map(Result::transpose).collect()
         };
-        self.session::<Found>().auth_files.get_or_init(read).clone()
+        self.session::<CredentialCache>().auth_files.get_or_init(read).clone()
     }
 
     fn netrc(&self) -> Result<Option<Arc<Netrc>>, Error> {
@@ -175,6 +181,6 @@ impl Context {
                 Err(error) => Err(read_error(path, error)),
             }
         };
-        self.session::<Found>().netrc.get_or_init(read).clone()
+        self.session::<CredentialCache>().netrc.get_or_init(read).clone()
     }
 }

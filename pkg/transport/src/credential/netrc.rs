@@ -28,7 +28,7 @@ impl Netrc {
     /// Parses a file. Its path becomes the name of every credential in the file.
     pub(super) fn parse(path: &Path, text: &str) -> Self {
         let name = format!("`{}`", path.display());
-        let mut words = Words(text);
+        let mut words = NetrcTokens(text);
         let mut logins: Vec<Login> = Vec::new();
         while let Some(word) = words.keyword() {
             match word.as_str() {
@@ -50,21 +50,21 @@ impl Netrc {
     }
 
     /// Returns the first login with a password for the host of a URL.
-    pub(super) fn of_machine(&self, url: &Url) -> Option<Credential> {
+    pub(super) fn login_for(&self, url: &Url) -> Option<Credential> {
         let asked = url.host_str().unwrap_or_default();
         let plain = authority(url);
         let is_for = |login: &Login, host: &str| {
             login.machine.as_ref().is_some_and(|machine| machine.eq_ignore_ascii_case(host))
         };
-        self.first(|login| is_for(login, asked) || is_for(login, &plain))
+        self.first_login(|login| is_for(login, asked) || is_for(login, &plain))
     }
 
     /// Returns the login for all other hosts.
     pub(super) fn default_login(&self) -> Option<Credential> {
-        self.first(|login| login.machine.is_none())
+        self.first_login(|login| login.machine.is_none())
     }
 
-    fn first(&self, is_meant: impl Fn(&Login) -> bool) -> Option<Credential> {
+    fn first_login(&self, is_meant: impl Fn(&Login) -> bool) -> Option<Credential> {
         self.logins.iter().filter(|login| is_meant(login)).find_map(|login| {
             let password = login.password.clone()?;
             Some(Credential::Basic { user: login.user.clone(), password })
@@ -73,9 +73,9 @@ impl Netrc {
 }
 
 /// The remaining text of a file.
-struct Words<'t>(&'t str);
+struct NetrcTokens<'t>(&'t str);
 
-impl Words<'_> {
+impl NetrcTokens<'_> {
     /// Returns the next word in place of a keyword, and skips comments.
     fn keyword(&mut self) -> Option<String> {
         loop {
@@ -139,7 +139,7 @@ mod tests {
 
     fn login(text: &str, url: &str) -> Option<(String, String)> {
         let netrc = Netrc::parse("/home/ann/.netrc".as_ref(), text);
-        match netrc.of_machine(&Url::parse(url).unwrap()).or_else(|| netrc.default_login())? {
+        match netrc.login_for(&Url::parse(url).unwrap()).or_else(|| netrc.default_login())? {
             Credential::Basic { user, password } => Some((user, password.expose().to_owned())),
             Credential::Bearer(_) => None,
         }
@@ -199,7 +199,7 @@ mod tests {
         ) {
             let netrc = Netrc::parse("/home/ann/.netrc".as_ref(), &text);
             let found = netrc
-                .of_machine(&Url::parse("https://git.lab/").unwrap())
+                .login_for(&Url::parse("https://git.lab/").unwrap())
                 .or_else(|| netrc.default_login());
             if let Some(Credential::Basic { password, .. }) = found {
                 let shown = [password.to_string(), format!("{password:?}")].concat();

@@ -10,7 +10,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde::Deserialize;
 use url::Url;
 
-use crate::{Failure, Quota, Timeouts, UntrustedCertificate, tls::untrusted_in};
+use crate::{Quota, RequestFailure, Timeouts, UntrustedCertificate, tls::untrusted_in};
 
 /// Reads the remaining quota from the headers of GitHub (`x-ratelimit-…`) and GitLab (`ratelimit-…`).
 pub(super) fn quota(headers: &HeaderMap) -> Option<Quota> {
@@ -25,19 +25,19 @@ pub(super) fn quota(headers: &HeaderMap) -> Option<Quota> {
 /// Classifies a response without success.
 /// Source: GitHub REST, "Rate limits": 403 or 429, with quota 0 for the primary limit, and with `Retry-After` or a
 /// message for the secondary limit.
-pub(super) fn status(status: u16, headers: &HeaderMap, quota: Option<Quota>, body: &[u8]) -> Failure {
+pub(super) fn status(status: u16, headers: &HeaderMap, quota: Option<Quota>, body: &[u8]) -> RequestFailure {
     let message = message(body);
     let retry_after = retry_after(headers);
     let used_up = quota.is_some_and(|quota| quota.remaining == 0);
     let says_so = message.as_ref().is_some_and(|message| message.to_ascii_lowercase().contains("rate limit"));
     match status {
-        403 | 429 if used_up => Failure::RateLimited { status, retry_after, secondary: false },
+        403 | 429 if used_up => RequestFailure::RateLimited { status, retry_after, secondary: false },
         403 if retry_after.is_some() || says_so => {
-            Failure::RateLimited { status, retry_after, secondary: true }
+            RequestFailure::RateLimited { status, retry_after, secondary: true }
         }
-        429 => Failure::RateLimited { status, retry_after, secondary: true },
-        401 | 403 => Failure::Unauthorized { status, message },
-        _ => Failure::Status { status, message },
+        429 => RequestFailure::RateLimited { status, retry_after, secondary: true },
+        401 | 403 => RequestFailure::Unauthorized { status, message },
+        _ => RequestFailure::Status { status, message },
     }
 }
 
@@ -53,14 +53,14 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ErrorBody {
     message: Option<serde_json::Value>,
     error: Option<serde_json::Value>,
 }
 
 /// Returns one line of the error message. GitHub and GitLab send JSON; the text of a web page is ignored.
 fn message(body: &[u8]) -> Option<String> {
-    let text = match serde_json::from_slice::<Said>(body) {
+    let text = match serde_json::from_slice::<ErrorBody>(body) {
         Ok(said) => match said.message.or(said.error)? {
             serde_json::Value::String(text) => text,
             other => other.to_string(),
@@ -73,57 +73,59 @@ fn message(body: &[u8]) -> Option<String> {
 }
 
 /// Classifies a failure below HTTP. Only the innermost cause is kept, because the other causes contain addresses.
-pub(super) fn transport(error: &(dyn StdError + 'static), url: &Url, timeouts: Timeouts) -> Failure {
-    let chain = Chain::of(error);
+pub(super) fn transport(error: &(dyn StdError + 'static), url: &Url, timeouts: Timeouts) -> RequestFailure {
+    let chain = CauseChain::of(error);
     let host = url.port_or_known_default().map_or_else(
         || url.host_str().unwrap_or_default().to_owned(),
         |port| format!("{}:{port}", url.host_str().unwrap_or_default()),
     );
     if let Some(untrusted) = chain.untrusted {
-        return Failure::Certificate { host, source: Box::new(untrusted) };
+        return RequestFailure::Certificate { host, source: Box::new(untrusted) };
     }
-    if chain.wants_certificate {
-        return Failure::WantsCertificate { host };
+    if chain.needs_client_certificate {
+        return RequestFailure::ClientCertificateRequired { host };
     }
     let cause = || Box::<dyn StdError + Send + Sync>::from(chain.innermost.clone());
     if chain.tls {
-        return Failure::Tls { host, source: cause() };
+        return RequestFailure::Tls { host, source: cause() };
     }
     if chain.timeout {
-        return Failure::TimedOut { waited: if chain.connect { timeouts.connect } else { timeouts.idle } };
+        return RequestFailure::TimedOut {
+            waited: if chain.connect { timeouts.connect } else { timeouts.idle },
+        };
     }
     if chain.unknown_host {
-        return Failure::UnknownHost { host, source: cause() };
+        return RequestFailure::UnknownHost { host, source: cause() };
     }
-    if chain.connect || chain.lost {
-        return Failure::Connect { host, source: cause() };
+    if chain.connect || chain.connection_lost {
+        return RequestFailure::Connect { host, source: cause() };
     }
     if chain.request {
-        return Failure::Truncated { received_bytes: 0, expected_bytes: None };
+        return RequestFailure::Truncated { received_bytes: 0, expected_bytes: None };
     }
-    Failure::Other(cause())
+    RequestFailure::Other(cause())
 }
 
 /// Facts from all causes of a failure.
 #[derive(Default)]
-struct Chain {
+struct CauseChain {
     untrusted: Option<UntrustedCertificate>,
-    wants_certificate: bool,
+    needs_client_certificate: bool,
     tls: bool,
     timeout: bool,
     connect: bool,
     unknown_host: bool,
-    lost: bool,
+    connection_lost: bool,
     request: bool,
     innermost: String,
 }
 
-impl Chain {
+impl CauseChain {
     fn of(error: &(dyn StdError + 'static)) -> Self {
         let mut chain = Self::default();
         let mut next = Some(error);
         while let Some(error) = next {
-            chain.note(error);
+            chain.record(error);
             // An `io::Error` hides the wrapped error: its source is the source of the wrapped error.
             let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
             next = match wrapped {
@@ -137,7 +139,7 @@ impl Chain {
         chain
     }
 
-    fn note(&mut self, error: &(dyn StdError + 'static)) {
+    fn record(&mut self, error: &(dyn StdError + 'static)) {
         if let Some(error) = error.downcast_ref::<reqwest::Error>() {
             self.timeout |= error.is_timeout();
             self.connect |= error.is_connect();
@@ -146,11 +148,12 @@ impl Chain {
         }
         if let Some(error) = error.downcast_ref::<io::Error>() {
             use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
-            self.lost |=
+            self.connection_lost |=
                 matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof);
         }
         self.tls |= error.is::<rustls::Error>();
-        self.wants_certificate |= error.downcast_ref::<rustls::Error>().is_some_and(wants_certificate);
+        self.needs_client_certificate |=
+            error.downcast_ref::<rustls::Error>().is_some_and(needs_client_certificate);
         if let Some(untrusted) = untrusted_in(error) {
             self.untrusted = Some(untrusted.clone());
         }
@@ -158,7 +161,7 @@ impl Chain {
 }
 
 /// True if the host sent a TLS alert about a missing or untrusted client certificate.
-fn wants_certificate(error: &rustls::Error) -> bool {
+fn needs_client_certificate(error: &rustls::Error) -> bool {
     use rustls::AlertDescription::{BadCertificate, CertificateRequired, CertificateUnknown, UnknownCA};
     let rustls::Error::AlertReceived(alert) = error else { return false };
     matches!(alert, BadCertificate | CertificateRequired | CertificateUnknown | UnknownCA)
@@ -172,7 +175,7 @@ mod tests {
         pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
     }
 
-    fn read(code: u16, pairs: &[(&'static str, &str)], body: &str) -> Failure {
+    fn read(code: u16, pairs: &[(&'static str, &str)], body: &str) -> RequestFailure {
         let headers = headers(pairs);
         status(code, &headers, quota(&headers), body.as_bytes())
     }
@@ -181,26 +184,29 @@ mod tests {
     fn a_used_up_quota_is_told_from_a_refusal_and_from_a_burst() {
         let primary =
             read(403, &[("x-ratelimit-remaining", "0")], r#"{"message":"API rate limit exceeded"}"#);
-        assert!(matches!(primary, Failure::RateLimited { status: 403, secondary: false, retry_after: None }));
+        assert!(matches!(
+            primary,
+            RequestFailure::RateLimited { status: 403, secondary: false, retry_after: None }
+        ));
         let gitlab = read(429, &[("ratelimit-remaining", "0"), ("retry-after", "7")], "");
         let seven = Some(Duration::from_secs(7));
         assert!(
-            matches!(gitlab, Failure::RateLimited { secondary: false, retry_after, .. } if retry_after == seven)
+            matches!(gitlab, RequestFailure::RateLimited { secondary: false, retry_after, .. } if retry_after == seven)
         );
         let burst = read(
             403,
             &[("x-ratelimit-remaining", "42")],
             r#"{"message":"You exceeded a secondary rate limit."}"#,
         );
-        assert!(matches!(burst, Failure::RateLimited { secondary: true, .. }));
+        assert!(matches!(burst, RequestFailure::RateLimited { secondary: true, .. }));
         let refused = read(403, &[], r#"{"message":"Resource not accessible by personal access token"}"#);
-        assert!(matches!(refused, Failure::Unauthorized { status: 403, .. }));
+        assert!(matches!(refused, RequestFailure::Unauthorized { status: 403, .. }));
     }
 
     #[test]
     fn a_host_may_ask_for_a_wait_by_a_date() {
         let asked = |text: &str| match read(429, &[("retry-after", text)], "") {
-            Failure::RateLimited { retry_after, .. } => retry_after,
+            RequestFailure::RateLimited { retry_after, .. } => retry_after,
             other => panic!("{other:?}"),
         };
         assert_eq!(asked("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));

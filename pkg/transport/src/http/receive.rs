@@ -9,50 +9,50 @@ use reqwest::{
 };
 use tokio::time::{Instant, timeout};
 
-use crate::{Context, Error, Event, Failure, http::sink::Sink};
+use crate::{Context, Error, Event, RequestFailure, http::sink::BodySink};
 
 /// The reason for an incomplete response.
-pub(super) enum Stopped {
+pub(super) enum ReceiveError {
     /// A failure of the host or the connection.
-    Failure(Failure),
+    Failure(RequestFailure),
     /// A failure of the sink.
     Sink(Error),
 }
 
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Self {
+impl From<RequestFailure> for ReceiveError {
+    fn from(failure: RequestFailure) -> Self {
         Self::Failure(failure)
     }
 }
 
 /// The minimum transfer rate. At a lower rate, even the smallest release takes minutes.
 /// The rate also limits the duration of a download: at most the size limit divided by this rate.
-const LEAST_BYTES_PER_SECOND: u64 = 1024;
+const MIN_BYTES_PER_SECOND: u64 = 1024;
 
 /// Measures the transfer rate in consecutive windows. A window is as long as the idle timeout.
-struct Pace {
+struct RateMonitor {
     window: Duration,
-    began: Instant,
+    started_at: Instant,
     received_bytes: u64,
 }
 
-impl Pace {
+impl RateMonitor {
     fn new(window: Duration) -> Self {
-        Self { window, began: Instant::now(), received_bytes: 0 }
+        Self { window, started_at: Instant::now(), received_bytes: 0 }
     }
 
     /// Adds a piece.
     /// # Errors
-    /// [`Failure::TooSlow`] at the end of a window with too few bytes.
-    fn count(&mut self, piece: &Bytes) -> Result<(), Failure> {
+    /// [`RequestFailure::TooSlow`] at the end of a window with too few bytes.
+    fn count(&mut self, piece: &Bytes) -> Result<(), RequestFailure> {
         self.received_bytes += piece.len() as u64;
-        let elapsed = self.began.elapsed();
+        let elapsed = self.started_at.elapsed();
         if elapsed < self.window {
             return Ok(());
         }
         let received_bytes = self.received_bytes;
-        if received_bytes < elapsed.as_secs().saturating_mul(LEAST_BYTES_PER_SECOND) {
-            return Err(Failure::TooSlow { received_bytes, elapsed });
+        if received_bytes < elapsed.as_secs().saturating_mul(MIN_BYTES_PER_SECOND) {
+            return Err(RequestFailure::TooSlow { received_bytes, elapsed });
         }
         *self = Self::new(self.window);
         Ok(())
@@ -65,36 +65,38 @@ pub(super) async fn receive(
     mut response: Response,
     shown: &str,
     limit_bytes: u64,
-    sink: &mut dyn Sink,
-) -> Result<(), Stopped> {
+    sink: &mut dyn BodySink,
+) -> Result<(), ReceiveError> {
     let expected_bytes = response.content_length();
     if expected_bytes.is_some_and(|length| length > limit_bytes) {
-        return Err(Failure::TooLarge { limit_bytes }.into());
+        return Err(RequestFailure::TooLarge { limit_bytes }.into());
     }
-    sink.begin().map_err(Stopped::Sink)?;
-    let (mut received_bytes, mut pace) = (0, Pace::new(context.settings().timeouts.idle));
+    sink.begin().map_err(ReceiveError::Sink)?;
+    let (mut received_bytes, mut pace) = (0, RateMonitor::new(context.settings().timeouts.idle));
     loop {
         let piece = match response.chunk().await {
             Ok(Some(piece)) => piece,
             Ok(None) if expected_bytes.is_none_or(|length| length == received_bytes) => return Ok(()),
             Err(error) if error.is_timeout() => {
-                return Err(Failure::TimedOut { waited: context.settings().timeouts.idle }.into());
+                return Err(RequestFailure::TimedOut { waited: context.settings().timeouts.idle }.into());
             }
-            Ok(None) | Err(_) => return Err(Failure::Truncated { received_bytes, expected_bytes }.into()),
+            Ok(None) | Err(_) => {
+                return Err(RequestFailure::Truncated { received_bytes, expected_bytes }.into());
+            }
         };
         if received_bytes == 0 && is_web_page(response.headers(), &piece) {
-            return Err(Failure::WebPage.into());
+            return Err(RequestFailure::WebPage.into());
         }
         received_bytes += piece.len() as u64;
         if received_bytes > limit_bytes {
-            return Err(Failure::TooLarge { limit_bytes }.into());
+            return Err(RequestFailure::TooLarge { limit_bytes }.into());
         }
         let url = shown.to_owned();
         context.emit(&Event::Progress { url, received_bytes, total_bytes: expected_bytes });
         if expected_bytes != Some(received_bytes) {
             pace.count(&piece)?;
         }
-        sink.take(piece).map_err(Stopped::Sink)?;
+        sink.take(piece).map_err(ReceiveError::Sink)?;
     }
 }
 

@@ -4,8 +4,8 @@
 use reqwest::{Method, Response, StatusCode, header::LOCATION};
 use url::Url;
 
-use super::request::{Content, Request};
-use crate::{Credential, Failure};
+use super::request::{Request, RequestBody};
+use crate::{Credential, RequestFailure};
 
 /// The maximum number of redirects, as in the library of clusterctl.
 const MAX_REDIRECTS: usize = 10;
@@ -15,7 +15,7 @@ const MAX_REDIRECTS: usize = 10;
 pub(super) struct Hop<'a> {
     pub(super) url: Url,
     pub(super) method: Method,
-    pub(super) carries_content: bool,
+    pub(super) has_body: bool,
     /// None after a redirect to another origin.
     pub(super) credential: Option<&'a Credential>,
     redirects: usize,
@@ -26,7 +26,7 @@ impl<'a> Hop<'a> {
         Self {
             url: request.url.clone(),
             method: request.method.clone(),
-            carries_content: !matches!(request.content, Content::None),
+            has_body: !matches!(request.body, RequestBody::None),
             credential: request.credential.as_ref(),
             redirects: 0,
         }
@@ -34,10 +34,10 @@ impl<'a> Hop<'a> {
 
     /// Returns the next request of the chain. None if the response is not a redirect.
     /// # Errors
-    /// [`Failure::Redirect`] if the redirect is not allowed.
-    pub(super) fn next(&self, response: &Response) -> Result<Option<Self>, Failure> {
+    /// [`RequestFailure::Redirect`] if the redirect is not allowed.
+    pub(super) fn next(&self, response: &Response) -> Result<Option<Self>, RequestFailure> {
         let Some(url) = target(&self.url, response) else { return Ok(None) };
-        let refuse = |reason| Err(Failure::Redirect { reason });
+        let refuse = |reason| Err(RequestFailure::Redirect { reason });
         if self.redirects >= MAX_REDIRECTS {
             return refuse("too many redirects");
         }
@@ -51,13 +51,13 @@ impl<'a> Hop<'a> {
             matches!(response.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT)
                 || matches!(self.method, Method::GET | Method::HEAD);
         // A form may contain a password.
-        if self.carries_content && again && !stays {
+        if self.has_body && again && !stays {
             return refuse("it leads content to another host");
         }
         Ok(Some(Self {
             url,
             method: if again { self.method.clone() } else { Method::GET },
-            carries_content: self.carries_content && again,
+            has_body: self.has_body && again,
             credential: self.credential.filter(|_| stays),
             redirects: self.redirects + 1,
         }))
@@ -87,8 +87,9 @@ mod tests {
         }
         let url = Url::parse("https://files.example.org/form").unwrap();
         let token = Secret::new("token", "t0ken").map(Credential::Bearer);
-        let content = Content::Bytes(Bytes::from_static(b"password=1"));
-        let request = Request { method: Method::POST, content, ..Request::file(url).with_credential(token) };
+        let content = RequestBody::Bytes(Bytes::from_static(b"password=1"));
+        let request =
+            Request { method: Method::POST, body: content, ..Request::get(url).with_credential(token) };
         let outcome = send(&context(&host), &request).await;
         (outcome, host.received())
     }
@@ -104,7 +105,7 @@ mod tests {
             );
             let (outcome, received) = post(status, "https://gitlab.com/next").await;
             let error = outcome.unwrap_err();
-            assert!(matches!(error.request().unwrap().failure, Failure::Redirect { .. }), "{error:?}");
+            assert!(matches!(error.request().unwrap().failure, RequestFailure::Redirect { .. }), "{error:?}");
             assert_eq!(received.len(), 1, "{status}");
         }
     }

@@ -8,8 +8,8 @@ use reqwest::{
 use url::Url;
 
 use crate::{
-    Credential, Digest, Error, Failure, RequestError,
-    address::{shown, shown_text},
+    Credential, Digest, Error, RequestError, RequestFailure,
+    address::{redact_text, redact_url},
     disk::SharedFile,
 };
 
@@ -23,14 +23,14 @@ pub struct Request {
     /// Headers except the credential.
     pub headers: HeaderMap,
     /// Body of the request.
-    pub content: Content,
+    pub body: RequestBody,
     /// Credential for the host of `url`; never sent to another host.
     pub credential: Option<Credential>,
 }
 
 /// Body of a request.
 #[derive(Clone, Debug, Default)]
-pub enum Content {
+pub enum RequestBody {
     /// No body.
     #[default]
     None,
@@ -42,14 +42,14 @@ pub enum Content {
         file: SharedFile,
         /// Offset of the part in bytes.
         offset: u64,
-        /// Size of the part in bytes, sent as `Content-Length`.
+        /// Size of the part in bytes, sent as `RequestBody-Length`.
         size_bytes: u64,
     },
 }
 
 /// Status and headers of a response: a success, or 304 for a conditional request.
 #[derive(Debug)]
-pub struct Head {
+pub struct ResponseHead {
     /// Status of the response.
     pub status: StatusCode,
     /// Headers of the response.
@@ -78,25 +78,25 @@ pub fn digest_of(headers: &HeaderMap) -> Option<Digest> {
 /// [`Error::FetchUrl`] with the redacted address.
 pub fn parse_address(text: &str) -> Result<Url, Error> {
     Url::parse(text)
-        .map_err(|_| Error::FetchUrl { url: shown_text(text), reason: "it is not a usable address" })
+        .map_err(|_| Error::FetchUrl { url: redact_text(text), reason: "it is not a usable address" })
 }
 
 impl Request {
     /// Creates a plain GET request.
-    pub fn file(url: Url) -> Self {
-        let (headers, content) = (HeaderMap::new(), Content::None);
-        Self { method: Method::GET, url, headers, content, credential: None }
+    pub fn get(url: Url) -> Self {
+        let (headers, content) = (HeaderMap::new(), RequestBody::None);
+        Self { method: Method::GET, url, headers, body: content, credential: None }
     }
 
     /// Adds the accepted media types.
     #[must_use]
-    pub fn accepting(self, media_types: &'static str) -> Self {
+    pub fn with_accept(self, media_types: &'static str) -> Self {
         self.with_header(ACCEPT, HeaderValue::from_static(media_types))
     }
 
     /// Adds a header with a constant value.
     #[must_use]
-    pub fn stating(self, name: &'static str, value: &'static str) -> Self {
+    pub fn with_static_header(self, name: &'static str, value: &'static str) -> Self {
         self.with_header(HeaderName::from_static(name), HeaderValue::from_static(value))
     }
 
@@ -119,9 +119,9 @@ impl Request {
     }
 
     /// Returns the error for a failure in a complete response.
-    pub fn failed(&self, failure: Failure) -> Error {
+    pub fn to_error(&self, failure: RequestFailure) -> Error {
         Error::Request(Arc::new(RequestError {
-            url: shown(&self.url),
+            url: redact_url(&self.url),
             failure,
             credential: self.credential.clone(),
             quota: None,

@@ -16,15 +16,15 @@ use reqwest::{
 
 use super::{
     classify,
-    receive::{Stopped, error_text, receive},
+    receive::{ReceiveError, error_text, receive},
     redirect::Hop,
-    request::{Content, Head, Request},
+    request::{Request, RequestBody, ResponseHead},
 };
 use crate::{
-    Context, Credential, Error, Event, Failure, Quota, RequestError, RetryReason,
-    address::shown,
+    Context, Credential, Error, Event, Quota, RequestError, RequestFailure, RetryReason,
+    address::redact_url,
     disk::SharedFile,
-    http::sink::{InMemory, Sink},
+    http::sink::{BodySink, MemorySink},
 };
 
 /// The number of bytes that are read from a file and sent at once.
@@ -35,7 +35,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// Errors of [`receive_into`].
 pub fn send<'a>(context: &'a Context, request: &'a Request) -> BoxFuture<'a, Result<Bytes, Error>> {
     async move {
-        let mut sink = InMemory::default();
+        let mut sink = MemorySink::default();
         receive_into(context, request, &mut sink, context.max_file_bytes()).await?;
         Ok(sink.finish())
     }
@@ -51,31 +51,31 @@ pub fn send<'a>(context: &'a Context, request: &'a Request) -> BoxFuture<'a, Res
 pub fn receive_into<'a>(
     context: &'a Context,
     request: &'a Request,
-    sink: &'a mut dyn Sink,
+    sink: &'a mut dyn BodySink,
     limit_bytes: u64,
-) -> BoxFuture<'a, Result<Head, Error>> {
-    send_now(context, request, sink, limit_bytes).boxed()
+) -> BoxFuture<'a, Result<ResponseHead, Error>> {
+    send_with_retries(context, request, sink, limit_bytes).boxed()
 }
 
-struct Failed {
-    failure: Failure,
+struct FailedAttempt {
+    failure: RequestFailure,
     quota: Option<Quota>,
     challenge: Option<String>,
 }
 
 /// The outcome of an attempt without a usable response.
-enum Unanswered {
-    Failed(Box<Failed>),
+enum AttemptError {
+    Failed(Box<FailedAttempt>),
     Sink(Error),
 }
 
-async fn send_now(
+async fn send_with_retries(
     context: &Context,
     request: &Request,
-    sink: &mut dyn Sink,
+    sink: &mut dyn BodySink,
     limit_bytes: u64,
-) -> Result<Head, Error> {
-    let url = shown(&request.url);
+) -> Result<ResponseHead, Error> {
+    let url = redact_url(&request.url);
     context.check_network(&url)?;
     if let Some(credential) = request.credential.as_ref().filter(|credential| credential.header().is_none()) {
         return Err(Error::Credential { credential: credential.clone() });
@@ -86,16 +86,16 @@ async fn send_now(
     let mut attempts = 1;
     loop {
         context.emit(&Event::RequestStarted { url: url.clone() });
-        let outcome = once(context, request, &url, sink, limit_bytes).await;
+        let outcome = send_once(context, request, &url, sink, limit_bytes).await;
         context.emit(&Event::RequestEnded { url: url.clone() });
-        let Failed { failure, quota, challenge } = match outcome {
+        let FailedAttempt { failure, quota, challenge } = match outcome {
             Ok(head) => return Ok(head),
-            Err(Unanswered::Sink(error)) => return Err(error),
-            Err(Unanswered::Failed(failed)) => *failed,
+            Err(AttemptError::Sink(error)) => return Err(error),
+            Err(AttemptError::Failed(failed)) => *failed,
         };
-        let wait = waits.next().filter(|_| failure.may_pass());
+        let wait = waits.next().filter(|_| failure.is_temporary());
         let Some(after) = wait.and_then(|wait| delay(&failure, *wait, policy.max_retry_after)) else {
-            let proxy = context.proxy(&request.url).map(|proxy| shown(&proxy));
+            let proxy = context.proxy(&request.url).map(|proxy| redact_url(&proxy));
             let credential = request.credential.clone();
             return Err(Error::Request(Arc::new(RequestError {
                 url,
@@ -107,48 +107,51 @@ async fn send_now(
                 attempts,
             })));
         };
-        context.emit(&Event::Retrying { url: url.clone(), why: reason(&failure), after });
+        context.emit(&Event::Retrying { url: url.clone(), reason: retry_reason(&failure), after });
         tokio::time::sleep(after).await;
         attempts += 1;
     }
 }
 
 /// Returns the wait time before a retry. None if the host requests a longer wait than the limit.
-fn delay(failure: &Failure, wait: Duration, max_retry_after: Duration) -> Option<Duration> {
+fn delay(failure: &RequestFailure, wait: Duration, max_retry_after: Duration) -> Option<Duration> {
     match failure {
-        Failure::RateLimited { retry_after: Some(asked), .. } => {
+        RequestFailure::RateLimited { retry_after: Some(asked), .. } => {
             (*asked <= max_retry_after).then_some(*asked)
         }
         _ => Some(wait),
     }
 }
 
-fn reason(failure: &Failure) -> RetryReason {
+fn retry_reason(failure: &RequestFailure) -> RetryReason {
     match failure {
-        Failure::Status { status, .. } | Failure::RateLimited { status, .. } => RetryReason::Status(*status),
-        Failure::Truncated { .. } => RetryReason::Truncated,
+        RequestFailure::Status { status, .. } | RequestFailure::RateLimited { status, .. } => {
+            RetryReason::Status(*status)
+        }
+        RequestFailure::Truncated { .. } => RetryReason::Truncated,
         _ => RetryReason::Connection,
     }
 }
 
-async fn once(
+async fn send_once(
     context: &Context,
     request: &Request,
     shown: &str,
-    sink: &mut dyn Sink,
+    sink: &mut dyn BodySink,
     limit_bytes: u64,
-) -> Result<Head, Unanswered> {
-    let failed =
-        |failure, quota, challenge| Unanswered::Failed(Box::new(Failed { failure, quota, challenge }));
-    let response = start(context, request).await.map_err(|failure| failed(failure, None, None))?;
+) -> Result<ResponseHead, AttemptError> {
+    let failed = |failure, quota, challenge| {
+        AttemptError::Failed(Box::new(FailedAttempt { failure, quota, challenge }))
+    };
+    let response = follow_redirects(context, request).await.map_err(|failure| failed(failure, None, None))?;
     let (status, headers) = (response.status(), response.headers().clone());
     let quota = classify::quota(&headers);
     if status == StatusCode::NOT_MODIFIED && request.is_conditional() {
-        return Ok(Head { status, headers });
+        return Ok(ResponseHead { status, headers });
     }
     // The headers of a response to HEAD describe a body that does not follow.
     if status.is_success() && request.method == Method::HEAD {
-        return Ok(Head { status, headers });
+        return Ok(ResponseHead { status, headers });
     }
     if !status.is_success() {
         let challenge =
@@ -157,17 +160,17 @@ async fn once(
         return Err(failed(classify::status(status.as_u16(), &headers, quota, &text), quota, challenge));
     }
     match receive(context, response, shown, limit_bytes, sink).await {
-        Ok(()) => Ok(Head { status, headers }),
-        Err(Stopped::Failure(failure)) => Err(failed(failure, quota, None)),
-        Err(Stopped::Sink(error)) => Err(Unanswered::Sink(error)),
+        Ok(()) => Ok(ResponseHead { status, headers }),
+        Err(ReceiveError::Failure(failure)) => Err(failed(failure, quota, None)),
+        Err(ReceiveError::Sink(error)) => Err(AttemptError::Sink(error)),
     }
 }
 
 /// Sends the request and follows redirects until a response is final.
-async fn start(context: &Context, request: &Request) -> Result<Response, Failure> {
+async fn follow_redirects(context: &Context, request: &Request) -> Result<Response, RequestFailure> {
     let mut hop = Hop::first(request);
     loop {
-        let response = make(context, request, &hop).await?;
+        let response = send_hop(context, request, &hop).await?;
         match hop.next(&response)? {
             Some(next) => hop = next,
             None => return Ok(response),
@@ -175,18 +178,18 @@ async fn start(context: &Context, request: &Request) -> Result<Response, Failure
     }
 }
 
-async fn make(context: &Context, request: &Request, hop: &Hop<'_>) -> Result<Response, Failure> {
-    let client = context.client(&hop.url).map_err(|error| Failure::Other(Box::new(error)))?;
+async fn send_hop(context: &Context, request: &Request, hop: &Hop<'_>) -> Result<Response, RequestFailure> {
+    let client = context.client(&hop.url).map_err(|error| RequestFailure::Other(Box::new(error)))?;
     let mut headers = request.headers.clone();
     if let Some(value) = hop.credential.and_then(Credential::header) {
         headers.insert(AUTHORIZATION, value);
     }
     let mut builder = client.request(hop.method.clone(), hop.url.clone()).headers(headers);
-    builder = match &request.content {
-        _ if !hop.carries_content => builder,
-        Content::None => builder,
-        Content::Bytes(bytes) => builder.body(bytes.clone()),
-        Content::Part { file, offset, size_bytes } => {
+    builder = match &request.body {
+        _ if !hop.has_body => builder,
+        RequestBody::None => builder,
+        RequestBody::Bytes(bytes) => builder.body(bytes.clone()),
+        RequestBody::Part { file, offset, size_bytes } => {
             let pieces = pieces_of(file.clone(), *offset, *size_bytes);
             builder.header(CONTENT_LENGTH, *size_bytes).body(pieces)
         }

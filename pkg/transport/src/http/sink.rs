@@ -5,7 +5,7 @@ use bytes::{Bytes, BytesMut};
 use crate::Error;
 
 /// A receiver of response bodies. After an incomplete response, the request is retried and the sink starts again.
-pub trait Sink: Send {
+pub trait BodySink: Send {
     /// Starts a response and discards the pieces of an earlier one.
     /// # Errors
     /// Any error stops the request without a retry.
@@ -19,19 +19,19 @@ pub trait Sink: Send {
 
 /// A sink that collects a response in memory.
 #[derive(Debug, Default)]
-pub struct InMemory {
+pub struct MemorySink {
     first: Option<Bytes>,
     received: BytesMut,
 }
 
-impl InMemory {
+impl MemorySink {
     /// Returns the body of the last response.
     pub fn finish(self) -> Bytes {
         self.first.unwrap_or_else(|| self.received.freeze())
     }
 }
 
-impl Sink for InMemory {
+impl BodySink for MemorySink {
     fn begin(&mut self) -> Result<(), Error> {
         *self = Self::default();
         Ok(())

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, Error, Failure, http::Request};
+use crate::{Digest, Error, RequestFailure, http::Request};
 
-pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
-pub const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+pub const MANIFEST_MEDIA_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
+pub const INDEX_MEDIA_TYPE: &str = "application/vnd.oci.image.index.v1+json";
 const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
 const DOCKER_INDEX: &str = "application/vnd.docker.distribution.manifest.list.v2+json";
 
@@ -25,7 +25,7 @@ pub(super) const ACCEPTED: &str = "application/vnd.oci.image.manifest.v1+json, \
 pub const MAX_MANIFEST_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The annotation for the name of a file in a layer, or for the name of a manifest.
-pub const TITLE: &str = "org.opencontainers.image.title";
+pub const TITLE_ANNOTATION: &str = "org.opencontainers.image.title";
 
 /// A reference to content by its digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,25 +80,25 @@ pub struct Index {
 
 /// A manifest or an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Document {
+pub enum ManifestDocument {
     Manifest(Box<Manifest>),
     Index(Index),
 }
 
 /// A manifest or an index from a registry, with verified digest.
 #[derive(Clone, Debug)]
-pub struct Fetched {
+pub struct FetchedManifest {
     pub media_type: String,
     pub digest: Digest,
     /// The original bytes, which have this digest.
     pub bytes: Bytes,
-    pub document: Document,
+    pub document: ManifestDocument,
 }
 
 /// The fields of a manifest and an index, before the type is known.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Either {
+struct RawDocument {
     schema_version: u32,
     media_type: Option<String>,
     artifact_type: Option<String>,
@@ -112,7 +112,7 @@ struct Either {
 
 /// The reason for an invalid manifest.
 #[derive(Debug, thiserror::Error)]
-pub enum Unreadable {
+pub enum ManifestError {
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     #[error("it is of schema version {0}, not 2")]
@@ -129,56 +129,56 @@ pub enum Unreadable {
 /// Source: image specification, "Verification": a text that could be both is refused.
 /// # Errors
 /// Fails for an unsupported media type, or if the text does not match its media type.
-pub fn parse(bytes: &[u8], content_type: Option<&str>) -> Result<(String, Document), Unreadable> {
-    let either: Either = serde_json::from_slice(bytes)?;
+pub fn parse(bytes: &[u8], content_type: Option<&str>) -> Result<(String, ManifestDocument), ManifestError> {
+    let either: RawDocument = serde_json::from_slice(bytes)?;
     let content_type = content_type.map(|text| text.split(';').next().unwrap_or_default().trim().to_owned());
     let media_type = either.media_type.clone().or(content_type).unwrap_or_default();
     let document = match media_type.as_str() {
-        MANIFEST | DOCKER_MANIFEST => Document::Manifest(Box::new(either.manifest()?)),
-        INDEX | DOCKER_INDEX => Document::Index(either.index()?),
-        _ => return Err(Unreadable::MediaType(media_type)),
+        MANIFEST_MEDIA_TYPE | DOCKER_MANIFEST => ManifestDocument::Manifest(Box::new(either.manifest()?)),
+        INDEX_MEDIA_TYPE | DOCKER_INDEX => ManifestDocument::Index(either.index()?),
+        _ => return Err(ManifestError::MediaType(media_type)),
     };
     Ok((media_type, document))
 }
 
-impl Unreadable {
+impl ManifestError {
     /// Returns the error for a response that should be `what`.
-    pub fn in_answer(self, address: &str, request: &Request, what: &'static str) -> Error {
+    pub fn into_error(self, address: &str, request: &Request, what: &'static str) -> Error {
         match self {
             Self::MediaType(media_type) => Error::MediaType { address: address.to_owned(), media_type },
-            other => request.failed(Failure::Unreadable { what, source: Box::new(other) }),
+            other => request.to_error(RequestFailure::InvalidResponse { what, source: Box::new(other) }),
         }
     }
 }
 
-impl Either {
-    fn check(&self) -> Result<(), Unreadable> {
+impl RawDocument {
+    fn check(&self) -> Result<(), ManifestError> {
         match self {
             Self { schema_version: 2, manifests: Some(_), layers: Some(_), .. }
             | Self { schema_version: 2, manifests: Some(_), config: Some(_), .. } => {
-                Err(Unreadable::Ambiguous)
+                Err(ManifestError::Ambiguous)
             }
             Self { schema_version: 2, .. } => Ok(()),
-            Self { schema_version, .. } => Err(Unreadable::Schema(*schema_version)),
+            Self { schema_version, .. } => Err(ManifestError::Schema(*schema_version)),
         }
     }
 
-    fn manifest(self) -> Result<Manifest, Unreadable> {
+    fn manifest(self) -> Result<Manifest, ManifestError> {
         self.check()?;
         Ok(Manifest {
             schema_version: self.schema_version,
             media_type: self.media_type,
             artifact_type: self.artifact_type,
-            config: self.config.ok_or(Unreadable::Missing("config"))?,
-            layers: self.layers.ok_or(Unreadable::Missing("layers"))?,
+            config: self.config.ok_or(ManifestError::Missing("config"))?,
+            layers: self.layers.ok_or(ManifestError::Missing("layers"))?,
             subject: self.subject,
             annotations: self.annotations,
         })
     }
 
-    fn index(self) -> Result<Index, Unreadable> {
+    fn index(self) -> Result<Index, ManifestError> {
         self.check()?;
-        Ok(Index { manifests: self.manifests.ok_or(Unreadable::Missing("manifests"))? })
+        Ok(Index { manifests: self.manifests.ok_or(ManifestError::Missing("manifests"))? })
     }
 }
 
@@ -202,7 +202,7 @@ impl Descriptor {
 
     /// Returns the name of the file in the content.
     pub fn title(&self) -> Option<&str> {
-        self.annotations.get(TITLE).map(String::as_str)
+        self.annotations.get(TITLE_ANNOTATION).map(String::as_str)
     }
 }
 
@@ -210,28 +210,33 @@ impl Descriptor {
 mod tests {
     use super::*;
 
-    fn read(text: &str, content_type: Option<&str>) -> Result<(String, Document), Unreadable> {
+    fn read(text: &str, content_type: Option<&str>) -> Result<(String, ManifestDocument), ManifestError> {
         parse(text.as_bytes(), content_type)
     }
 
     #[test]
     fn a_text_that_could_be_both_a_manifest_and_an_index_is_refused() {
         let text = r#"{"schemaVersion":2,"layers":[],"manifests":[]}"#;
-        for media_type in [MANIFEST, INDEX, DOCKER_MANIFEST, DOCKER_INDEX] {
-            assert!(matches!(read(text, Some(media_type)), Err(Unreadable::Ambiguous)), "{media_type}");
+        for media_type in [MANIFEST_MEDIA_TYPE, INDEX_MEDIA_TYPE, DOCKER_MANIFEST, DOCKER_INDEX] {
+            assert!(matches!(read(text, Some(media_type)), Err(ManifestError::Ambiguous)), "{media_type}");
         }
     }
 
     #[test]
     fn an_unknown_media_type_an_old_schema_and_a_cut_text_are_errors() {
-        let unknown = read(r#"{"schemaVersion":2,"mediaType":"application/x"}"#, Some(MANIFEST));
-        assert!(matches!(unknown, Err(Unreadable::MediaType(media_type)) if media_type == "application/x"));
-        assert!(matches!(read(r#"{"schemaVersion":2}"#, None), Err(Unreadable::MediaType(_))));
-        let old = read(r#"{"schemaVersion":1}"#, Some(MANIFEST));
-        assert!(matches!(old, Err(Unreadable::Schema(1))));
-        assert!(matches!(read(r#"{"schemaVersion":2,"#, Some(MANIFEST)), Err(Unreadable::Json(_))));
+        let unknown = read(r#"{"schemaVersion":2,"mediaType":"application/x"}"#, Some(MANIFEST_MEDIA_TYPE));
+        assert!(
+            matches!(unknown, Err(ManifestError::MediaType(media_type)) if media_type == "application/x")
+        );
+        assert!(matches!(read(r#"{"schemaVersion":2}"#, None), Err(ManifestError::MediaType(_))));
+        let old = read(r#"{"schemaVersion":1}"#, Some(MANIFEST_MEDIA_TYPE));
+        assert!(matches!(old, Err(ManifestError::Schema(1))));
+        assert!(matches!(
+            read(r#"{"schemaVersion":2,"#, Some(MANIFEST_MEDIA_TYPE)),
+            Err(ManifestError::Json(_))
+        ));
         let bare =
             read(r#"{"schemaVersion":2}"#, Some("application/vnd.oci.image.index.v1+json; charset=utf-8"));
-        assert!(matches!(bare, Err(Unreadable::Missing("manifests"))));
+        assert!(matches!(bare, Err(ManifestError::Missing("manifests"))));
     }
 }

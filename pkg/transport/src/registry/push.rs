@@ -7,22 +7,25 @@ use reqwest::{
 };
 use url::Url;
 
-use super::{Reference, Registry, grants::Access};
+use super::{Reference, Registry, authorization::RepositoryAccess};
 use crate::{
-    Digest, Error, Failure,
-    http::InMemory,
-    http::{Content, Head, Request, digest_of},
+    Digest, Error, RequestFailure,
+    http::MemorySink,
+    http::{Request, RequestBody, ResponseHead, digest_of},
 };
 
 /// The maximum size of a response to an upload.
-const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
+const MAX_RESPONSE_BYTES: u64 = 1024 * 1024;
 
 impl Registry {
     /// True if a repository has the content with this digest.
     pub async fn has_blob(&self, repository: &str, digest: &Digest) -> Result<bool, Error> {
         let url = self.url(repository, &format!("blobs/{digest}")).await?;
-        let request = Request { method: Method::HEAD, ..Request::file(url) };
-        match self.exchange(repository, Access::Push, &request, &mut InMemory::default(), 0).await {
+        let request = Request { method: Method::HEAD, ..Request::get(url) };
+        match self
+            .send_authorized(repository, RepositoryAccess::Push, &request, &mut MemorySink::default(), 0)
+            .await
+        {
             Ok(_) => Ok(true),
             Err(error) if error.status() == Some(404) => Ok(false),
             Err(error) => Err(error),
@@ -32,19 +35,24 @@ impl Registry {
     /// Uploads content to a repository, unless the repository already has the content. A file is read while it is sent.
     /// # Errors
     /// [`Error::UploadAddress`] and [`Error::Digest`] if the registry violates the protocol; errors of the requests.
-    pub async fn push_blob(&self, repository: &str, content: Content, digest: &Digest) -> Result<(), Error> {
+    pub async fn push_blob(
+        &self,
+        repository: &str,
+        content: RequestBody,
+        digest: &Digest,
+    ) -> Result<(), Error> {
         if self.has_blob(repository, digest).await? {
             return Ok(());
         }
         let url = self.url(repository, "blobs/uploads/").await?;
-        let begin = Request { method: Method::POST, ..Request::file(url) };
+        let begin = Request { method: Method::POST, ..Request::get(url) };
         let head = self.upload(repository, &begin).await?;
         let mut place = self.upload_address(&begin, &head, repository, digest)?;
         place.query_pairs_mut().append_pair("digest", &digest.to_string());
-        let put = Request { method: Method::PUT, content, ..Request::file(place) }
+        let put = Request { method: Method::PUT, body: content, ..Request::get(place) }
             .with_header(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
         let head = self.upload(repository, &put).await?;
-        self.check_told(repository, &head, *digest)
+        self.check_reported_digest(repository, &head, *digest)
     }
 
     /// Uploads a manifest under a tag or its digest. The bytes are sent unchanged.
@@ -59,39 +67,51 @@ impl Registry {
     ) -> Result<Digest, Error> {
         let digest = Digest::of(&bytes);
         let url = self.url(repository, &format!("manifests/{reference}")).await?;
-        let put = Request { method: Method::PUT, content: Content::Bytes(bytes), ..Request::file(url) };
+        let put = Request { method: Method::PUT, body: RequestBody::Bytes(bytes), ..Request::get(url) };
         let content_type = HeaderValue::try_from(media_type).map_err(|_| Error::MediaType {
             address: self.address(repository, Some(reference)),
             media_type: media_type.to_owned(),
         })?;
         let head = self.upload(repository, &put.with_header(CONTENT_TYPE, content_type)).await?;
-        self.check_told(repository, &head, digest)?;
+        self.check_reported_digest(repository, &head, digest)?;
         Ok(digest)
     }
 
-    async fn upload(&self, repository: &str, request: &Request) -> Result<Head, Error> {
-        self.exchange(repository, Access::Push, request, &mut InMemory::default(), MAX_ANSWER_BYTES).await
+    async fn upload(&self, repository: &str, request: &Request) -> Result<ResponseHead, Error> {
+        self.send_authorized(
+            repository,
+            RepositoryAccess::Push,
+            request,
+            &mut MemorySink::default(),
+            MAX_RESPONSE_BYTES,
+        )
+        .await
     }
 
     /// Returns the upload address. Fails if the registry uses HTTPS, but the address does not.
     fn upload_address(
         &self,
-        begin: &Request,
-        head: &Head,
+        started: &Request,
+        head: &ResponseHead,
         repository: &str,
         digest: &Digest,
     ) -> Result<Url, Error> {
         let location = head.headers.get(LOCATION).and_then(|value| value.to_str().ok());
-        let place = location.and_then(|location| begin.url.join(location).ok()).ok_or_else(|| {
+        let place = location.and_then(|location| started.url.join(location).ok()).ok_or_else(|| {
             Error::UploadAddress { address: self.address(repository, Some(&Reference::Digest(*digest))) }
         })?;
-        if begin.url.scheme() == "https" && place.scheme() != "https" {
-            return Err(begin.failed(Failure::Redirect { reason: "it leads from https to http" }));
+        if started.url.scheme() == "https" && place.scheme() != "https" {
+            return Err(started.to_error(RequestFailure::Redirect { reason: "it leads from https to http" }));
         }
         Ok(place)
     }
 
-    fn check_told(&self, repository: &str, head: &Head, expected: Digest) -> Result<(), Error> {
+    fn check_reported_digest(
+        &self,
+        repository: &str,
+        head: &ResponseHead,
+        expected: Digest,
+    ) -> Result<(), Error> {
         match digest_of(&head.headers) {
             Some(found) if found != expected => {
                 let place = self.address(repository, Some(&Reference::Digest(expected)));

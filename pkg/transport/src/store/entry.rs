@@ -8,7 +8,7 @@ use std::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Store, note_use, store_error, writer::write_whole};
+use super::{Store, record_use, store_error, writer::write_atomically};
 use crate::{Digest, Error};
 
 /// The cached response of one address.
@@ -42,7 +42,7 @@ impl Store {
         let path = self.entry_path(key);
         let found = read_entry(&path)?.filter(|entry| entry.key == key);
         if found.is_some() {
-            note_use(&path);
+            record_use(&path);
         }
         Ok(found)
     }
@@ -50,14 +50,14 @@ impl Store {
     /// Writes an entry and replaces an existing one.
     /// # Errors
     /// Fails if the entry cannot be written.
-    pub(crate) fn put_entry(&self, entry: &Entry) -> Result<(), Error> {
+    pub(crate) fn write_entry(&self, entry: &Entry) -> Result<(), Error> {
         self.prepare()?;
         let text = serde_json::to_vec(entry).map_err(|error| store_error(&self.entries(), error.into()))?;
-        write_whole(&self.entry_path(&entry.key), &text)
+        write_atomically(&self.entry_path(&entry.key), &text)
     }
 
     /// Removes the entry of a key.
-    pub(crate) fn drop_entry(&self, key: &str) {
+    pub(crate) fn delete_entry(&self, key: &str) {
         // If the removal fails, the next read finds the same damage again.
         let _ = fs::remove_file(self.entry_path(key));
     }

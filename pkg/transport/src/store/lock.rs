@@ -29,8 +29,8 @@ impl KeyLock {
     /// Acquires the lock of a lock file. Calls `told` once if another task holds the lock.
     /// # Errors
     /// [`Error::Store`] if the file cannot be created or locked.
-    pub async fn of_file(path: &Path, told: impl FnOnce()) -> Result<Self, Error> {
-        let (mut wait, mut told) = (FIRST_WAIT, Some(told));
+    pub async fn acquire(path: &Path, on_wait: impl FnOnce()) -> Result<Self, Error> {
+        let (mut wait, mut told) = (FIRST_WAIT, Some(on_wait));
         loop {
             if let Some(file) = try_lock_file(path)? {
                 return Ok(Self { _file: file, waited: told.is_none() });
@@ -50,8 +50,8 @@ impl Store {
     /// [`Error::Store`] if the lock file cannot be created or locked.
     pub async fn lock(&self, key: &str) -> Result<KeyLock, Error> {
         self.prepare()?;
-        let waiting = || self.emit(&Event::WaitingForOther { wanted: key.to_owned() });
-        KeyLock::of_file(&self.lock_path(key), waiting).await
+        let waiting = || self.emit(&Event::WaitingForOtherTask { wanted: key.to_owned() });
+        KeyLock::acquire(&self.lock_path(key), waiting).await
     }
 
     /// Acquires the lock of a key. None if another task holds the lock.

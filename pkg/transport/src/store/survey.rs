@@ -7,7 +7,7 @@ use url::Url;
 use super::{
     Store,
     inventory::size_of_tree,
-    prune::{READERS, remove},
+    prune::{READER_FOLDERS, remove},
     store_error,
 };
 use crate::{Digest, Digester, Error};
@@ -23,7 +23,7 @@ pub struct StoreSurvey {
     /// Number of blobs.
     pub blobs: usize,
     /// Content by host name.
-    pub hosts: BTreeMap<String, HostShare>,
+    pub hosts: BTreeMap<String, HostUsage>,
     /// Size of the folders of readers that store more than files, in bytes, by folder name.
     pub readers: BTreeMap<String, u64>,
     /// Size of temporary files in bytes.
@@ -32,7 +32,7 @@ pub struct StoreSurvey {
 
 /// Content from one host. A blob from two hosts counts for both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HostShare {
+pub struct HostUsage {
     /// Number of entries.
     pub entries: usize,
     /// Size of their blobs in bytes.
@@ -41,22 +41,22 @@ pub struct HostShare {
 
 /// The result of a verification of all content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerificationReport {
     /// Number of intact blobs.
-    pub whole: usize,
+    pub intact: usize,
     /// Number of bytes that were read.
     pub read_bytes: u64,
     /// Damaged content, which was removed.
-    pub broken: Vec<BrokenEntry>,
+    pub damaged: Vec<DamagedEntry>,
 }
 
 /// Damaged content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BrokenEntry {
+pub struct DamagedEntry {
     /// The keys of the content; if they are unknown, its path.
-    pub kept_for: Vec<String>,
+    pub keys: Vec<String>,
     /// Description of the damage.
-    pub why: String,
+    pub reason: String,
 }
 
 impl Store {
@@ -67,18 +67,18 @@ impl Store {
         let inventory = self.inventory()?;
         let mut survey = StoreSurvey {
             size_bytes: inventory.size_bytes(),
-            blobs: inventory.kept.len(),
+            blobs: inventory.blobs.len(),
             temporary_bytes: inventory.temporaries.iter().map(|temporary| temporary.size_bytes).sum(),
             ..StoreSurvey::default()
         };
-        for kept in &inventory.kept {
+        for kept in &inventory.blobs {
             for (_, entry) in &kept.entries {
                 let share = survey.hosts.entry(host_of(&entry.key)).or_default();
                 share.entries += 1;
                 share.size_bytes += kept.size_bytes;
             }
         }
-        for reader in READERS {
+        for reader in READER_FOLDERS {
             let size_bytes = size_of_tree(&self.settings().folder.join(reader));
             if size_bytes > 0 {
                 survey.readers.insert(reader.to_owned(), size_bytes);
@@ -90,14 +90,14 @@ impl Store {
     /// Reads every blob and removes damaged content.
     /// # Errors
     /// Fails if the store cannot be used, or if content can neither be read nor removed.
-    pub fn verify(&self) -> Result<Verified, Error> {
+    pub fn verify(&self) -> Result<VerificationReport, Error> {
         let inventory = self.inventory()?;
-        let mut verified = Verified::default();
-        for kept in &inventory.kept {
+        let mut verified = VerificationReport::default();
+        for kept in &inventory.blobs {
             let Some((found, read_bytes)) = digest_of_file(&kept.path)? else { continue };
             verified.read_bytes += read_bytes;
             if found == kept.digest {
-                verified.whole += 1;
+                verified.intact += 1;
                 continue;
             }
             for (entry, _) in &kept.entries {
@@ -109,12 +109,12 @@ impl Store {
                 kept_for.push(kept.path.display().to_string());
             }
             let why = format!("its content has the digest {found}, not {}", kept.digest);
-            verified.broken.push(BrokenEntry { kept_for, why });
+            verified.damaged.push(DamagedEntry { keys: kept_for, reason: why });
         }
-        for path in &inventory.stray {
+        for path in &inventory.stray_entries {
             remove(path)?;
             let why = "it cannot be read, or what it stands for is gone".to_owned();
-            verified.broken.push(BrokenEntry { kept_for: vec![path.display().to_string()], why });
+            verified.damaged.push(DamagedEntry { keys: vec![path.display().to_string()], reason: why });
         }
         Ok(verified)
     }

@@ -1,7 +1,7 @@
 use tempfile::TempDir;
 
 use super::*;
-use crate::{http::Sink as _, tests::Heard};
+use crate::{http::BodySink as _, tests::Heard};
 
 fn store(folder: &TempDir, max_bytes: u64) -> Store {
     Store::new(StoreSettings { folder: folder.path().join("cache"), max_bytes }, None)
@@ -13,7 +13,7 @@ fn put(store: &Store, key: &str, content: &str) -> Digest {
         writer.take(Bytes::copy_from_slice(piece)).unwrap();
     }
     let digest = writer.commit().unwrap();
-    store.put_entry(&entry(key, digest)).unwrap();
+    store.write_entry(&entry(key, digest)).unwrap();
     digest
 }
 
@@ -51,7 +51,7 @@ fn put_aged(store: &Store, key: &str, days: u64) -> Digest {
 fn keys(store: &Store) -> Vec<String> {
     let inventory = store.inventory().unwrap();
     let mut keys: Vec<_> =
-        inventory.kept.into_iter().flat_map(|kept| kept.entries).map(|(_, entry)| entry.key).collect();
+        inventory.blobs.into_iter().flat_map(|kept| kept.entries).map(|(_, entry)| entry.key).collect();
     keys.sort();
     keys
 }
@@ -106,7 +106,7 @@ fn an_entry_that_cannot_be_read_counts_as_none() {
     let path = inventory::files(&store.entries()).unwrap().pop().unwrap().path;
     fs::write(path, "{").unwrap();
     assert_eq!(store.entry("a").unwrap(), None);
-    assert_eq!(store.verify().unwrap().broken.len(), 1);
+    assert_eq!(store.verify().unwrap().damaged.len(), 1);
 }
 
 #[tokio::test]
@@ -118,10 +118,10 @@ async fn the_least_recently_used_go_first_and_a_use_is_noted() {
     }
     // This read records a use of the entry, but not of the blob.
     large.entry("oldest").unwrap().unwrap();
-    let pruned = store(&folder, 20).prune(Prune::ToLimit).await.unwrap();
-    assert_eq!((pruned.entries, pruned.freed_bytes, pruned.left_bytes), (1, 10, 20));
+    let pruned = store(&folder, 20).prune(PrunePolicy::ToLimit).await.unwrap();
+    assert_eq!((pruned.entries, pruned.freed_bytes, pruned.remaining_bytes), (1, 10, 20));
     assert_eq!(keys(&large), ["old", "oldest"]);
-    let pruned = large.prune(Prune::Unused(Duration::from_hours(24))).await.unwrap();
+    let pruned = large.prune(PrunePolicy::Unused(Duration::from_hours(24))).await.unwrap();
     assert_eq!((pruned.entries, keys(&large)), (1, vec!["oldest".to_owned()]));
 }
 
@@ -134,7 +134,7 @@ fn a_use_is_noted_no_more_than_once_an_hour() {
     let modified = || fs::metadata(&path).unwrap().modified().unwrap();
     store.read_blob(&digest, 1000).unwrap();
     let noted = modified();
-    assert!(noted.elapsed().unwrap() < USE_NOTED_EVERY);
+    assert!(noted.elapsed().unwrap() < USE_RECORD_INTERVAL);
     store.read_blob(&digest, 1000).unwrap();
     assert_eq!(modified(), noted);
 }
@@ -157,8 +157,8 @@ async fn content_under_two_addresses_stays_for_the_one_used_last() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     let digest = put_aged(&store, "a", 9);
-    store.put_entry(&entry("b", digest)).unwrap();
-    store.prune(Prune::Unused(Duration::from_hours(24))).await.unwrap();
+    store.write_entry(&entry("b", digest)).unwrap();
+    store.prune(PrunePolicy::Unused(Duration::from_hours(24))).await.unwrap();
     assert_eq!(keys(&store), ["a", "b"]);
 }
 
@@ -172,7 +172,7 @@ async fn what_a_killed_run_left_is_swept_after_a_day() {
         fs::write(path, "half").unwrap();
     }
     age(&left[0], 1);
-    let pruned = store.prune(Prune::ToLimit).await.unwrap();
+    let pruned = store.prune(PrunePolicy::ToLimit).await.unwrap();
     assert_eq!((pruned.temporaries, pruned.freed_bytes), (1, 4));
     assert!(!left[0].exists() && left[1].exists());
     assert_eq!(store.survey().unwrap().temporary_bytes, 4);
@@ -187,7 +187,7 @@ async fn pruning_everything_leaves_the_layout_alone_and_a_usable_store() {
     fs::write(git.join("pack"), "objects").unwrap();
     drop(store.lock("a").await.unwrap());
     assert_eq!(store.survey().unwrap().readers["git"], 7);
-    let pruned = store.prune(Prune::Everything).await.unwrap();
+    let pruned = store.prune(PrunePolicy::Everything).await.unwrap();
     assert_eq!((pruned.freed_bytes, git.exists()), (14, false));
     // Only the lock of the pruning itself remains.
     assert_eq!(fs::read_dir(store.locks()).unwrap().count(), 1);
@@ -211,17 +211,17 @@ async fn clones_count_and_go_when_it_is_their_turn() {
     let [oldest, older, used] =
         [("a.git", 5), ("b.git", 3), ("c.git", 0)].map(|(name, days)| put_clone(&large, name, days));
     put_aged(&large, "old", 4);
-    let pruned = store.prune(Prune::ToLimit).await.unwrap();
-    assert_eq!((pruned.clones, pruned.entries, pruned.freed_bytes, pruned.left_bytes), (1, 0, 10, 20));
+    let pruned = store.prune(PrunePolicy::ToLimit).await.unwrap();
+    assert_eq!((pruned.clones, pruned.entries, pruned.freed_bytes, pruned.remaining_bytes), (1, 0, 10, 20));
     assert!(!oldest.exists() && older.exists());
     // Another write also makes room.
     put(&store, "now", "ten bytes!");
     assert_eq!((keys(&large), older.exists()), (vec!["now".to_owned()], true));
-    let pruned = large.prune(Prune::Unused(Duration::ZERO)).await.unwrap();
+    let pruned = large.prune(PrunePolicy::Unused(Duration::ZERO)).await.unwrap();
     assert_eq!((pruned.clones, pruned.entries), (1, 1));
     // A recently used clone may have readers.
     assert!(!older.exists() && used.exists());
-    assert_eq!(store.prune(Prune::Everything).await.unwrap().freed_bytes, 10);
+    assert_eq!(store.prune(PrunePolicy::Everything).await.unwrap().freed_bytes, 10);
     assert!(!used.exists());
 }
 
@@ -235,10 +235,10 @@ async fn a_clone_with_a_working_copy_or_a_fetch_going_on_stays() {
     lock.lock().unwrap();
     let left = copied.with_file_name(".old-gone.git");
     fs::create_dir(&left).unwrap();
-    assert_eq!(store.prune(Prune::ToLimit).await.unwrap().clones, 0);
+    assert_eq!(store.prune(PrunePolicy::ToLimit).await.unwrap().clones, 0);
     assert!(copied.exists() && fetched.exists() && !left.exists());
     drop(lock);
-    assert_eq!(store.prune(Prune::ToLimit).await.unwrap().clones, 1);
+    assert_eq!(store.prune(PrunePolicy::ToLimit).await.unwrap().clones, 1);
 }
 
 #[tokio::test]
@@ -246,8 +246,8 @@ async fn a_store_that_is_not_there_is_empty_and_is_not_made() {
     let folder = TempDir::new().unwrap();
     let store = store(&folder, 1000);
     assert_eq!(store.survey().unwrap(), StoreSurvey::default());
-    assert_eq!(store.verify().unwrap(), Verified::default());
-    assert_eq!(store.prune(Prune::Everything).await.unwrap(), Pruned::default());
+    assert_eq!(store.verify().unwrap(), VerificationReport::default());
+    assert_eq!(store.prune(PrunePolicy::Everything).await.unwrap(), PruneReport::default());
     assert!(!store.settings().folder.exists());
 }
 
@@ -261,11 +261,11 @@ fn a_flipped_bit_is_found_and_the_addresses_it_was_kept_for_are_told() {
     let survey = store.survey().unwrap();
     assert_eq!(survey.hosts.keys().collect::<Vec<_>>(), ["a.example", "b.example"]);
     let verified = store.verify().unwrap();
-    assert_eq!((verified.whole, verified.read_bytes), (1, 12));
-    assert_eq!(verified.broken[0].kept_for, ["https://a.example/x application/json"]);
-    assert!(verified.broken[0].why.contains(&digest.to_string()));
+    assert_eq!((verified.intact, verified.read_bytes), (1, 12));
+    assert_eq!(verified.damaged[0].keys, ["https://a.example/x application/json"]);
+    assert!(verified.damaged[0].reason.contains(&digest.to_string()));
     assert_eq!(keys(&store), ["https://b.example/y"]);
-    assert_eq!(store.verify().unwrap().broken, []);
+    assert_eq!(store.verify().unwrap().damaged, []);
 }
 
 #[tokio::test]
@@ -283,7 +283,7 @@ async fn a_lock_is_held_by_one_and_told_to_the_next() {
         drop(lock);
     });
     assert!(waiting.unwrap().waited());
-    assert_eq!(heard.events(), [crate::Event::WaitingForOther { wanted: "key".to_owned() }]);
+    assert_eq!(heard.events(), [crate::Event::WaitingForOtherTask { wanted: "key".to_owned() }]);
 }
 
 #[tokio::test]
@@ -294,7 +294,7 @@ async fn two_that_prune_at_once_both_come_to_an_end() {
     for days in 1..9 {
         put_aged(&large, &days.to_string(), days);
     }
-    let (first, second) = tokio::join!(one.prune(Prune::ToLimit), two.prune(Prune::ToLimit));
+    let (first, second) = tokio::join!(one.prune(PrunePolicy::ToLimit), two.prune(PrunePolicy::ToLimit));
     assert_eq!(first.unwrap().freed_bytes + second.unwrap().freed_bytes, 60);
     assert_eq!(keys(&large), ["1", "2"]);
 }

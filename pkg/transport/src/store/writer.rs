@@ -5,16 +5,16 @@ use std::{fmt, io::Write as _, path::Path};
 use bytes::Bytes;
 use tempfile::NamedTempFile;
 
-use super::{Store, TEMPORARY, store_error};
-use crate::{Digest, Digester, Error, disk, http::Sink};
+use super::{Store, TEMPORARY_PREFIX, store_error};
+use crate::{Digest, Digester, Error, disk, http::BodySink};
 
 /// Writes a blob piece by piece and computes its digest. An uncommitted blob is removed.
 pub struct BlobWriter {
     store: Store,
-    started: Option<Started>,
+    started: Option<OpenBlob>,
 }
 
-struct Started {
+struct OpenBlob {
     file: NamedTempFile,
     digester: Digester,
     size_bytes: u64,
@@ -34,20 +34,20 @@ impl BlobWriter {
             self.begin()?;
         }
         let Self { store, started } = self;
-        let Started { file, digester, size_bytes } = started.expect("it was started above");
+        let OpenBlob { file, digester, size_bytes } = started.expect("it was started above");
         let found = digester.finish();
         let path = store.blob_path(&found);
-        put_in_place(file, &path)?;
-        store.account(size_bytes);
+        persist_at(file, &path)?;
+        store.count_written(size_bytes);
         Ok(found)
     }
 }
 
-impl Sink for BlobWriter {
+impl BodySink for BlobWriter {
     fn begin(&mut self) -> Result<(), Error> {
         self.store.prepare()?;
         let file = temporary_in(&self.store.blobs())?;
-        self.started = Some(Started { file, digester: Digester::default(), size_bytes: 0 });
+        self.started = Some(OpenBlob { file, digester: Digester::default(), size_bytes: 0 });
         Ok(())
     }
 
@@ -71,18 +71,21 @@ impl fmt::Debug for BlobWriter {
 /// Writes a small file atomically and replaces an existing one.
 /// # Errors
 /// [`Error::Store`].
-pub(super) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
+pub(super) fn write_atomically(path: &Path, content: &[u8]) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(path);
     let mut file = temporary_in(folder)?;
     file.write_all(content).map_err(|error| store_error(path, error))?;
-    put_in_place(file, path)
+    persist_at(file, path)
 }
 
 /// Creates a temporary file that only its owner may read. Dropping the value removes the file.
 fn temporary_in(folder: &Path) -> Result<NamedTempFile, Error> {
-    tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder).map_err(|error| store_error(folder, error))
+    tempfile::Builder::new()
+        .prefix(TEMPORARY_PREFIX)
+        .tempfile_in(folder)
+        .map_err(|error| store_error(folder, error))
 }
 
-fn put_in_place(file: NamedTempFile, path: &Path) -> Result<(), Error> {
+fn persist_at(file: NamedTempFile, path: &Path) -> Result<(), Error> {
     disk::persist(file, path).map(drop).map_err(|error| store_error(path, error))
 }

@@ -9,7 +9,7 @@ use x509_parser::{
 use crate::CaBundle;
 
 /// The maximum number of certificates that are read. A real chain has two or three.
-const MOST_SHOWN: usize = 10;
+const MAX_CERTIFICATES: usize = 10;
 
 /// An untrusted certificate, with the facts that explain the problem.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -59,19 +59,19 @@ pub enum CertificateProblem {
         issuer: String,
     },
     /// The named authority is trusted, but the signature has another key; usually the authority was recreated.
-    OtherKey {
+    KeyMismatch {
         /// Name of the authority.
         issuer: String,
     },
     /// The certificate is self-signed.
-    OwnSigned {
+    SelfSigned {
         /// Subject of the certificate.
         subject: String,
     },
     /// The certificate is for other hosts.
-    OtherName {
+    NameMismatch {
         /// Requested host name.
-        asked: String,
+        requested: String,
         /// Names in the certificate.
         names: Vec<String>,
     },
@@ -90,16 +90,16 @@ impl fmt::Display for CertificateProblem {
             Self::UnknownIssuer { issuer } => {
                 write!(f, "its certificate is signed by `{issuer}`, which is not trusted")
             }
-            Self::OtherKey { issuer } => {
+            Self::KeyMismatch { issuer } => {
                 write!(f, "its certificate is signed by another `{issuer}` than the one that is trusted")
             }
-            Self::OwnSigned { subject } => {
+            Self::SelfSigned { subject } => {
                 write!(f, "its certificate, `{subject}`, is signed by itself and not trusted")
             }
-            Self::OtherName { asked, names } if names.is_empty() => {
+            Self::NameMismatch { requested: asked, names } if names.is_empty() => {
                 write!(f, "its certificate names no host, so it is not for `{asked}`")
             }
-            Self::OtherName { asked, names } => {
+            Self::NameMismatch { requested: asked, names } => {
                 write!(f, "its certificate is for `{}`, not for `{asked}`", names.join("`, `"))
             }
             Self::Other { reason } => write!(f, "its certificate is not accepted: {reason}"),
@@ -111,7 +111,7 @@ impl UntrustedCertificate {
     /// Reads the certificates of a host in DER, its own certificate first.
     pub(super) fn new(error: &CertificateError, shown: &[&[u8]], asked: String) -> Self {
         let chain: Vec<CertificateFacts> =
-            shown.iter().take(MOST_SHOWN).filter_map(|der| CertificateFacts::read(der)).collect();
+            shown.iter().take(MAX_CERTIFICATES).filter_map(|der| CertificateFacts::read(der)).collect();
         let problem = problem(error, &chain, asked);
         Self { problem, chain, trusted: Vec::new(), trusts_system: false }
     }
@@ -122,7 +122,7 @@ impl UntrustedCertificate {
 }
 
 fn problem(error: &CertificateError, chain: &[CertificateFacts], asked: String) -> CertificateProblem {
-    let other = || CertificateProblem::Other { reason: in_words(error) };
+    let other = || CertificateProblem::Other { reason: describe(error) };
     let Some(own) = chain.first() else { return other() };
     let issuer = chain.last().unwrap_or(own).issuer.clone();
     // The text order of the days is their order in time.
@@ -136,19 +136,19 @@ fn problem(error: &CertificateError, chain: &[CertificateFacts], asked: String) 
             CertificateProblem::NotYetValid { from: from.clone() }
         }
         (CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }, ..) => {
-            CertificateProblem::OtherName { asked, names: own.names.clone() }
+            CertificateProblem::NameMismatch { requested: asked, names: own.names.clone() }
         }
         (CertificateError::UnknownIssuer, ..) if chain.len() == 1 && own.subject == own.issuer => {
-            CertificateProblem::OwnSigned { subject: own.subject.clone() }
+            CertificateProblem::SelfSigned { subject: own.subject.clone() }
         }
         (CertificateError::UnknownIssuer, ..) => CertificateProblem::UnknownIssuer { issuer },
-        (CertificateError::BadSignature, ..) => CertificateProblem::OtherKey { issuer },
+        (CertificateError::BadSignature, ..) => CertificateProblem::KeyMismatch { issuer },
         _ => other(),
     }
 }
 
 /// Returns the message of the verifier, with a clearer text for the most common mistake.
-fn in_words(error: &CertificateError) -> String {
+fn describe(error: &CertificateError) -> String {
     let reason = error.to_string();
     if reason.contains("CaUsedAsEndEntity") {
         return "it is that of an authority, and a host needs one that an authority signed".to_owned();
@@ -162,8 +162,8 @@ impl CertificateFacts {
         let names = certificate.subject_alternative_name().ok().flatten();
         let names = names.into_iter().flat_map(|names| &names.value.general_names).filter_map(name);
         Some(Self {
-            subject: shown(certificate.subject()),
-            issuer: shown(certificate.issuer()),
+            subject: name_text(certificate.subject()),
+            issuer: name_text(certificate.issuer()),
             valid_from: day(certificate.validity().not_before),
             valid_until: day(certificate.validity().not_after),
             names: names.collect(),
@@ -182,7 +182,7 @@ fn name(name: &GeneralName<'_>) -> Option<String> {
     }
 }
 
-fn shown(name: &X509Name<'_>) -> String {
+fn name_text(name: &X509Name<'_>) -> String {
     let text = clean(&name.to_string());
     if text.is_empty() { "nobody".to_owned() } else { text }
 }

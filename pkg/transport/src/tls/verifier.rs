@@ -11,13 +11,13 @@ use crate::CaBundle;
 
 /// A verifier with the decisions of another verifier. Its errors contain the certificates of the host.
 #[derive(Debug)]
-pub(super) struct Telling {
+pub(super) struct ReportingVerifier {
     inner: Arc<dyn ServerCertVerifier>,
     trusted: Vec<CaBundle>,
     trusts_system: bool,
 }
 
-impl Telling {
+impl ReportingVerifier {
     pub(super) fn new(
         inner: Arc<dyn ServerCertVerifier>,
         trusted: Vec<CaBundle>,
@@ -27,7 +27,7 @@ impl Telling {
     }
 }
 
-impl ServerCertVerifier for Telling {
+impl ServerCertVerifier for ReportingVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,

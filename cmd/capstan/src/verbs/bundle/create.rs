@@ -113,7 +113,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     for one in &collected {
         add_release(&writer, one, session).within(unwritten)?;
         let entry =
-            one.supply.lock(transport::address::shown_text(&one.url), before.providers.get(&one.label));
+            one.supply.lock(transport::address::redact_text(&one.url), before.providers.get(&one.label));
         lock.providers.insert(one.label.clone(), entry);
     }
     if args.with_images {

@@ -143,7 +143,7 @@ fn to_registry(
         Kind::Interrupted => failure.half_way("while it was sent", GOES_ON),
         _ => failure,
     })?;
-    Ok(BundleLoad { target: transport::address::shown_text(target), contents, configuration })
+    Ok(BundleLoad { target: transport::address::redact_text(target), contents, configuration })
 }
 
 fn registries(bundle: &Archive, place: &RegistryTarget) -> Result<Map<String, Value>, Failure> {

@@ -42,7 +42,7 @@ pub(super) fn describe<'a>(
     let mut tree = Map::new();
     let mut providers = Vec::new();
     for (one, carried) in collected {
-        let url = transport::address::shown_text(&one.url);
+        let url = transport::address::redact_text(&one.url);
         if let Some(id) = &one.id {
             providers.push(entry(id, &url, carried.place.clone()));
         } else {

@@ -73,6 +73,6 @@ pub(super) fn read_template(from: &str, session: &mut Session) -> Result<Templat
         None => session.block_on(repository::fetch_template(&context, from)),
     };
     let file =
-        file.within(|| format!("cannot read the template `{}`", transport::address::shown_text(from)))?;
+        file.within(|| format!("cannot read the template `{}`", transport::address::redact_text(from)))?;
     Ok(TemplateText::new(file.origin.to_string(), &file.bytes)?)
 }

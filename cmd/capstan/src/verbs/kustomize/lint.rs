@@ -61,7 +61,7 @@ pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     for place in &places {
         let built = kustomizations::build(place, &how, session)?;
         hints.extend(built.hints.iter().cloned());
-        let place = transport::address::shown_text(place);
+        let place = transport::address::redact_text(place);
         kustomizations.push(KustomizationFindings { place, findings: findings(&built) });
     }
     let report = KustomizationLint { kustomizations };

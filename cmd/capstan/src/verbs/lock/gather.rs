@@ -143,7 +143,7 @@ impl Gathering<'_> {
         let below = folder.and_then(|folder| Path::new(url).strip_prefix(folder).ok());
         match below.filter(|_| url.starts_with('/')) {
             Some(below) => below.display().to_string(),
-            None => transport::address::shown_text(url),
+            None => transport::address::redact_text(url),
         }
     }
 }

@@ -122,7 +122,7 @@ fn check_url(entry: &Entry, providers: &[ProviderConfig]) -> Result<(), Failure>
     match Location::parse(&written.url, &id.label(), written.kind) {
         Ok(_) => Ok(()),
         Err(error) => {
-            let url = transport::address::shown_text(&entry.url);
+            let url = transport::address::redact_text(&entry.url);
             Err(Failure::user(format!("cannot use `{url}` for the provider `{}`", entry.name))
                 .because(&error))
         }
@@ -272,7 +272,7 @@ fn config_path(session: &Session) -> Result<PathBuf, Failure> {
                     .hint("set HOME, or name a file with `--config`")
             })?,
         Source::Url(url) => {
-            let url = transport::address::shown_text(&url);
+            let url = transport::address::redact_text(&url);
             return Err(Failure::user(format!("cannot write to `{url}`")).hint("name a file with `--config`"));
         }
     };

@@ -23,7 +23,7 @@ async fn one_remote_is_cloned_once_and_bare_however_it_is_spelled() {
     let below = lab.kept.path().join("dependencies/.repos");
     let read = async |name: &str| {
         let url = RemoteUrl::parse(&host.url(name)).unwrap();
-        let remote = Remote::new(url, NamedBy::User, Clones::Below(&below), &context).unwrap();
+        let remote = Remote::new(url, AddressOrigin::User, Clones::Below(&below), &context).unwrap();
         let commit = remote.resolve("v1.0.0").await?;
         remote.read(&commit, "a").await
     };
@@ -116,7 +116,7 @@ async fn without_connections_the_clone_serves_and_what_it_lacks_is_named() {
     let context = lab.offline();
     let remote = remote(host.url("r"), &context);
     remote.resolve("main").await.unwrap();
-    assert!(lab.heard.events().iter().any(|event| matches!(event, Event::UsingKeptOffline { .. })));
+    assert!(lab.heard.events().iter().any(|event| matches!(event, Event::UsingCachedOffline { .. })));
     let error = remote.resolve("v2.0.0").await.unwrap_err();
     assert!(
         with_causes(&error).contains("there is no branch, tag or commit `v2.0.0`"),

@@ -7,7 +7,7 @@ use ring::{
 use serde_json::{Value, json};
 use support::host::{FakeHost, Reply};
 use tempfile::TempDir;
-use transport::registry::{INDEX, MANIFEST};
+use transport::registry::{INDEX_MEDIA_TYPE, MANIFEST_MEDIA_TYPE};
 
 use super::*;
 use crate::{
@@ -122,8 +122,8 @@ impl Lab {
         let media_type = "application/vnd.dev.sigstore.bundle.v0.3+json";
         let layer = blob(&self.host, None, media_type, bundle.to_string().as_bytes());
         let digest = put(&self.host, "bundle", &manifest(&[layer], &json!({})));
-        json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [
-            {"mediaType": MANIFEST, "digest": digest, "size": 1, "artifactType": "application/vnd.oci.empty.v1+json"}]})
+        json!({"schemaVersion": 2, "mediaType": INDEX_MEDIA_TYPE, "manifests": [
+            {"mediaType": MANIFEST_MEDIA_TYPE, "digest": digest, "size": 1, "artifactType": "application/vnd.oci.empty.v1+json"}]})
     }
 }
 
@@ -188,7 +188,7 @@ async fn a_bundle_is_found_by_the_list_of_the_registry_and_by_the_tag_in_its_pla
         if by_tag {
             put(&lab.host, &format!("sha256-{}", lab.digest.hex()), &list);
         } else {
-            let reply = Reply::status(200).header("content-type", INDEX).body(list.to_string());
+            let reply = Reply::status(200).header("content-type", INDEX_MEDIA_TYPE).body(list.to_string());
             lab.host.on(at(&format!("referrers/{}", lab.digest)), reply);
         }
         assert_eq!(lab.read(&signer).await, Ok(()));

@@ -16,11 +16,11 @@ use super::{
     challenge::{self, Challenge},
 };
 use crate::{
-    Credential, Error, Failure, Secret,
+    Credential, Error, RequestFailure, Secret,
     cache::Cache,
-    credential::Purpose,
-    http::{Content, Head, Request, receive_into},
-    http::{InMemory, Sink},
+    credential::RequestPurpose,
+    http::{BodySink, MemorySink},
+    http::{Request, RequestBody, ResponseHead, receive_into},
 };
 
 /// The maximum size of a response from a token server.
@@ -32,21 +32,21 @@ const IDENTITY_TOKEN: &str = "<token>";
 
 /// Facts about registries in this process.
 #[derive(Default)]
-pub(super) struct Registries {
+pub(super) struct RegistryState {
     /// Accepted credentials, by registry, repository and access.
-    grants: Mutex<BTreeMap<String, Credential>>,
+    credentials: Mutex<BTreeMap<String, Credential>>,
     /// Base addresses of registries, by host.
-    pub(super) bases: Cache<Arc<Url>, Error>,
+    pub(super) base_urls: Cache<Arc<Url>, Error>,
 }
 
 /// An access right to a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum RepositoryAccess {
     Pull,
     Push,
 }
 
-impl fmt::Display for Access {
+impl fmt::Display for RepositoryAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pull => "pull",
@@ -56,7 +56,7 @@ impl fmt::Display for Access {
 }
 
 #[derive(Deserialize)]
-struct Token {
+struct TokenResponse {
     token: Option<String>,
     access_token: Option<String>,
 }
@@ -67,20 +67,20 @@ impl Registry {
     /// The future is boxed here, because the state of two requests is large.
     /// # Errors
     /// Errors of the request and of the request for a token.
-    pub(super) fn exchange<'a>(
+    pub(super) fn send_authorized<'a>(
         &'a self,
         repository: &'a str,
-        access: Access,
+        access: RepositoryAccess,
         request: &'a Request,
-        sink: &'a mut dyn Sink,
+        sink: &'a mut dyn BodySink,
         limit_bytes: u64,
-    ) -> BoxFuture<'a, Result<Head, Error>> {
+    ) -> BoxFuture<'a, Result<ResponseHead, Error>> {
         async move {
             let key = format!("{}/{repository}:{access}", self.host());
             // The address of an upload may belong to another host, which must not receive the credential.
-            let is_own = self.is_own(&request.url).await?;
-            let registries = self.context.session::<Registries>();
-            let known = registries.grants.lock().await.get(&key).cloned();
+            let is_own = self.is_registry_url(&request.url).await?;
+            let registries = self.context.session::<RegistryState>();
+            let known = registries.credentials.lock().await.get(&key).cloned();
             let first = request.clone().with_credential(known.clone().filter(|_| is_own));
             let error = match receive_into(&self.context, &first, sink, limit_bytes).await {
                 Err(error) if error.status() == Some(401) && is_own => error,
@@ -89,7 +89,7 @@ impl Registry {
             let challenge =
                 error.request().and_then(|request| challenge::parse(request.challenge.as_deref()?));
             let Some(asked) = challenge else { return Err(error) };
-            let Some(granted) = self.granted(key, known, &asked, repository, access).await? else {
+            let Some(granted) = self.authorize(key, known, &asked, repository, access).await? else {
                 return Err(error);
             };
             let again = request.clone().with_credential(Some(granted));
@@ -99,62 +99,64 @@ impl Registry {
     }
 
     /// Returns a credential for a rejected request, and caches it for later requests.
-    async fn granted(
+    async fn authorize(
         &self,
         key: String,
-        refused: Option<Credential>,
-        asked: &Challenge,
+        rejected: Option<Credential>,
+        challenge: &Challenge,
         repository: &str,
-        access: Access,
+        access: RepositoryAccess,
     ) -> Result<Option<Credential>, Error> {
         // The lock is held during the request, so only one of several concurrent tasks requests a token.
-        let registries = self.context.session::<Registries>();
-        let mut grants = registries.grants.lock().await;
-        let newer = grants.get(&key).filter(|newer| Some(*newer) != refused.as_ref());
+        let registries = self.context.session::<RegistryState>();
+        let mut grants = registries.credentials.lock().await;
+        let newer = grants.get(&key).filter(|newer| Some(*newer) != rejected.as_ref());
         if let Some(newer) = newer {
             return Ok(Some(newer.clone()));
         }
-        let granted = self.grant(asked, repository, access).await?;
+        let granted = self.answer_challenge(challenge, repository, access).await?;
         if let Some(granted) = &granted {
             grants.insert(key, granted.clone());
         }
         Ok(granted)
     }
 
-    async fn is_own(&self, url: &Url) -> Result<bool, Error> {
+    async fn is_registry_url(&self, url: &Url) -> Result<bool, Error> {
         Ok(self.url("x", "").await?.origin() == url.origin())
     }
 
     /// Answers a challenge. None without a usable credential or token server.
-    async fn grant(
+    async fn answer_challenge(
         &self,
-        asked: &Challenge,
+        challenge: &Challenge,
         repository: &str,
-        access: Access,
+        access: RepositoryAccess,
     ) -> Result<Option<Credential>, Error> {
         let registry = self.url(repository, "").await?;
-        let credential = self.context.credential_for(&registry, Purpose::Registry { repository }).await?;
-        let Challenge::Bearer { realm, service, scope } = asked else {
+        let credential =
+            self.context.credential_for(&registry, RequestPurpose::Registry { repository }).await?;
+        let Challenge::Bearer { realm, service, scope } = challenge else {
             return Ok(credential.filter(|credential| identity_token(credential).is_none()));
         };
         // A bearer token of the user is already an access token.
         if let Some(Credential::Bearer(token)) = credential {
             return Ok(Some(Credential::Bearer(token)));
         }
-        let Some(url) = Url::parse(realm).ok().filter(|realm| may_ask(realm, &registry)) else {
+        let Some(url) = Url::parse(realm).ok().filter(|realm| may_contact(realm, &registry)) else {
             return Ok(None);
         };
         let scope = scope.clone().unwrap_or_else(|| format!("repository:{repository}:{access}"));
-        let credential = credential.filter(|_| is_kin(&url, &registry));
+        let credential = credential.filter(|_| may_receive_password(&url, &registry));
         let request = token_request(url, service.as_deref(), &scope, credential);
-        self.token(request).await.map(Some)
+        self.fetch_token(request).await.map(Some)
     }
 
-    async fn token(&self, request: Request) -> Result<Credential, Error> {
-        let mut sink = InMemory::default();
+    async fn fetch_token(&self, request: Request) -> Result<Credential, Error> {
+        let mut sink = MemorySink::default();
         receive_into(&self.context, &request, &mut sink, MAX_TOKEN_BYTES).await?;
-        let unreadable = |source| request.failed(Failure::Unreadable { what: "a token", source });
-        let token: Token =
+        let unreadable =
+            |source| request.to_error(RequestFailure::InvalidResponse { what: "a token", source });
+        let token: TokenResponse =
             serde_json::from_slice(&sink.finish()).map_err(|error| unreadable(Box::new(error).into()))?;
         let text = token.token.or(token.access_token).unwrap_or_default();
         Secret::new(format!("token of {}", self.host()), text)
@@ -175,15 +177,15 @@ fn token_request(
     let asked = service.map(|service| ("service", service)).into_iter().chain([("scope", scope)]);
     let Some(token) = credential.as_ref().and_then(identity_token) else {
         url.query_pairs_mut().extend_pairs(asked);
-        return Request::file(url).with_credential(credential);
+        return Request::get(url).with_credential(credential);
     };
     let form = form_urlencoded::Serializer::new(String::new())
         .extend_pairs([("grant_type", "refresh_token"), ("client_id", "capstan")])
         .extend_pairs(asked)
         .append_pair("refresh_token", token.expose())
         .finish();
-    let content = Content::Bytes(form.into());
-    Request { method: Method::POST, content, ..Request::file(url) }
+    let content = RequestBody::Bytes(form.into());
+    Request { method: Method::POST, body: content, ..Request::get(url) }
         .with_header(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"))
 }
 
@@ -196,7 +198,7 @@ fn identity_token(credential: &Credential) -> Option<&Secret> {
 
 /// True if a token server may be contacted: over TLS, or over plain HTTP if the registry uses plain HTTP on the same
 /// host.
-fn may_ask(realm: &Url, registry: &Url) -> bool {
+fn may_contact(realm: &Url, registry: &Url) -> bool {
     realm.scheme() == "https"
         || (realm.scheme() == "http" && registry.scheme() == "http" && realm.host() == registry.host())
 }
@@ -204,7 +206,7 @@ fn may_ask(realm: &Url, registry: &Url) -> bool {
 /// True if the token server may receive the password: the host of the registry, or a host in the same domain, such as
 /// `auth.docker.io` for `registry-1.docker.io`. Without this check, a malicious registry could redirect passwords to
 /// any host.
-fn is_kin(realm: &Url, registry: &Url) -> bool {
+fn may_receive_password(realm: &Url, registry: &Url) -> bool {
     let (Some(realm), Some(registry)) = (realm.host_str(), registry.host_str()) else { return false };
     let is_name = |host: &str| host.parse::<std::net::IpAddr>().is_err() && !host.starts_with('[');
     let domain = |host: &str| {
@@ -235,15 +237,15 @@ mod tests {
         ];
         for (realm, registry, expected) in cases {
             let url = |text: &str| Url::parse(text).unwrap();
-            assert_eq!(is_kin(&url(realm), &url(registry)), expected, "{realm} for {registry}");
+            assert_eq!(may_receive_password(&url(realm), &url(registry)), expected, "{realm} for {registry}");
         }
     }
 
     #[test]
     fn a_token_is_not_asked_for_in_the_clear_where_the_registry_has_tls() {
         let url = |text: &str| Url::parse(text).unwrap();
-        assert!(!may_ask(&url("http://registry.lab/token"), &url("https://registry.lab/")));
-        assert!(may_ask(&url("http://127.0.0.1:1/token"), &url("http://127.0.0.1:2/")));
-        assert!(!may_ask(&url("http://10.0.0.1/token"), &url("http://127.0.0.1/")));
+        assert!(!may_contact(&url("http://registry.lab/token"), &url("https://registry.lab/")));
+        assert!(may_contact(&url("http://127.0.0.1:1/token"), &url("http://127.0.0.1:2/")));
+        assert!(!may_contact(&url("http://10.0.0.1/token"), &url("http://127.0.0.1/")));
     }
 }

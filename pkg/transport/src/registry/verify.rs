@@ -1,42 +1,42 @@
 use bytes::Bytes;
 
 use super::manifest::Descriptor;
-use crate::{Digest, Digester, Error, http::Sink};
+use crate::{Digest, Digester, Error, http::BodySink};
 
 /// Expected digest and size of content.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Expected {
+pub(super) struct ExpectedContent {
     pub(super) digest: Option<Digest>,
     pub(super) size_bytes: Option<u64>,
 }
 
-impl From<&Descriptor> for Expected {
+impl From<&Descriptor> for ExpectedContent {
     fn from(descriptor: &Descriptor) -> Self {
         Self { digest: Some(descriptor.digest), size_bytes: Some(descriptor.size) }
     }
 }
 
 /// A sink that verifies pieces and passes them on.
-pub(super) struct Checked<'a> {
-    sink: &'a mut dyn Sink,
+pub(super) struct VerifyingSink<'a> {
+    sink: &'a mut dyn BodySink,
     address: &'a str,
-    expected: Expected,
+    expected: ExpectedContent,
     digester: Digester,
     received_bytes: u64,
 }
 
-impl<'a> Checked<'a> {
-    pub(super) fn new(sink: &'a mut dyn Sink, address: &'a str, expected: Expected) -> Self {
+impl<'a> VerifyingSink<'a> {
+    pub(super) fn new(sink: &'a mut dyn BodySink, address: &'a str, expected: ExpectedContent) -> Self {
         Self { sink, address, expected, digester: Digester::default(), received_bytes: 0 }
     }
 
     /// Verifies the complete content. `told` is the digest in the headers of the registry.
-    pub(super) fn finish(self, told: Option<Digest>) -> Result<(), Error> {
+    pub(super) fn finish(self, reported: Option<Digest>) -> Result<(), Error> {
         if let Some(expected_bytes) = self.expected.size_bytes.filter(|size| *size != self.received_bytes) {
             return Err(self.wrong_size(expected_bytes));
         }
         let found = self.digester.finish();
-        let mut said = self.expected.digest.into_iter().chain(told);
+        let mut said = self.expected.digest.into_iter().chain(reported);
         match said.find(|expected| *expected != found) {
             Some(expected) => Err(Error::Digest { place: self.address.to_owned(), expected, found }),
             None => Ok(()),
@@ -49,7 +49,7 @@ impl<'a> Checked<'a> {
     }
 }
 
-impl Sink for Checked<'_> {
+impl BodySink for VerifyingSink<'_> {
     fn begin(&mut self) -> Result<(), Error> {
         self.digester = Digester::default();
         self.received_bytes = 0;
@@ -70,12 +70,13 @@ impl Sink for Checked<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::InMemory;
+    use crate::http::MemorySink;
 
     #[test]
     fn content_longer_than_its_manifest_says_is_not_read_on() {
-        let mut sink = InMemory::default();
-        let mut checked = Checked::new(&mut sink, "x", Expected { digest: None, size_bytes: Some(3) });
+        let mut sink = MemorySink::default();
+        let mut checked =
+            VerifyingSink::new(&mut sink, "x", ExpectedContent { digest: None, size_bytes: Some(3) });
         checked.begin().unwrap();
         assert!(checked.take(Bytes::from_static(b"abc")).is_ok());
         assert!(matches!(checked.take(Bytes::from_static(b"d")), Err(Error::Size { .. })));

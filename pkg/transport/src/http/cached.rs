@@ -24,46 +24,54 @@ use reqwest::{
 use url::Url;
 
 use super::{
-    request::{Content, Head, Request, next_page},
+    request::{Request, RequestBody, ResponseHead, next_page},
     send::receive_into,
 };
 use crate::{
-    Context, Digest, Error, Event, Network, Refresh,
-    address::{has_secret, shown},
-    http::sink::{InMemory, Sink},
+    Context, Digest, Error, Event, NetworkAccess, Refresh,
+    address::{has_secret, redact_url},
+    http::sink::{BodySink, MemorySink},
     store::{BlobWriter, Entry, KeyLock, Store},
 };
 
 /// Validity of a cached response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum CachePolicy {
     /// The content never changes: a file of a pinned version. The cached response is used without a request.
-    Forever,
+    Immutable,
     /// The content may change: a list of versions, a file on a branch. capstan asks the host for changes.
-    WhileFresh,
+    Revalidate,
 }
 
 /// A response from the host or the cache.
 #[derive(Debug)]
-pub struct Kept {
+pub struct FetchedResponse {
     /// The body of the response.
     pub bytes: Bytes,
-    /// The `Content-Type` header.
+    /// The `RequestBody-Type` header.
     pub media_type: Option<String>,
     /// The `Link` header.
     pub link: Option<String>,
 }
 
 /// Sends requests to hosts that need more than one request, such as registries that require a token.
-pub trait Ask: Sync {
+pub trait RequestSender: Sync {
     /// Sends the request and passes the response to the sink.
     /// # Errors
     /// Errors of [`receive_into`], and invalid responses. A failed response is not cached.
-    fn ask<'a>(&'a self, request: &'a Request, sink: &'a mut dyn Sink) -> BoxFuture<'a, Result<Head, Error>>;
+    fn send_request<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn BodySink,
+    ) -> BoxFuture<'a, Result<ResponseHead, Error>>;
 }
 
-impl Ask for Context {
-    fn ask<'a>(&'a self, request: &'a Request, sink: &'a mut dyn Sink) -> BoxFuture<'a, Result<Head, Error>> {
+impl RequestSender for Context {
+    fn send_request<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn BodySink,
+    ) -> BoxFuture<'a, Result<ResponseHead, Error>> {
         receive_into(self, request, sink, self.max_file_bytes())
     }
 }
@@ -74,74 +82,78 @@ impl Ask for Context {
 /// Requests other than a plain GET, and requests with a secret in the address, bypass the cache.
 /// # Errors
 /// Errors of [`super::send`]; [`Error::Offline`] and [`Error::DamagedOffline`] if connections are forbidden.
-pub fn keep<'a>(context: &'a Context, request: &'a Request, how: Keep) -> BoxFuture<'a, Result<Kept, Error>> {
-    keep_as(context, &request.url, request, how)
+pub fn fetch_cached<'a>(
+    context: &'a Context,
+    request: &'a Request,
+    policy: CachePolicy,
+) -> BoxFuture<'a, Result<FetchedResponse, Error>> {
+    fetch_cached_as(context, &request.url, request, policy)
 }
 
 /// Removes the cached response to a request, because its content is invalid.
-pub fn forget(context: &Context, request: &Request) {
+pub fn remove_cached(context: &Context, request: &Request) {
     if let Some(store) = context.store() {
-        store.drop_entry(&key(&request.url, request));
+        store.delete_entry(&key(&request.url, request));
     }
 }
 
 /// Like [`keep`], but caches the response under another address, for files with a stable name and a changing location.
-pub fn keep_as<'a>(
+pub fn fetch_cached_as<'a>(
     context: &'a Context,
     name: &'a Url,
     request: &'a Request,
-    how: Keep,
-) -> BoxFuture<'a, Result<Kept, Error>> {
-    keep_from(context, context, name, request, how)
+    policy: CachePolicy,
+) -> BoxFuture<'a, Result<FetchedResponse, Error>> {
+    fetch_cached_with(context, context, name, request, policy)
 }
 
-/// Like [`keep_as`], but another object sends the request.
-pub fn keep_from<'a>(
+/// Like [`fetch_cached_as`], but another object sends the request.
+pub fn fetch_cached_with<'a>(
     context: &'a Context,
-    asker: &'a dyn Ask,
+    sender: &'a dyn RequestSender,
     name: &'a Url,
     request: &'a Request,
-    how: Keep,
-) -> BoxFuture<'a, Result<Kept, Error>> {
+    policy: CachePolicy,
+) -> BoxFuture<'a, Result<FetchedResponse, Error>> {
     async move {
-        let is_plain = request.method == Method::GET && matches!(request.content, Content::None);
+        let is_plain = request.method == Method::GET && matches!(request.body, RequestBody::None);
         if let Some(store) = context.store().filter(|_| is_plain && !has_secret(name)) {
             let key = key(name, request);
-            return Keeper { context, asker, store, key, request, how }.get().await;
+            return CachedFetch { context, sender, store, key, request, policy }.get().await;
         }
-        let mut sink = InMemory::default();
-        let head = asker.ask(request, &mut sink).await?;
-        Ok(Kept::of_answer(sink.finish(), &head))
+        let mut sink = MemorySink::default();
+        let head = sender.send_request(request, &mut sink).await?;
+        Ok(FetchedResponse::from_head(sink.finish(), &head))
     }
     .boxed()
 }
 
-impl Kept {
+impl FetchedResponse {
     /// Returns the address of the next page of a list.
     pub fn next_page(&self, of: &Url) -> Option<Url> {
         next_page(self.link.as_deref()?, of)
     }
 
-    fn of_answer(bytes: Bytes, head: &Head) -> Self {
+    fn from_head(bytes: Bytes, head: &ResponseHead) -> Self {
         Self { bytes, media_type: text(&head.headers, &CONTENT_TYPE), link: text(&head.headers, &LINK) }
     }
 }
 
 /// State of an address in the cache.
-enum Look {
+enum CacheState {
     Found(Box<Entry>, Bytes),
-    Nothing,
+    Missing,
     Damaged,
 }
 
-struct Keeper<'a> {
+struct CachedFetch<'a> {
     context: &'a Context,
-    asker: &'a dyn Ask,
+    sender: &'a dyn RequestSender,
     store: &'a Store,
     /// The address, and the accepted media types.
     key: String,
     request: &'a Request,
-    how: Keep,
+    policy: CachePolicy,
 }
 
 /// Returns the cache key: `name`, and the accepted media types if `name` is the address of the request.
@@ -153,69 +165,69 @@ fn key(name: &Url, request: &Request) -> String {
     }
 }
 
-impl Keeper<'_> {
-    async fn get(&self) -> Result<Kept, Error> {
+impl CachedFetch<'_> {
+    async fn get(&self) -> Result<FetchedResponse, Error> {
         let began = Timestamp::now();
-        let mut look = self.look();
-        if let Look::Found(entry, bytes) = &look
-            && self.needs_no_host()
+        let mut look = self.cache_state();
+        if let CacheState::Found(entry, bytes) = &look
+            && self.needs_no_request()
         {
-            self.tell_use(entry);
-            return Ok(given(entry, bytes));
+            self.report_use(entry);
+            return Ok(cached_response(entry, bytes));
         }
-        if self.context.settings().network == Network::Forbidden {
-            let wanted = shown(&self.request.url);
+        if self.context.settings().network == NetworkAccess::Forbidden {
+            let wanted = redact_url(&self.request.url);
             return Err(match look {
-                Look::Damaged => Error::DamagedOffline { wanted },
+                CacheState::Damaged => Error::DamagedOffline { wanted },
                 _ => Error::Offline { wanted },
             });
         }
         let lock = self.lock().await;
         let waited = lock.as_ref().is_some_and(KeyLock::waited);
         // Another task may have fetched the content before this task acquired the lock.
-        if waited || !matches!(look, Look::Found(..)) {
-            look = self.look();
+        if waited || !matches!(look, CacheState::Found(..)) {
+            look = self.cache_state();
         }
-        if let Look::Found(entry, bytes) = &look
-            && (self.needs_no_host() || (waited && entry.kept_at >= began))
+        if let CacheState::Found(entry, bytes) = &look
+            && (self.needs_no_request() || (waited && entry.kept_at >= began))
         {
-            return Ok(given(entry, bytes));
+            return Ok(cached_response(entry, bytes));
         }
         self.ask(look).await
     }
 
     /// True if a cached response needs no request.
-    fn needs_no_host(&self) -> bool {
+    fn needs_no_request(&self) -> bool {
         let settings = self.context.settings();
-        settings.network == Network::Forbidden
-            || (self.how == Keep::Forever && settings.refresh == Refresh::Changing)
+        settings.network == NetworkAccess::Forbidden
+            || (self.policy == CachePolicy::Immutable && settings.refresh == Refresh::Changing)
     }
 
-    fn tell_use(&self, entry: &Entry) {
-        let url = shown(&self.request.url);
-        self.context.emit(&match self.how {
-            Keep::Forever => Event::UsingKept { url },
-            Keep::WhileFresh => {
+    fn report_use(&self, entry: &Entry) {
+        let url = redact_url(&self.request.url);
+        self.context.emit(&match self.policy {
+            CachePolicy::Immutable => Event::UsingCached { url },
+            CachePolicy::Revalidate => {
                 let age = Timestamp::now().duration_since(entry.kept_at);
-                Event::UsingKeptOffline { url, age: age.try_into().unwrap_or_default() }
+                Event::UsingCachedOffline { url, age: age.try_into().unwrap_or_default() }
             }
         });
     }
 
-    fn look(&self) -> Look {
+    fn cache_state(&self) -> CacheState {
         match self.read() {
-            Ok(Some((entry, bytes))) => Look::Found(Box::new(entry), bytes),
-            Ok(None) => Look::Nothing,
+            Ok(Some((entry, bytes))) => CacheState::Found(Box::new(entry), bytes),
+            Ok(None) => CacheState::Missing,
             Err(Error::Damaged { .. }) => {
-                self.store.drop_entry(&self.key);
-                if self.context.settings().network == Network::Allowed {
-                    self.context.emit(&Event::KeptDamaged { url: shown(&self.request.url) });
+                self.store.delete_entry(&self.key);
+                if self.context.settings().network == NetworkAccess::Allowed {
+                    self.context.emit(&Event::CacheDamaged { url: redact_url(&self.request.url) });
                 }
-                Look::Damaged
+                CacheState::Damaged
             }
             Err(error) => {
-                self.context.tell_of_store(&error);
-                Look::Nothing
+                self.context.report_store_error(&error);
+                CacheState::Missing
             }
         }
     }
@@ -228,32 +240,32 @@ impl Keeper<'_> {
 
     async fn lock(&self) -> Option<KeyLock> {
         let lock = self.store.lock(&self.key).await;
-        lock.map_err(|error| self.context.tell_of_store(&error)).ok()
+        lock.map_err(|error| self.context.report_store_error(&error)).ok()
     }
 
     /// Sends the request. If the cache has a response, the request is conditional.
-    async fn ask(&self, look: Look) -> Result<Kept, Error> {
-        let known = if let Look::Found(entry, bytes) = look { Some((entry, bytes)) } else { None };
+    async fn ask(&self, look: CacheState) -> Result<FetchedResponse, Error> {
+        let known = if let CacheState::Found(entry, bytes) = look { Some((entry, bytes)) } else { None };
         let request = match &known {
             Some((entry, _)) => conditional(self.request, entry),
             None => self.request.clone(),
         };
-        let mut sink = Copying::to(self.store.writer());
-        let head = self.asker.ask(&request, &mut sink).await?;
+        let mut sink = CachingSink::new(self.store.writer());
+        let head = self.sender.send_request(&request, &mut sink).await?;
         if let (StatusCode::NOT_MODIFIED, Some((entry, bytes))) = (head.status, known) {
-            let kept = given(&entry, &bytes);
-            self.put(&Entry { kept_at: Timestamp::now(), ..*entry });
+            let kept = cached_response(&entry, &bytes);
+            self.write_entry(&Entry { kept_at: Timestamp::now(), ..*entry });
             return Ok(kept);
         }
         let (bytes, digest) = sink.finish();
         match digest {
-            Ok(digest) => self.put(&self.entry(&head, digest, bytes.len() as u64)),
-            Err(error) => self.context.tell_of_store(&error),
+            Ok(digest) => self.write_entry(&self.entry(&head, digest, bytes.len() as u64)),
+            Err(error) => self.context.report_store_error(&error),
         }
-        Ok(Kept::of_answer(bytes, &head))
+        Ok(FetchedResponse::from_head(bytes, &head))
     }
 
-    fn entry(&self, head: &Head, digest: Digest, size_bytes: u64) -> Entry {
+    fn entry(&self, head: &ResponseHead, digest: Digest, size_bytes: u64) -> Entry {
         let text = |name| text(&head.headers, &name);
         Entry {
             key: self.key.clone(),
@@ -267,15 +279,15 @@ impl Keeper<'_> {
         }
     }
 
-    fn put(&self, entry: &Entry) {
-        if let Err(error) = self.store.put_entry(entry) {
-            self.context.tell_of_store(&error);
+    fn write_entry(&self, entry: &Entry) {
+        if let Err(error) = self.store.write_entry(entry) {
+            self.context.report_store_error(&error);
         }
     }
 }
 
-fn given(entry: &Entry, bytes: &Bytes) -> Kept {
-    Kept { bytes: bytes.clone(), media_type: entry.media_type.clone(), link: entry.link.clone() }
+fn cached_response(entry: &Entry, bytes: &Bytes) -> FetchedResponse {
+    FetchedResponse { bytes: bytes.clone(), media_type: entry.media_type.clone(), link: entry.link.clone() }
 }
 
 /// Returns a conditional request, which the host can answer with 304. Unchanged if the entry has no validator.
@@ -294,17 +306,17 @@ fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
 }
 
 /// Collects a response in memory and copies it to disk until a write fails.
-struct Copying {
-    memory: InMemory,
+struct CachingSink {
+    memory: MemorySink,
     blob: Result<BlobWriter, Error>,
 }
 
-impl Copying {
-    fn to(writer: BlobWriter) -> Self {
-        Self { memory: InMemory::default(), blob: Ok(writer) }
+impl CachingSink {
+    fn new(writer: BlobWriter) -> Self {
+        Self { memory: MemorySink::default(), blob: Ok(writer) }
     }
 
-    fn copy(&mut self, copy: impl FnOnce(&mut BlobWriter) -> Result<(), Error>) {
+    fn write_to_blob(&mut self, copy: impl FnOnce(&mut BlobWriter) -> Result<(), Error>) {
         if let Ok(writer) = &mut self.blob
             && let Err(error) = copy(writer)
         {
@@ -317,14 +329,14 @@ impl Copying {
     }
 }
 
-impl Sink for Copying {
+impl BodySink for CachingSink {
     fn begin(&mut self) -> Result<(), Error> {
-        self.copy(BlobWriter::begin);
+        self.write_to_blob(BlobWriter::begin);
         self.memory.begin()
     }
 
     fn take(&mut self, piece: Bytes) -> Result<(), Error> {
-        self.copy(|writer| writer.take(piece.clone()));
+        self.write_to_blob(|writer| writer.take(piece.clone()));
         self.memory.take(piece)
     }
 }
