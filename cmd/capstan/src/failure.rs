@@ -254,7 +254,8 @@ mod tests {
         let full = || BundleError::Write { path: "x".into(), source: std::io::ErrorKind::StorageFull.into() };
         let last = |failure: Failure| failure.distinct_hints().last().map(str::to_owned);
         assert_eq!(last(full().into()).as_deref(), Some("make room and run it again"));
-        let unsent = BundleError::Unsent { address: "oci://lab/x:v1".to_owned(), source: Box::new(full()) };
+        let unsent =
+            BundleError::UploadFailed { address: "oci://lab/x:v1".to_owned(), source: Box::new(full()) };
         assert_eq!(last(unsent.into()).as_deref(), Some("make room and run it again"));
     }
 }

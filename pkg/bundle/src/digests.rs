@@ -15,7 +15,7 @@ const MAX_IMAGES_AT_ONCE: usize = 8;
 /// The reason for an unknown image digest.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
-pub enum ImageError {
+pub enum ImageDigestError {
     #[error("it is not the name of an image")]
     Name,
     #[error("{registry} has no such image")]
@@ -24,7 +24,7 @@ pub enum ImageError {
     Repository(#[from] transport::Error),
 }
 
-impl Explain for ImageError {
+impl Explain for ImageDigestError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Repository(inner) => inner.explain(),
@@ -37,20 +37,20 @@ impl Explain for ImageError {
 ///
 /// The digest of a multi-platform image is the digest of its index. A digest in a reference is returned without a
 /// request. A manifest is downloaded only if the registry does not report its digest.
-pub async fn image_digests(context: &Context, references: &[&str]) -> Vec<Result<Digest, ImageError>> {
+pub async fn image_digests(context: &Context, references: &[&str]) -> Vec<Result<Digest, ImageDigestError>> {
     let each = references.iter().map(|reference| image_digest(context, reference));
     stream::iter(each).buffered(MAX_IMAGES_AT_ONCE).collect().await
 }
 
-async fn image_digest(context: &Context, reference: &str) -> Result<Digest, ImageError> {
-    let address = ImageAddress::parse(reference).map_err(|_| ImageError::Name)?;
+async fn image_digest(context: &Context, reference: &str) -> Result<Digest, ImageDigestError> {
+    let address = ImageAddress::parse(reference).map_err(|_| ImageDigestError::Name)?;
     let reference = address.reference();
     if let Reference::Digest(digest) = reference {
         return Ok(digest);
     }
     let registry = Registry::new(address.registry(), context);
     let found = registry.digest(address.repository(), &reference).await?;
-    found.ok_or_else(|| ImageError::Missing { registry: address.registry().to_owned() })
+    found.ok_or_else(|| ImageDigestError::Missing { registry: address.registry().to_owned() })
 }
 
 #[cfg(test)]
@@ -108,7 +108,7 @@ mod tests {
         let offline = Context::new(Settings { network: NetworkAccess::Forbidden, ..settings(&host) });
         let found = image_digests(&offline, &[&good]).await;
         assert!(
-            matches!(found[..], [Err(ImageError::Repository(transport::Error::Offline { .. }))]),
+            matches!(found[..], [Err(ImageDigestError::Repository(transport::Error::Offline { .. }))]),
             "{found:?}"
         );
         assert!(host.received().is_empty());

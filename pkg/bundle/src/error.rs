@@ -22,30 +22,30 @@ pub enum BundleError {
         source: io::Error,
     },
     #[error("`{}` cannot be used as a bundle", path.display())]
-    Flawed {
+    InvalidBundle {
         path: PathBuf,
         #[source]
-        flaw: BundleFlaw,
+        problem: BundleFormatError,
     },
     #[error(transparent)]
     Transport(#[from] transport::Error),
     #[error(transparent)]
     Repository(#[from] Error),
     #[error("cannot send `{address}`")]
-    Unsent {
+    UploadFailed {
         address: String,
         #[source]
         source: Box<BundleError>,
     },
     #[error("there are no files to pack")]
-    NothingToPack,
+    NoFiles,
     #[error("`the package` holds two files named `{file}`")]
     DuplicateFile { file: String },
     #[error("cannot publish to `{target}`: {reason}")]
     PackageTarget { target: String, reason: &'static str },
-    #[error("`{address}` is already there with the digest {there}; what would be published has {new}")]
-    TagTaken { address: String, there: Digest, new: Digest },
-    #[error("there is something else in {}", several(paths))]
+    #[error("`{address}` is already there with the digest {existing}; what would be published has {new}")]
+    TagTaken { address: String, existing: Digest, new: Digest },
+    #[error("there is something else in {}", format_paths(paths))]
     Exists { paths: Vec<PathBuf> },
     #[error("there is no image `{reference}`{}", platform.as_ref().map(|it| format!(" for {it}")).unwrap_or_default())]
     NoImage { reference: String, platform: Option<String> },
@@ -55,13 +55,13 @@ pub enum BundleError {
     Target { target: String },
 }
 
-fn several(paths: &[PathBuf]) -> String {
+fn format_paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
 }
 
 /// The problem of an invalid bundle.
 #[derive(Debug, thiserror::Error)]
-pub enum BundleFlaw {
+pub enum BundleFormatError {
     #[error("it is no tar archive, or a damaged one")]
     Tar(#[source] io::Error),
     #[error("it ends in the middle of `{name}`")]
@@ -87,13 +87,13 @@ pub enum BundleFlaw {
     #[error("it holds images or artifacts, but `bundle create` did not make it")]
     NoBundle,
     #[error("it has form {form}, and this program knows form 1")]
-    Form { form: String },
+    FormatVersion { form: String },
     #[error("its manifest {digest} {reason}")]
     Manifest { digest: Digest, reason: &'static str },
     #[error("{what} `{name}` {reason}")]
     Name { what: &'static str, name: String, reason: &'static str },
     #[error("`{file}` of `{label}` is not the file that its lock names")]
-    NotAsLocked { label: String, file: String },
+    LockMismatch { label: String, file: String },
 }
 
 impl Explain for BundleError {
@@ -101,7 +101,7 @@ impl Explain for BundleError {
         match self {
             Self::Transport(inner) => inner.explain(),
             Self::Repository(inner) => inner.explain(),
-            Self::Unsent { source, .. } => ErrorExplanation::hint(
+            Self::UploadFailed { source, .. } => ErrorExplanation::hint(
                 "what has arrived stays there, and is not sent again when you run it again",
             )
             .because(source),
@@ -117,10 +117,10 @@ impl Explain for BundleError {
             Self::NoImage { platform: Some(_), .. } => ErrorExplanation::hint(
                 "leave `--platform` out to copy images for all platforms they are made for",
             ),
-            Self::Flawed { flaw, .. } => ErrorExplanation::hint(flaw.hint()),
+            Self::InvalidBundle { problem: flaw, .. } => ErrorExplanation::hint(flaw.hint()),
             Self::Read { .. }
             | Self::Write { .. }
-            | Self::NothingToPack
+            | Self::NoFiles
             | Self::DuplicateFile { .. }
             | Self::PackageTarget { .. }
             | Self::NoImage { platform: None, .. }
@@ -130,11 +130,11 @@ impl Explain for BundleError {
     }
 }
 
-impl BundleFlaw {
+impl BundleFormatError {
     fn hint(&self) -> &'static str {
         match self {
             Self::NoBundle => "other layouts are read by `oras` and `skopeo`",
-            Self::Form { .. } | Self::Layout { .. } => "use the program that made it",
+            Self::FormatVersion { .. } | Self::Layout { .. } => "use the program that made it",
             _ => "nothing of it was used; carry it over again, or make it again with `capstan bundle create`",
         }
     }

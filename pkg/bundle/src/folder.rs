@@ -10,9 +10,10 @@ use api::output::{LoadedContent, LoadedContentState};
 use transport::{Digest, disk, registry::Descriptor};
 
 use crate::{
-    Bundle, BundleEntry, BundleError, BundleItem, BundledFile, index,
-    layout::{BLOBS, Existing, IMAGES, INDEX_FILE, LAYOUT, LAYOUT_FILE},
-    whole::{TEMPORARY, put_whole},
+    Bundle, BundleEntry, BundleError, BundleItem, BundledFile,
+    atomic_write::{TEMPORARY_PREFIX, write_atomically},
+    index,
+    layout::{BLOBS_FOLDER, ExistingContent, IMAGES_FOLDER, INDEX_FILE, LAYOUT, LAYOUT_FILE},
 };
 
 /// Loads the releases and images of a bundle into a folder.
@@ -24,32 +25,33 @@ use crate::{
 pub fn load_into_folder(
     bundle: &Bundle,
     folder: &Path,
-    existing: Existing,
+    existing: ExistingContent,
 ) -> Result<Vec<LoadedContent>, BundleError> {
     bundle.verify()?;
     let mut loaded = Vec::new();
     for entry in bundle.entries() {
         let BundleItem::Release { label, version } = &entry.item else { continue };
         let path = folder.join(label).join(version);
-        let state = state_of(&path, &entry.files)?;
+        let state = compare_content(&path, &entry.files)?;
         loaded.push((entry, path, state));
     }
-    let in_the_way = loaded.iter().filter(|(_, _, state)| *state == LoadedContentState::Replaced);
-    let paths: Vec<PathBuf> = in_the_way.map(|(_, path, _)| path.clone()).collect();
-    if existing == Existing::Refuse && !paths.is_empty() {
+    let conflicts = loaded.iter().filter(|(_, _, state)| *state == LoadedContentState::Replaced);
+    let paths: Vec<PathBuf> = conflicts.map(|(_, path, _)| path.clone()).collect();
+    if existing == ExistingContent::Refuse && !paths.is_empty() {
         return Err(BundleError::Exists { paths });
     }
     for (entry, path, _) in loaded.iter().filter(|(_, _, state)| *state != LoadedContentState::Unchanged) {
         write_release(bundle, entry, path)?;
     }
-    let content = |(entry, path, state): (&BundleEntry, PathBuf, _)| entry.item.loaded(path.display(), state);
+    let content =
+        |(entry, path, state): (&BundleEntry, PathBuf, _)| entry.item.loaded_content(path.display(), state);
     let mut loaded: Vec<LoadedContent> = loaded.into_iter().map(content).collect();
-    loaded.extend(load_images(bundle, &folder.join(IMAGES))?);
+    loaded.extend(load_images(bundle, &folder.join(IMAGES_FOLDER))?);
     Ok(loaded)
 }
 
 /// Compares a folder with its expected files. Additional files count as a difference.
-fn state_of(path: &Path, files: &[BundledFile]) -> Result<LoadedContentState, BundleError> {
+fn compare_content(path: &Path, files: &[BundledFile]) -> Result<LoadedContentState, BundleError> {
     let failed = |source| BundleError::Read { path: path.to_owned(), source };
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LoadedContentState::New),
@@ -81,13 +83,14 @@ fn write_release(bundle: &Bundle, entry: &BundleEntry, path: &Path) -> Result<()
     };
     // The release is a subfolder of the temporary folder: temporary folders are private, release folders have default
     // permissions.
-    let temporary = tempfile::Builder::new().prefix(TEMPORARY).tempdir_in(parent).map_err(failed(parent))?;
+    let temporary =
+        tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir_in(parent).map_err(failed(parent))?;
     let new = temporary.path().join("new");
     for file in &entry.files {
         let to = new.join(&file.name);
         make_folder(to.parent().unwrap_or(&to))?;
         let mut written = File::create(&to).map_err(failed(&to))?;
-        bundle.copy(&file.digest, &to, &mut written)?;
+        bundle.copy_blob(&file.digest, &to, &mut written)?;
         written.sync_all().map_err(failed(&to))?;
     }
     if fs::symlink_metadata(path).is_ok() {
@@ -103,12 +106,12 @@ fn load_images(bundle: &Bundle, folder: &Path) -> Result<Vec<LoadedContent>, Bun
     if images().next().is_none() {
         return Ok(Vec::new());
     }
-    let mut known = known_images(folder)?;
-    make_folder(&folder.join(BLOBS))?;
+    let mut known = read_loaded_images(folder)?;
+    make_folder(&folder.join(BLOBS_FOLDER))?;
     let mut loaded = Vec::new();
     for entry in images() {
         for blob in entry.blobs.iter().chain(&entry.manifests) {
-            write_blob(bundle, blob, &folder.join(BLOBS).join(blob.digest.hex()))?;
+            write_blob(bundle, blob, &folder.join(BLOBS_FOLDER).join(blob.digest.hex()))?;
         }
         let name = entry.item.name();
         let before = known.iter().position(|(item, _)| item.name() == name).map(|at| known.remove(at));
@@ -118,17 +121,17 @@ fn load_images(bundle: &Bundle, folder: &Path) -> Result<Vec<LoadedContent>, Bun
             Some(_) => LoadedContentState::Replaced,
         };
         known.extend(entry.manifests.last().map(|it| (entry.item.clone(), it.clone())));
-        loaded.push(entry.item.loaded(folder.display(), state));
+        loaded.push(entry.item.loaded_content(folder.display(), state));
     }
-    write_whole(&folder.join(LAYOUT_FILE), LAYOUT)?;
-    write_whole(&folder.join(INDEX_FILE), &index::render(known))?;
+    write_if_changed(&folder.join(LAYOUT_FILE), LAYOUT)?;
+    write_if_changed(&folder.join(INDEX_FILE), &index::render(known))?;
     Ok(loaded)
 }
 
-fn known_images(folder: &Path) -> Result<Vec<(BundleItem, Descriptor)>, BundleError> {
+fn read_loaded_images(folder: &Path) -> Result<Vec<(BundleItem, Descriptor)>, BundleError> {
     let path = folder.join(INDEX_FILE);
     match fs::read(&path) {
-        Ok(bytes) => index::parse(&bytes).map_err(|flaw| BundleError::Flawed { path, flaw }),
+        Ok(bytes) => index::parse(&bytes).map_err(|flaw| BundleError::InvalidBundle { path, problem: flaw }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(source) => Err(BundleError::Read { path, source }),
     }
@@ -138,14 +141,14 @@ fn write_blob(bundle: &Bundle, blob: &Descriptor, path: &Path) -> Result<(), Bun
     if fs::metadata(path).is_ok_and(|metadata| metadata.len() == blob.size) {
         return Ok(());
     }
-    put_whole(path, |file| bundle.copy(&blob.digest, path, file)).map(drop)
+    write_atomically(path, |file| bundle.copy_blob(&blob.digest, path, file)).map(drop)
 }
 
-fn write_whole(path: &Path, content: &[u8]) -> Result<(), BundleError> {
+fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), BundleError> {
     if fs::read(path).is_ok_and(|there| there == content) {
         return Ok(());
     }
-    put_whole(path, |file| {
+    write_atomically(path, |file| {
         let write = io::Write::write_all(file, content);
         write.map_err(|source| BundleError::Write { path: path.to_owned(), source })
     })

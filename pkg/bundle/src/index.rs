@@ -9,7 +9,7 @@ use transport::{
     registry::{Descriptor, INDEX_MEDIA_TYPE},
 };
 
-use crate::{BundleFlaw, ImageAddress, layout::FORM};
+use crate::{BundleFormatError, ImageAddress, layout::FORMAT_VERSION};
 
 /// The maximum size of `index.json`.
 pub(super) const MAX_INDEX_BYTES: u64 = 4 * 1024 * 1024;
@@ -29,7 +29,7 @@ const IMAGE: &str = "image";
 const SIGNATURE: &str = "signature";
 
 /// Release labels and versions that would conflict with other names in a folder.
-const RESERVED: [&str; 1] = [crate::layout::IMAGES];
+const RESERVED_NAMES: [&str; 1] = [crate::layout::IMAGES_FOLDER];
 
 /// The kind and name of a bundle entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,13 +53,13 @@ pub enum BundleItem {
     /// The signatures of a release or an image, as stored by cosign.
     Signature {
         /// Name of the signed entry.
-        of: String,
+        signed_entry: String,
     },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Document {
+struct IndexDocument {
     schema_version: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     media_type: Option<String>,
@@ -70,7 +70,7 @@ struct Document {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Layout {
+struct LayoutFile {
     image_layout_version: String,
 }
 
@@ -78,11 +78,11 @@ struct Layout {
 pub(super) fn render(mut entries: Vec<(BundleItem, Descriptor)>) -> Vec<u8> {
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     let manifests = entries.into_iter().map(|(item, descriptor)| item.annotate(descriptor)).collect();
-    let document = Document {
+    let document = IndexDocument {
         schema_version: 2,
         media_type: Some(INDEX_MEDIA_TYPE.to_owned()),
         manifests,
-        annotations: BTreeMap::from([(BUNDLE.to_owned(), FORM.to_owned())]),
+        annotations: BTreeMap::from([(BUNDLE.to_owned(), FORMAT_VERSION.to_owned())]),
     };
     serde_json::to_vec_pretty(&document).expect("texts and numbers can be written as JSON")
 }
@@ -90,28 +90,33 @@ pub(super) fn render(mut entries: Vec<(BundleItem, Descriptor)>) -> Vec<u8> {
 /// Parses an index.
 /// # Errors
 /// Fails if the index or an entry is invalid.
-pub(super) fn parse(bytes: &[u8]) -> Result<Vec<(BundleItem, Descriptor)>, BundleFlaw> {
-    let document: Document = serde_json::from_slice(bytes).map_err(|source| text("`index.json`", source))?;
+pub(super) fn parse(bytes: &[u8]) -> Result<Vec<(BundleItem, Descriptor)>, BundleFormatError> {
+    let document: IndexDocument =
+        serde_json::from_slice(bytes).map_err(|source| parse_error("`index.json`", source))?;
     match document.annotations.get(BUNDLE).map(String::as_str) {
-        None => return Err(BundleFlaw::NoBundle),
-        Some(FORM) => {}
-        Some(form) => return Err(BundleFlaw::Form { form: form.chars().take(20).collect() }),
+        None => return Err(BundleFormatError::NoBundle),
+        Some(FORMAT_VERSION) => {}
+        Some(form) => return Err(BundleFormatError::FormatVersion { form: form.chars().take(20).collect() }),
     }
     let entries = document.manifests.into_iter();
-    entries.map(|descriptor| Ok((BundleItem::of(&descriptor)?, descriptor))).collect()
+    entries.map(|descriptor| Ok((BundleItem::from_descriptor(&descriptor)?, descriptor))).collect()
 }
 
 /// Checks that the layout version is supported.
-pub(super) fn check_layout(bytes: &[u8]) -> Result<(), BundleFlaw> {
-    let layout: Layout = serde_json::from_slice(bytes).map_err(|source| text("`oci-layout`", source))?;
+pub(super) fn check_layout(bytes: &[u8]) -> Result<(), BundleFormatError> {
+    let layout: LayoutFile =
+        serde_json::from_slice(bytes).map_err(|source| parse_error("`oci-layout`", source))?;
     match layout.image_layout_version.as_str() {
         "1.0.0" => Ok(()),
-        version => Err(BundleFlaw::Layout { version: version.chars().take(20).collect() }),
+        version => Err(BundleFormatError::Layout { version: version.chars().take(20).collect() }),
     }
 }
 
-pub(super) fn text(what: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> BundleFlaw {
-    BundleFlaw::Text { what: what.to_owned(), source: source.into() }
+pub(super) fn parse_error(
+    what: &str,
+    source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> BundleFormatError {
+    BundleFormatError::Text { what: what.to_owned(), source: source.into() }
 }
 
 impl BundleItem {
@@ -122,7 +127,7 @@ impl BundleItem {
             Self::Configuration => CONFIGURATION.to_owned(),
             Self::Release { label, version } => format!("{label}:{version}"),
             Self::Image { reference, .. } => reference.clone(),
-            Self::Signature { of } => format!("{of}.sig"),
+            Self::Signature { signed_entry: of } => format!("{of}.sig"),
         }
     }
 
@@ -136,8 +141,8 @@ impl BundleItem {
         }
     }
 
-    pub(super) fn loaded(&self, place: impl Display, state: LoadedContentState) -> LoadedContent {
-        LoadedContent { kind: self.kind(), name: self.name(), place: place.to_string(), state }
+    pub(super) fn loaded_content(&self, location: impl Display, state: LoadedContentState) -> LoadedContent {
+        LoadedContent { kind: self.kind(), name: self.name(), place: location.to_string(), state }
     }
 
     fn annotate(self, mut descriptor: Descriptor) -> Descriptor {
@@ -158,7 +163,7 @@ impl BundleItem {
                     set(PLATFORM, platform);
                 }
             }
-            Self::Signature { of } => {
+            Self::Signature { signed_entry: of } => {
                 set(KIND, SIGNATURE.to_owned());
                 set(SIGNED, of);
             }
@@ -166,11 +171,11 @@ impl BundleItem {
         descriptor
     }
 
-    fn of(descriptor: &Descriptor) -> Result<Self, BundleFlaw> {
+    fn from_descriptor(descriptor: &Descriptor) -> Result<Self, BundleFormatError> {
         let digest = descriptor.digest;
         let annotation = |key: &str| descriptor.annotations.get(key).cloned();
         let needed = |key: &str| {
-            annotation(key).ok_or(BundleFlaw::Manifest { digest, reason: "does not say what it is" })
+            annotation(key).ok_or(BundleFormatError::Manifest { digest, reason: "does not say what it is" })
         };
         match needed(KIND)?.as_str() {
             CONFIGURATION => Ok(Self::Configuration),
@@ -180,10 +185,10 @@ impl BundleItem {
                 check_name("the version", &version)?;
                 Ok(Self::Release { label, version })
             }
-            SIGNATURE => Ok(Self::Signature { of: needed(SIGNED)? }),
+            SIGNATURE => Ok(Self::Signature { signed_entry: needed(SIGNED)? }),
             IMAGE => {
                 let (reference, platform) = (needed(NAME)?, annotation(PLATFORM));
-                let flaw = |what, name: &str, reason| BundleFlaw::Name {
+                let flaw = |what, name: &str, reason| BundleFormatError::Name {
                     what,
                     name: name.escape_debug().to_string(),
                     reason,
@@ -201,18 +206,20 @@ impl BundleItem {
                     platform => Ok(Self::Image { reference, platform }),
                 }
             }
-            _ => Err(BundleFlaw::Manifest { digest, reason: "is of a kind this program does not know" }),
+            _ => {
+                Err(BundleFormatError::Manifest { digest, reason: "is of a kind this program does not know" })
+            }
         }
     }
 }
 
 /// Checks a name that becomes the name of a folder.
-fn check_name(what: &'static str, name: &str) -> Result<(), BundleFlaw> {
-    let flaw = |reason| BundleFlaw::Name { what, name: name.escape_debug().to_string(), reason };
+fn check_name(what: &'static str, name: &str) -> Result<(), BundleFormatError> {
+    let flaw = |reason| BundleFormatError::Name { what, name: name.escape_debug().to_string(), reason };
     if check_version(name).is_err() || name.starts_with('.') {
         return Err(flaw("leads elsewhere"));
     }
-    if RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
+    if RESERVED_NAMES.contains(&name.to_ascii_lowercase().as_str()) {
         return Err(flaw("is the name of something else"));
     }
     Ok(())

@@ -17,6 +17,7 @@
 //! HTTP, the environment, the terminal, and knowledge of providers and their configuration.
 
 mod address;
+mod atomic_write;
 mod digests;
 mod error;
 mod folder;
@@ -24,25 +25,24 @@ mod image;
 mod index;
 mod layout;
 mod package;
-mod published;
+mod published_release;
 mod reader;
 mod registry;
 mod scan;
 mod spool;
 #[cfg(test)]
 mod tests;
-mod whole;
 mod writer;
 
 pub use address::ImageAddress;
-pub use digests::{ImageError, image_digests};
-pub use error::{BundleError, BundleFlaw};
+pub use digests::{ImageDigestError, image_digests};
+pub use error::{BundleError, BundleFormatError};
 pub use folder::load_into_folder;
 pub use image::Platforms;
 pub use index::BundleItem;
-pub use layout::Existing;
+pub use layout::ExistingContent;
 pub use package::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, TagState};
-pub use published::ReleaseForm;
+pub use published_release::ReleaseArtifact;
 pub use reader::{Bundle, BundleEntry, BundledFile};
 pub use registry::{RegistryTarget, load_into_registry};
 pub use writer::BundleWriter;

@@ -23,15 +23,15 @@ use crate::BundleError;
 /// The media types that the operator uses for artifacts. They have no meaning, but tools that check media types expect
 /// them.
 /// Source: cluster-api-operator cmd/plugin/cmd/publish.go; the empty configuration is that of oras-go.
-const FILE: &str = "application/vnd.test.file";
-const ARTIFACT: &str = "application/vnd.acme.config";
+const FILE_MEDIA_TYPE: &str = "application/vnd.test.file";
+const RELEASE_ARTIFACT: &str = "application/vnd.acme.config";
 /// The artifact type of the settings in a bundle.
 pub(crate) const CONFIGURATION_ARTIFACT: &str = "application/vnd.capstan.bundle.configuration.v1";
-const EMPTY: &str = "application/vnd.oci.empty.v1+json";
+const EMPTY_MEDIA_TYPE: &str = "application/vnd.oci.empty.v1+json";
 const EMPTY_BYTES: &[u8] = b"{}";
 const EMPTY_BASE64: &str = "e30=";
 
-const CREATED: &str = "org.opencontainers.image.created";
+const CREATED_ANNOTATION: &str = "org.opencontainers.image.created";
 
 /// The number of bytes that are read from a file at once.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -126,18 +126,18 @@ impl Package {
     /// Creates an artifact from files in any order. `created` is an optional timestamp in the artifact, RFC 3339; with
     /// a timestamp, the artifact differs on each run.
     /// # Errors
-    /// [`transport::Error::UnsafeName`]; [`BundleError::DuplicateFile`]; [`BundleError::NothingToPack`];
+    /// [`transport::Error::UnsafeName`]; [`BundleError::DuplicateFile`]; [`BundleError::NoFiles`];
     /// [`transport::Error::Read`].
     pub fn new(
         files: Vec<PackageFile>,
         annotations: BTreeMap<String, String>,
         created: Option<String>,
     ) -> Result<Self, BundleError> {
-        Self::of_type(ARTIFACT, files, annotations, created)
+        Self::with_artifact_type(RELEASE_ARTIFACT, files, annotations, created)
     }
 
     /// Like [`Package::new`], with another artifact type.
-    pub(crate) fn of_type(
+    pub(crate) fn with_artifact_type(
         artifact_type: &'static str,
         mut files: Vec<PackageFile>,
         mut annotations: BTreeMap<String, String>,
@@ -148,7 +148,7 @@ impl Package {
             return Err(BundleError::DuplicateFile { file: twice.name.clone() });
         }
         if files.is_empty() {
-            return Err(BundleError::NothingToPack);
+            return Err(BundleError::NoFiles);
         }
         let files: Vec<(PackageFile, Descriptor)> = files
             .into_iter()
@@ -157,7 +157,7 @@ impl Package {
                 Ok((file, layer))
             })
             .collect::<Result<_, BundleError>>()?;
-        annotations.extend(created.map(|created| (CREATED.to_owned(), created)));
+        annotations.extend(created.map(|created| (CREATED_ANNOTATION.to_owned(), created)));
         let layers = files.iter().map(|(_, layer)| layer.clone()).collect();
         let manifest = manifest_of(artifact_type, layers, annotations);
         let manifest = serde_json::to_vec(&manifest).expect("texts and numbers can be written as JSON");
@@ -224,7 +224,7 @@ impl Package {
             (TagState::Same, _) => return Ok(before),
             (TagState::Other(there), ExistingTag::Keep) => {
                 let address = target.address();
-                return Err(BundleError::TagTaken { address, there, new: self.digest });
+                return Err(BundleError::TagTaken { address, existing: there, new: self.digest });
             }
             _ => {}
         }
@@ -233,7 +233,7 @@ impl Package {
         for (file, layer) in &self.files {
             // Two files with the same content are one blob.
             if sent.insert(layer.digest) {
-                registry.push_blob(repository, file.content.to_send(layer)?, &layer.digest).await?;
+                registry.push_blob(repository, file.content.upload_body(layer)?, &layer.digest).await?;
             }
         }
         let empty = RequestBody::Bytes(Bytes::from_static(EMPTY_BYTES));
@@ -245,7 +245,7 @@ impl Package {
 }
 
 impl PackageContent {
-    fn to_send(&self, layer: &Descriptor) -> Result<RequestBody, BundleError> {
+    fn upload_body(&self, layer: &Descriptor) -> Result<RequestBody, BundleError> {
         Ok(match self {
             Self::Bytes(bytes) => RequestBody::Bytes(bytes.clone()),
             Self::Path(path) => {
@@ -259,21 +259,21 @@ impl PackageContent {
 fn layer_of(file: &PackageFile) -> Result<Descriptor, BundleError> {
     check_file(&file.name)?;
     let mut layer = match &file.content {
-        PackageContent::Bytes(bytes) => Descriptor::of(FILE, bytes),
-        PackageContent::Path(path) => measure(path)?,
+        PackageContent::Bytes(bytes) => Descriptor::of(FILE_MEDIA_TYPE, bytes),
+        PackageContent::Path(path) => describe_file(path)?,
     };
     layer.annotations.insert(TITLE_ANNOTATION.to_owned(), file.name.clone());
     Ok(layer)
 }
 
-fn measure(path: &Path) -> Result<Descriptor, BundleError> {
+fn describe_file(path: &Path) -> Result<Descriptor, BundleError> {
     let failed = |source| read_error(path, source);
     let mut file = File::open(path).map_err(failed)?;
     let (mut digester, mut size, mut piece) = (Digester::default(), 0, vec![0; PIECE_BYTES]);
     loop {
         let read = file.read(&mut piece).map_err(failed)?;
         if read == 0 {
-            return Ok(Descriptor::new(FILE, digester.finish(), size));
+            return Ok(Descriptor::new(FILE_MEDIA_TYPE, digester.finish(), size));
         }
         digester.update(&piece[..read]);
         size += read as u64;
@@ -285,7 +285,8 @@ fn manifest_of(
     layers: Vec<Descriptor>,
     annotations: BTreeMap<String, String>,
 ) -> Manifest {
-    let config = Descriptor { data: Some(EMPTY_BASE64.to_owned()), ..Descriptor::of(EMPTY, EMPTY_BYTES) };
+    let config =
+        Descriptor { data: Some(EMPTY_BASE64.to_owned()), ..Descriptor::of(EMPTY_MEDIA_TYPE, EMPTY_BYTES) };
     Manifest {
         schema_version: 2,
         media_type: Some(MANIFEST_MEDIA_TYPE.to_owned()),

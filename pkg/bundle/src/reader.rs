@@ -16,10 +16,10 @@ use transport::{
 };
 
 use crate::{
-    BundleError, BundleFlaw, BundleItem,
+    BundleError, BundleFormatError, BundleItem,
     index::{self, MAX_INDEX_BYTES},
     layout::{INDEX_FILE, LAYOUT_FILE},
-    scan::{Place, scan},
+    scan::{ArchiveRange, scan},
 };
 
 const MAX_LAYOUT_BYTES: u64 = 4096;
@@ -38,7 +38,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 pub struct Bundle {
     path: PathBuf,
     file: SharedFile,
-    blobs: BTreeMap<Digest, Place>,
+    blobs: BTreeMap<Digest, ArchiveRange>,
     entries: Vec<BundleEntry>,
 }
 
@@ -72,28 +72,28 @@ pub struct BundledFile {
 impl Bundle {
     /// Opens a bundle file.
     /// # Errors
-    /// [`BundleError::Read`]; [`BundleError::Flawed`] with the problem.
+    /// [`BundleError::Read`]; [`BundleError::InvalidBundle`] with the problem.
     pub fn open(path: &Path) -> Result<Self, BundleError> {
         let file = File::open(path).map_err(|source| BundleError::Read { path: path.to_owned(), source })?;
-        Self::of(file, path)
+        Self::from_file(file, path)
     }
 
     /// Copies a stream to a temporary file and opens the file as a bundle. Errors contain `name` instead of a path.
     /// # Errors
     /// Errors of [`Bundle::open`].
-    pub fn of_stream(stream: &mut dyn Read, name: &str) -> Result<Self, BundleError> {
+    pub fn from_stream(stream: &mut dyn Read, name: &str) -> Result<Self, BundleError> {
         let path = PathBuf::from(name);
         let file = tempfile::tempfile().and_then(|mut file| io::copy(stream, &mut file).map(|_| file));
         match file {
-            Ok(file) => Self::of(file, &path),
+            Ok(file) => Self::from_file(file, &path),
             Err(source) => Err(BundleError::Read { path, source }),
         }
     }
 
-    fn of(mut file: File, path: &Path) -> Result<Self, BundleError> {
-        let flawed = |flaw| BundleError::Flawed { path: path.to_owned(), flaw };
+    fn from_file(mut file: File, path: &Path) -> Result<Self, BundleError> {
+        let flawed = |flaw| BundleError::InvalidBundle { path: path.to_owned(), problem: flaw };
         let places = scan(&mut file).map_err(flawed)?;
-        let missing = |name: &str| flawed(BundleFlaw::Missing { name: name.to_owned() });
+        let missing = |name: &str| flawed(BundleFormatError::Missing { name: name.to_owned() });
         let layout = places.layout.ok_or_else(|| missing(LAYOUT_FILE))?;
         let index = places.index.ok_or_else(|| missing(INDEX_FILE))?;
         let mut bundle = Self {
@@ -102,12 +102,12 @@ impl Bundle {
             blobs: places.blobs,
             entries: Vec::new(),
         };
-        let layout = bundle.text(LAYOUT_FILE, layout, MAX_LAYOUT_BYTES)?;
+        let layout = bundle.read_text(LAYOUT_FILE, layout, MAX_LAYOUT_BYTES)?;
         index::check_layout(&layout).map_err(flawed)?;
-        let index = bundle.text(INDEX_FILE, index, MAX_INDEX_BYTES)?;
+        let index = bundle.read_text(INDEX_FILE, index, MAX_INDEX_BYTES)?;
         let mut left_bytes = MAX_MANIFESTS_BYTES;
         for (item, descriptor) in index::parse(&index).map_err(flawed)? {
-            let entry = bundle.entry(item, descriptor, &mut left_bytes)?;
+            let entry = bundle.read_entry(item, descriptor, &mut left_bytes)?;
             bundle.entries.push(entry);
         }
         bundle.check_items().map_err(flawed)?;
@@ -128,19 +128,20 @@ impl Bundle {
     /// Reads a file of the settings.
     /// # Errors
     /// Fails if the file does not exist or is damaged.
-    pub fn setting(&self, name: &str) -> Result<Bytes, BundleError> {
+    pub fn read_setting(&self, name: &str) -> Result<Bytes, BundleError> {
         let file = self.configuration().iter().find(|file| file.name == name);
-        let file = file.ok_or_else(|| self.flawed(BundleFlaw::Missing { name: name.to_owned() }))?;
+        let file =
+            file.ok_or_else(|| self.format_error(BundleFormatError::Missing { name: name.to_owned() }))?;
         self.read(&file.digest)
     }
 
     /// Reads the lock of the releases.
     /// # Errors
     /// Fails if the lock does not exist or is invalid.
-    pub fn lock(&self) -> Result<Lock, BundleError> {
-        let bytes = self.setting(Lock::FILE)?;
+    pub fn read_lock(&self) -> Result<Lock, BundleError> {
+        let bytes = self.read_setting(Lock::FILE)?;
         let unreadable = |source: Box<dyn std::error::Error + Send + Sync>| {
-            self.flawed(index::text(&format!("`{}`", Lock::FILE), source))
+            self.format_error(index::parse_error(&format!("`{}`", Lock::FILE), source))
         };
         let text = std::str::from_utf8(&bytes).map_err(|error| unreadable(Box::new(error)))?;
         Lock::parse(text).map_err(|error| unreadable(Box::new(error)))
@@ -151,13 +152,14 @@ impl Bundle {
     /// Fails if the content does not exist, is damaged or is too large for memory.
     pub fn read(&self, digest: &Digest) -> Result<Bytes, BundleError> {
         let mut bytes = Vec::new();
-        if self.place(digest)?.size_bytes > MAX_FILE_BYTES {
+        if self.blob_range(digest)?.size_bytes > MAX_FILE_BYTES {
             let name = digest.to_string();
-            return Err(
-                self.flawed(BundleFlaw::Entry { name, reason: "is too large for a file of a release" })
-            );
+            return Err(self.format_error(BundleFormatError::Entry {
+                name,
+                reason: "is too large for a file of a release",
+            }));
         }
-        self.checked(digest, |piece| {
+        self.read_verified(digest, |piece| {
             bytes.extend_from_slice(piece);
             Ok(())
         })?;
@@ -170,7 +172,7 @@ impl Bundle {
     /// Returns the first problem.
     pub fn verify(&self) -> Result<Vec<Digest>, BundleError> {
         for digest in self.blobs.keys() {
-            self.checked(digest, |_| Ok(()))?;
+            self.read_verified(digest, |_| Ok(()))?;
         }
         self.check_lock()?;
         let named: BTreeSet<Digest> = self
@@ -183,12 +185,15 @@ impl Bundle {
     }
 
     fn check_lock(&self) -> Result<(), BundleError> {
-        let lock = self.lock()?;
+        let lock = self.read_lock()?;
         for entry in &self.entries {
             let BundleItem::Release { label, version } = &entry.item else { continue };
             let locked = lock.providers.get(label).filter(|locked| locked.version == *version);
             let not_locked = |file: &str| {
-                self.flawed(BundleFlaw::NotAsLocked { label: label.clone(), file: file.to_owned() })
+                self.format_error(BundleFormatError::LockMismatch {
+                    label: label.clone(),
+                    file: file.to_owned(),
+                })
             };
             let locked = locked.ok_or_else(|| not_locked(version))?;
             let is_locked =
@@ -207,46 +212,51 @@ impl Bundle {
     /// Copies content piece by piece to the writer of `path`, and verifies its digest. The copy is valid only if this
     /// function succeeds.
     /// # Errors
-    /// [`BundleFlaw::Digest`]; fails if the bundle cannot be read or the copy cannot be written.
-    pub(super) fn copy(&self, digest: &Digest, path: &Path, to: &mut dyn Write) -> Result<(), BundleError> {
+    /// [`BundleFormatError::Digest`]; fails if the bundle cannot be read or the copy cannot be written.
+    pub(super) fn copy_blob(
+        &self,
+        digest: &Digest,
+        path: &Path,
+        to: &mut dyn Write,
+    ) -> Result<(), BundleError> {
         let failed = |source| BundleError::Write { path: path.to_owned(), source };
-        self.checked(digest, |piece| to.write_all(piece).map_err(failed))
+        self.read_verified(digest, |piece| to.write_all(piece).map_err(failed))
     }
 
     /// Returns content for an upload, which reads the bundle while it sends. Only the registry verifies the digest.
     /// # Errors
     /// Fails if the content does not exist.
-    pub(super) fn to_send(&self, digest: &Digest) -> Result<RequestBody, BundleError> {
-        let Place { offset, size_bytes } = self.place(digest)?;
+    pub(super) fn upload_body(&self, digest: &Digest) -> Result<RequestBody, BundleError> {
+        let ArchiveRange { offset, size_bytes } = self.blob_range(digest)?;
         Ok(RequestBody::Part { file: self.file.clone(), offset, size_bytes })
     }
 
     /// Passes content on piece by piece, and verifies its digest at the end.
-    fn checked(
+    fn read_verified(
         &self,
         digest: &Digest,
         mut take: impl FnMut(&[u8]) -> Result<(), BundleError>,
     ) -> Result<(), BundleError> {
-        let place = self.place(digest)?;
+        let range = self.blob_range(digest)?;
         let mut digester = Digester::default();
-        self.pieces(place, |piece| {
+        self.read_pieces(range, |piece| {
             digester.update(piece);
             take(piece)
         })?;
         let found = digester.finish();
         if found != *digest {
-            return Err(self.flawed(BundleFlaw::Digest { expected: *digest, found }));
+            return Err(self.format_error(BundleFormatError::Digest { expected: *digest, found }));
         }
         Ok(())
     }
 
-    fn pieces(
+    fn read_pieces(
         &self,
-        place: Place,
+        range: ArchiveRange,
         mut take: impl FnMut(&[u8]) -> Result<(), BundleError>,
     ) -> Result<(), BundleError> {
         let failed = |source| BundleError::Read { path: self.path.clone(), source };
-        let (mut offset, end) = (place.offset, place.offset + place.size_bytes);
+        let (mut offset, end) = (range.offset, range.offset + range.size_bytes);
         let mut piece = vec![0; PIECE_BYTES];
         while offset < end {
             let wanted = usize::try_from(end - offset).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
@@ -257,33 +267,35 @@ impl Bundle {
         Ok(())
     }
 
-    fn text(&self, name: &str, place: Place, limit_bytes: u64) -> Result<Vec<u8>, BundleError> {
-        if place.size_bytes > limit_bytes {
-            return Err(self.flawed(BundleFlaw::Entry { name: name.to_owned(), reason: "is too large" }));
+    fn read_text(&self, name: &str, range: ArchiveRange, limit_bytes: u64) -> Result<Vec<u8>, BundleError> {
+        if range.size_bytes > limit_bytes {
+            return Err(
+                self.format_error(BundleFormatError::Entry { name: name.to_owned(), reason: "is too large" })
+            );
         }
         let mut bytes = Vec::new();
-        self.pieces(place, |piece| {
+        self.read_pieces(range, |piece| {
             bytes.extend_from_slice(piece);
             Ok(())
         })?;
         Ok(bytes)
     }
 
-    fn place(&self, digest: &Digest) -> Result<Place, BundleError> {
+    fn blob_range(&self, digest: &Digest) -> Result<ArchiveRange, BundleError> {
         let place = self.blobs.get(digest).copied();
-        place.ok_or_else(|| self.flawed(BundleFlaw::Missing { name: digest.to_string() }))
+        place.ok_or_else(|| self.format_error(BundleFormatError::Missing { name: digest.to_string() }))
     }
 
-    fn flawed(&self, flaw: BundleFlaw) -> BundleError {
-        BundleError::Flawed { path: self.path.clone(), flaw }
+    fn format_error(&self, flaw: BundleFormatError) -> BundleError {
+        BundleError::InvalidBundle { path: self.path.clone(), problem: flaw }
     }
 
     /// Reads the manifests of a descriptor in the index, and checks the size of all referenced content.
-    fn entry(
+    fn read_entry(
         &self,
         item: BundleItem,
         descriptor: Descriptor,
-        left_bytes: &mut u64,
+        remaining_bytes: &mut u64,
     ) -> Result<BundleEntry, BundleError> {
         let digest = descriptor.digest;
         let is_image = matches!(item, BundleItem::Image { .. });
@@ -296,11 +308,11 @@ impl Bundle {
             manifests: Vec::new(),
             blobs: Vec::new(),
         };
-        let flaw = |reason| self.flawed(BundleFlaw::Manifest { digest, reason });
-        match self.manifest(&descriptor, left_bytes)? {
+        let flaw = |reason| self.format_error(BundleFormatError::Manifest { digest, reason });
+        match self.read_manifest(&descriptor, remaining_bytes)? {
             ManifestDocument::Manifest(manifest) => {
                 if has_files {
-                    entry.files = self.files(&manifest.layers)?;
+                    entry.files = self.list_files(&manifest.layers)?;
                 }
                 entry.blobs.extend(manifest.layers);
                 entry.blobs.push(manifest.config);
@@ -310,7 +322,8 @@ impl Bundle {
             }
             ManifestDocument::Index(index) => {
                 for inner in index.manifests {
-                    let ManifestDocument::Manifest(manifest) = self.manifest(&inner, left_bytes)? else {
+                    let ManifestDocument::Manifest(manifest) = self.read_manifest(&inner, remaining_bytes)?
+                    else {
                         return Err(flaw("has an index in it"));
                     };
                     entry.blobs.extend(manifest.layers);
@@ -327,24 +340,25 @@ impl Bundle {
         Ok(entry)
     }
 
-    fn manifest(
+    fn read_manifest(
         &self,
         descriptor: &Descriptor,
-        left_bytes: &mut u64,
+        remaining_bytes: &mut u64,
     ) -> Result<ManifestDocument, BundleError> {
         self.check_size(descriptor)?;
         let digest = descriptor.digest;
-        let flaw = |reason| self.flawed(BundleFlaw::Manifest { digest, reason });
+        let flaw = |reason| self.format_error(BundleFormatError::Manifest { digest, reason });
         if descriptor.size > MAX_MANIFEST_BYTES {
             return Err(flaw("is too large"));
         }
         // A manifest counts once for every reference to it.
-        *left_bytes = left_bytes.checked_sub(descriptor.size).ok_or_else(|| flaw("is one of too many"))?;
+        *remaining_bytes =
+            remaining_bytes.checked_sub(descriptor.size).ok_or_else(|| flaw("is one of too many"))?;
         let bytes = self.read(&digest)?;
         let (media_type, document) =
             parse_manifest(&bytes, Some(&descriptor.media_type)).map_err(|error| match error {
                 ManifestError::MediaType(_) => flaw("is of a kind this program does not know"),
-                error => self.flawed(index::text(&format!("manifest {digest}"), error)),
+                error => self.format_error(index::parse_error(&format!("manifest {digest}"), error)),
             })?;
         if media_type != descriptor.media_type {
             return Err(flaw("is of another kind than its description says"));
@@ -354,21 +368,21 @@ impl Bundle {
 
     fn check_size(&self, descriptor: &Descriptor) -> Result<(), BundleError> {
         let Descriptor { digest, size: expected_bytes, .. } = descriptor;
-        let found_bytes = self.place(digest)?.size_bytes;
+        let found_bytes = self.blob_range(digest)?.size_bytes;
         if found_bytes == *expected_bytes {
             return Ok(());
         }
         let expected_bytes = *expected_bytes;
-        Err(self.flawed(BundleFlaw::Size { digest: *digest, expected_bytes, found_bytes }))
+        Err(self.format_error(BundleFormatError::Size { digest: *digest, expected_bytes, found_bytes }))
     }
 
-    fn files(&self, layers: &[Descriptor]) -> Result<Vec<BundledFile>, BundleError> {
+    fn list_files(&self, layers: &[Descriptor]) -> Result<Vec<BundledFile>, BundleError> {
         let mut files = BTreeMap::new();
         for layer in layers {
             let name = layer.title().unwrap_or_default().to_owned();
             let flaw = |reason| {
                 let name = name.escape_debug().to_string();
-                self.flawed(BundleFlaw::Name { what: "the file", name, reason })
+                self.format_error(BundleFormatError::Name { what: "the file", name, reason })
             };
             check_file(&name).map_err(|_| flaw("leads elsewhere"))?;
             let file = BundledFile { name: name.clone(), digest: layer.digest, size_bytes: layer.size };
@@ -381,7 +395,7 @@ impl Bundle {
             files.keys().find(|name| name.match_indices('/').any(|(at, _)| files.contains_key(&name[..at])));
         if let Some(name) = parent {
             let name = name.escape_debug().to_string();
-            return Err(self.flawed(BundleFlaw::Name {
+            return Err(self.format_error(BundleFormatError::Name {
                 what: "the file",
                 name,
                 reason: "is in another file",
@@ -391,28 +405,28 @@ impl Bundle {
     }
 
     /// Returns the release or image that a signature refers to by name.
-    pub(super) fn signed(&self, name: &str) -> Option<&BundleEntry> {
+    pub(super) fn find_signed(&self, name: &str) -> Option<&BundleEntry> {
         let may_be_signed =
             |it: &&BundleEntry| matches!(it.item, BundleItem::Release { .. } | BundleItem::Image { .. });
         self.entries.iter().filter(may_be_signed).find(|entry| entry.item.name() == name)
     }
 
-    fn check_items(&mut self) -> Result<(), BundleFlaw> {
+    fn check_items(&mut self) -> Result<(), BundleFormatError> {
         self.entries.sort_by(|a, b| a.item.cmp(&b.item));
         if let Some([twice, _]) = self.entries.array_windows().find(|[a, b]| a.item.name() == b.item.name()) {
             let name = twice.item.name().escape_debug().to_string();
-            return Err(BundleFlaw::Name { what: "the entry", name, reason: "is there twice" });
+            return Err(BundleFormatError::Name { what: "the entry", name, reason: "is there twice" });
         }
         for entry in &self.entries {
-            if let BundleItem::Signature { of } = &entry.item
-                && self.signed(of).is_none()
+            if let BundleItem::Signature { signed_entry: of } = &entry.item
+                && self.find_signed(of).is_none()
             {
-                return Err(BundleFlaw::Missing { name: of.escape_debug().to_string() });
+                return Err(BundleFormatError::Missing { name: of.escape_debug().to_string() });
             }
         }
         match self.entries.first().map(|entry| &entry.item) {
             Some(BundleItem::Configuration) => Ok(()),
-            _ => Err(BundleFlaw::Missing { name: "configuration".to_owned() }),
+            _ => Err(BundleFormatError::Missing { name: "configuration".to_owned() }),
         }
     }
 }

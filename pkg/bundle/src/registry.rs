@@ -10,7 +10,7 @@ use transport::{
     registry::{Reference, Registry},
 };
 
-use crate::{Bundle, BundleEntry, BundleError, BundleItem, ImageAddress, layout::Existing};
+use crate::{Bundle, BundleEntry, BundleError, BundleItem, ImageAddress, layout::ExistingContent};
 
 /// The number of concurrent uploads.
 const MAX_BLOBS_AT_ONCE: usize = 4;
@@ -23,11 +23,11 @@ pub struct RegistryTarget {
     prefix: String,
 }
 
-struct Push<'a> {
+struct RegistryUpload<'a> {
     bundle: &'a Bundle,
     registry: &'a Registry,
     /// Content that this run has sent, by repository.
-    sent: BTreeSet<(String, Digest)>,
+    uploaded: BTreeSet<(String, Digest)>,
 }
 
 impl RegistryTarget {
@@ -54,11 +54,11 @@ impl RegistryTarget {
 
     /// Returns the prefix that replaces a registry in image references.
     pub fn image_prefix(&self, registry: &str) -> String {
-        format!("{}/{}{}", self.registry, self.prefix, of_registry(registry))
+        format!("{}/{}{}", self.registry, self.prefix, registry_path(registry))
     }
 
     /// Returns repository and reference of an entry. None for entries that are not loaded into registries.
-    fn place(
+    fn destination(
         &self,
         bundle: &Bundle,
         entry: &BundleEntry,
@@ -68,14 +68,14 @@ impl RegistryTarget {
             BundleItem::Release { label, version } => {
                 Some((format!("{}{label}", self.prefix), Reference::of_version(version)))
             }
-            BundleItem::Signature { of } => {
-                let Some(signed) = bundle.signed(of) else { return Ok(None) };
-                self.place(bundle, signed)?
+            BundleItem::Signature { signed_entry: of } => {
+                let Some(signed) = bundle.find_signed(of) else { return Ok(None) };
+                self.destination(bundle, signed)?
                     .map(|(repository, _)| (repository, Reference::of_signature(&signed.digest)))
             }
             BundleItem::Image { reference, .. } => {
                 let ImageAddress { registry, repository, tag, digest } = ImageAddress::parse(reference)?;
-                let repository = format!("{}{}/{repository}", self.prefix, of_registry(&registry));
+                let repository = format!("{}{}/{repository}", self.prefix, registry_path(&registry));
                 let tag = tag.or_else(|| digest.is_none().then(|| "latest".to_owned()));
                 Some((repository, tag.map_or(Reference::Digest(entry.digest), Reference::Tag)))
             }
@@ -84,7 +84,7 @@ impl RegistryTarget {
 }
 
 /// Returns the path for a registry. A path cannot contain the colon of a port or the brackets of an address.
-fn of_registry(registry: &str) -> String {
+fn registry_path(registry: &str) -> String {
     registry.replace([':', '[', ']'], "-").trim_matches('-').to_owned()
 }
 
@@ -92,42 +92,44 @@ fn of_registry(registry: &str) -> String {
 ///
 /// Before the first upload, the whole bundle is verified and every tag is checked.
 /// # Errors
-/// Errors of [`Bundle::verify`]; [`BundleError::TagTaken`]; errors of the requests, wrapped in [`BundleError::Unsent`]
+/// Errors of [`Bundle::verify`]; [`BundleError::TagTaken`]; errors of the requests, wrapped in [`BundleError::UploadFailed`]
 /// after uploads have started.
 pub async fn load_into_registry(
     bundle: &Bundle,
     context: &Context,
     target: &RegistryTarget,
-    existing: Existing,
+    existing: ExistingContent,
 ) -> Result<Vec<LoadedContent>, BundleError> {
     bundle.verify()?;
     let registry = Registry::new(&target.registry, context);
     let mut planned = Vec::new();
     for entry in bundle.entries() {
-        let Some((repository, reference)) = target.place(bundle, entry)? else { continue };
+        let Some((repository, reference)) = target.destination(bundle, entry)? else { continue };
         let there = registry.manifest(&repository, &reference).await?.map(|found| found.digest);
         let address = registry.address(&repository, Some(&reference));
         let state = match there {
             None => LoadedContentState::New,
             Some(there) if there == entry.digest => LoadedContentState::Unchanged,
             // The site has its own signature under this tag, and tools at the site use that signature.
-            Some(_) if existing == Existing::Refuse && is_signature(&entry.item) => {
+            Some(_) if existing == ExistingContent::Refuse && is_signature(&entry.item) => {
                 LoadedContentState::Unchanged
             }
-            Some(there) if existing == Existing::Refuse => {
-                return Err(BundleError::TagTaken { address, there, new: entry.digest });
+            Some(there) if existing == ExistingContent::Refuse => {
+                return Err(BundleError::TagTaken { address, existing: there, new: entry.digest });
             }
             Some(_) => LoadedContentState::Replaced,
         };
-        planned.push((entry, repository, reference, entry.item.loaded(address, state)));
+        planned.push((entry, repository, reference, entry.item.loaded_content(address, state)));
     }
-    let mut push = Push { bundle, registry: &registry, sent: BTreeSet::new() };
+    let mut push = RegistryUpload { bundle, registry: &registry, uploaded: BTreeSet::new() };
     let mut loaded = Vec::new();
     for (entry, repository, reference, content) in planned {
         if content.state != LoadedContentState::Unchanged {
-            let pushed = push.entry(entry, &repository, &reference).await;
-            let unsent =
-                |source| BundleError::Unsent { address: content.place.clone(), source: Box::new(source) };
+            let pushed = push.upload_entry(entry, &repository, &reference).await;
+            let unsent = |source| BundleError::UploadFailed {
+                address: content.place.clone(),
+                source: Box::new(source),
+            };
             pushed.map_err(unsent)?;
         }
         loaded.push(content);
@@ -139,17 +141,17 @@ fn is_signature(item: &BundleItem) -> bool {
     matches!(item, BundleItem::Signature { .. })
 }
 
-impl Push<'_> {
+impl RegistryUpload<'_> {
     /// Uploads content first, then manifests. An index follows its manifests.
-    async fn entry(
+    async fn upload_entry(
         &mut self,
         entry: &BundleEntry,
         repository: &str,
         reference: &Reference,
     ) -> Result<(), BundleError> {
         let mut unsent: Vec<Digest> = entry.blobs.iter().map(|blob| blob.digest).collect();
-        unsent.retain(|digest| self.sent.insert((repository.to_owned(), *digest)));
-        let sends = unsent.iter().map(|digest| self.blob(repository, digest));
+        unsent.retain(|digest| self.uploaded.insert((repository.to_owned(), *digest)));
+        let sends = unsent.iter().map(|digest| self.upload_blob(repository, digest));
         stream::iter(sends).buffer_unordered(MAX_BLOBS_AT_ONCE).try_collect::<()>().await?;
         for manifest in &entry.manifests {
             let bytes = self.bundle.read(&manifest.digest)?;
@@ -160,7 +162,7 @@ impl Push<'_> {
         Ok(())
     }
 
-    async fn blob(&self, repository: &str, digest: &Digest) -> Result<(), BundleError> {
-        Ok(self.registry.push_blob(repository, self.bundle.to_send(digest)?, digest).await?)
+    async fn upload_blob(&self, repository: &str, digest: &Digest) -> Result<(), BundleError> {
+        Ok(self.registry.push_blob(repository, self.bundle.upload_body(digest)?, digest).await?)
     }
 }

@@ -9,8 +9,8 @@ use tar::{Archive, EntryType};
 use transport::Digest;
 
 use crate::{
-    BundleFlaw,
-    layout::{BLOBS, INDEX_FILE, LAYOUT_FILE},
+    BundleFormatError,
+    layout::{BLOBS_FOLDER, INDEX_FILE, LAYOUT_FILE},
 };
 
 /// The maximum number of entries; more than any real bundle has.
@@ -20,7 +20,7 @@ const BLOCK_BYTES: u64 = 512;
 
 /// The location of content in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ArchiveRange {
     /// Offset from the start of the archive in bytes.
     pub(super) offset: u64,
     pub(super) size_bytes: u64,
@@ -28,46 +28,46 @@ pub(super) struct Place {
 
 /// The locations of all content in an OCI layout.
 #[derive(Debug, Default)]
-pub(super) struct Places {
-    pub(super) layout: Option<Place>,
-    pub(super) index: Option<Place>,
-    pub(super) blobs: BTreeMap<Digest, Place>,
+pub(super) struct ArchiveRanges {
+    pub(super) layout: Option<ArchiveRange>,
+    pub(super) index: Option<ArchiveRange>,
+    pub(super) blobs: BTreeMap<Digest, ArchiveRange>,
 }
 
 /// Lists the entries of an archive. A layout contains two files, and blobs named by their digest. All other names,
 /// links, devices and extension headers are rejected, so an archive cannot choose a write location.
 /// # Errors
 /// Returns the first problem.
-pub(super) fn scan(file: &mut (impl Read + Seek)) -> Result<Places, BundleFlaw> {
-    let end = file.seek(SeekFrom::End(0)).map_err(BundleFlaw::Tar)?;
-    file.seek(SeekFrom::Start(0)).map_err(BundleFlaw::Tar)?;
+pub(super) fn scan(file: &mut (impl Read + Seek)) -> Result<ArchiveRanges, BundleFormatError> {
+    let end = file.seek(SeekFrom::End(0)).map_err(BundleFormatError::Tar)?;
+    file.seek(SeekFrom::Start(0)).map_err(BundleFormatError::Tar)?;
     let mut archive = Archive::new(file);
-    let (mut places, mut last_end) = (Places::default(), 0);
-    let entries = archive.entries_with_seek().map_err(BundleFlaw::Tar)?.raw(true);
+    let (mut places, mut last_end) = (ArchiveRanges::default(), 0);
+    let entries = archive.entries_with_seek().map_err(BundleFormatError::Tar)?.raw(true);
     for (count, entry) in entries.enumerate() {
-        let entry = entry.map_err(BundleFlaw::Tar)?;
+        let entry = entry.map_err(BundleFormatError::Tar)?;
         if count == MAX_ENTRIES {
-            return Err(BundleFlaw::TooMany { limit: MAX_ENTRIES });
+            return Err(BundleFormatError::TooMany { limit: MAX_ENTRIES });
         }
         let header = entry.header();
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let shown = || name.escape_debug().take(120).collect::<String>();
-        let flaw = |reason| BundleFlaw::Entry { name: shown(), reason };
-        let size_bytes = header.entry_size().map_err(BundleFlaw::Tar)?;
+        let flaw = |reason| BundleFormatError::Entry { name: shown(), reason };
+        let size_bytes = header.entry_size().map_err(BundleFormatError::Tar)?;
         match header.entry_type() {
             EntryType::Regular => {}
             EntryType::Directory if size_bytes == 0 && is_folder_of_layout(&name) => continue,
             _ => return Err(flaw("is no plain file")),
         }
-        let place = Place { offset: entry.raw_file_position(), size_bytes };
+        let place = ArchiveRange { offset: entry.raw_file_position(), size_bytes };
         if place.offset.checked_add(size_bytes).is_none_or(|entry_end| entry_end > end) {
-            return Err(BundleFlaw::Truncated { name: shown() });
+            return Err(BundleFormatError::Truncated { name: shown() });
         }
         last_end = place.offset + size_bytes.next_multiple_of(BLOCK_BYTES);
-        let before = match slot(&name) {
-            Some(Slot::Layout) => places.layout.replace(place),
-            Some(Slot::Index) => places.index.replace(place),
-            Some(Slot::Blob(digest)) => places.blobs.insert(digest, place),
+        let before = match entry_role(&name) {
+            Some(EntryRole::Layout) => places.layout.replace(place),
+            Some(EntryRole::Index) => places.index.replace(place),
+            Some(EntryRole::Blob(digest)) => places.blobs.insert(digest, place),
             None => return Err(flaw("has no place in a bundle")),
         };
         if before.is_some() {
@@ -76,30 +76,30 @@ pub(super) fn scan(file: &mut (impl Read + Seek)) -> Result<Places, BundleFlaw> 
     }
     // A complete archive ends with two empty blocks.
     if end < last_end.saturating_add(2 * BLOCK_BYTES) {
-        return Err(BundleFlaw::Truncated { name: "its end".to_owned() });
+        return Err(BundleFormatError::Truncated { name: "its end".to_owned() });
     }
     Ok(places)
 }
 
-enum Slot {
+enum EntryRole {
     Layout,
     Index,
     Blob(Digest),
 }
 
 /// Returns the role of an entry. `tar` writes a leading `./` when it packs a folder.
-fn slot(name: &str) -> Option<Slot> {
+fn entry_role(name: &str) -> Option<EntryRole> {
     let name = name.strip_prefix("./").unwrap_or(name);
     match name {
-        LAYOUT_FILE => Some(Slot::Layout),
-        INDEX_FILE => Some(Slot::Index),
+        LAYOUT_FILE => Some(EntryRole::Layout),
+        INDEX_FILE => Some(EntryRole::Index),
         _ => {
-            let hex = name.strip_prefix(BLOBS)?.strip_prefix('/')?;
-            format!("sha256:{hex}").parse().ok().map(Slot::Blob)
+            let hex = name.strip_prefix(BLOBS_FOLDER)?.strip_prefix('/')?;
+            format!("sha256:{hex}").parse().ok().map(EntryRole::Blob)
         }
     }
 }
 
 fn is_folder_of_layout(name: &str) -> bool {
-    matches!(name.trim_start_matches("./").trim_end_matches('/'), "" | "blobs" | BLOBS)
+    matches!(name.trim_start_matches("./").trim_end_matches('/'), "" | "blobs" | BLOBS_FOLDER)
 }

@@ -23,7 +23,7 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    pub(super) fn within(folder: &Path) -> Result<Self, BundleError> {
+    pub(super) fn create_in(folder: &Path) -> Result<Self, BundleError> {
         let made = tempfile::Builder::new().prefix(".capstan-bundle-").tempdir_in(folder);
         let folder = made.map_err(|source| BundleError::Write { path: folder.to_owned(), source })?;
         Ok(Self { folder, blobs: Mutex::default() })
@@ -43,7 +43,7 @@ impl Spool {
     }
 
     /// Adds content from memory.
-    pub(super) fn put(&self, bytes: &[u8]) -> Result<Digest, BundleError> {
+    pub(super) fn add(&self, bytes: &[u8]) -> Result<Digest, BundleError> {
         let digest = Digest::of(bytes);
         let path = self.path(&digest);
         if !self.has(&digest) {
@@ -55,7 +55,7 @@ impl Spool {
 
     /// Creates a writer for a blob. The caller must verify that the content has this digest.
     pub(super) fn writer(&self, digest: Digest) -> SpoolWriter<'_> {
-        SpoolWriter { spool: self, digest, started: None }
+        SpoolWriter { spool: self, digest, open_file: None }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Digest, u64>> {
@@ -68,18 +68,18 @@ pub(super) struct SpoolWriter<'s> {
     spool: &'s Spool,
     digest: Digest,
     /// The file, and the number of bytes written so far.
-    started: Option<(NamedTempFile, u64)>,
+    open_file: Option<(NamedTempFile, u64)>,
 }
 
 impl SpoolWriter<'_> {
     /// Adds the blob to the spool under its digest.
     pub(super) fn commit(mut self) -> Result<(), transport::Error> {
-        if self.started.is_none() {
+        if self.open_file.is_none() {
             self.begin()?;
         }
-        let (file, size_bytes) = self.started.take().expect("it was started above");
+        let (file, size_bytes) = self.open_file.take().expect("it was started above");
         let path = self.spool.path(&self.digest);
-        file.persist(&path).map_err(|failed| unwritable(&path, failed.error))?;
+        file.persist(&path).map_err(|failed| write_error(&path, failed.error))?;
         self.spool.lock().insert(self.digest, size_bytes);
         Ok(())
     }
@@ -88,21 +88,21 @@ impl SpoolWriter<'_> {
 impl BodySink for SpoolWriter<'_> {
     fn begin(&mut self) -> Result<(), transport::Error> {
         let folder = self.spool.folder.path();
-        let file = NamedTempFile::new_in(folder).map_err(|source| unwritable(folder, source))?;
-        self.started = Some((file, 0));
+        let file = NamedTempFile::new_in(folder).map_err(|source| write_error(folder, source))?;
+        self.open_file = Some((file, 0));
         Ok(())
     }
 
     fn take(&mut self, piece: Bytes) -> Result<(), transport::Error> {
-        if self.started.is_none() {
+        if self.open_file.is_none() {
             self.begin()?;
         }
-        let (file, size_bytes) = self.started.as_mut().expect("it was started above");
+        let (file, size_bytes) = self.open_file.as_mut().expect("it was started above");
         *size_bytes += piece.len() as u64;
-        file.write_all(&piece).map_err(|source| unwritable(file.path(), source))
+        file.write_all(&piece).map_err(|source| write_error(file.path(), source))
     }
 }
 
-fn unwritable(path: &Path, source: std::io::Error) -> transport::Error {
+fn write_error(path: &Path, source: std::io::Error) -> transport::Error {
     transport::Error::Write { path: path.to_owned(), source: Arc::new(source) }
 }

@@ -64,7 +64,7 @@ fn folder() -> TempDir {
 }
 
 /// Returns the bytes of a valid bundle.
-fn good() -> Vec<u8> {
+fn valid_bundle() -> Vec<u8> {
     let folder = folder();
     let path = folder.path().join("a.tar");
     write(&path);
@@ -72,11 +72,11 @@ fn good() -> Vec<u8> {
 }
 
 fn open(bytes: &[u8]) -> Result<Bundle, BundleError> {
-    Bundle::of_stream(&mut &*bytes, "a.tar")
+    Bundle::from_stream(&mut &*bytes, "a.tar")
 }
 
 /// Returns the error for invalid bytes, with all its causes.
-fn told(bytes: &[u8]) -> String {
+fn error_text(bytes: &[u8]) -> String {
     let error = open(bytes).and_then(|bundle| bundle.verify().map(drop)).unwrap_err();
     let mut text = error.to_string();
     let mut source = std::error::Error::source(&error);
@@ -114,14 +114,14 @@ fn pack(entries: &[(String, Vec<u8>)], change: impl Fn(&str, &mut Header)) -> Ve
     builder.into_inner().unwrap()
 }
 
-fn with(more: &[(&str, &str)]) -> Vec<u8> {
+fn with_entries(more: &[(&str, &str)]) -> Vec<u8> {
     let more = more.iter().map(|(name, content)| ((*name).to_owned(), content.as_bytes().to_vec()));
-    pack(&entries(&good()).into_iter().chain(more).collect::<Vec<_>>(), |_, _| {})
+    pack(&entries(&valid_bundle()).into_iter().chain(more).collect::<Vec<_>>(), |_, _| {})
 }
 
 /// Returns a valid bundle with a changed index.
 fn with_index(change: impl Fn(String) -> String) -> Vec<u8> {
-    let mut entries = entries(&good());
+    let mut entries = entries(&valid_bundle());
     let index = entries.iter_mut().find(|(name, _)| name == "index.json").unwrap();
     index.1 = change(String::from_utf8(index.1.clone()).unwrap()).into_bytes();
     pack(&entries, |_, _| {})
@@ -130,8 +130,8 @@ fn with_index(change: impl Fn(String) -> String) -> Vec<u8> {
 // Row: D-215
 #[test]
 fn the_same_content_makes_the_same_file_byte_by_byte_and_is_read_back() {
-    let first = good();
-    assert_eq!(Digest::of(&first), Digest::of(&good()));
+    let first = valid_bundle();
+    assert_eq!(Digest::of(&first), Digest::of(&valid_bundle()));
     let bundle = open(&first).unwrap();
     assert_eq!(bundle.verify().unwrap(), []);
     let items: Vec<String> = bundle.entries().iter().map(|entry| entry.item.name()).collect();
@@ -140,7 +140,7 @@ fn the_same_content_makes_the_same_file_byte_by_byte_and_is_read_back() {
     for (file, (name, bytes)) in release.files.iter().zip(files()) {
         assert_eq!((&file.name, bundle.read(&file.digest).unwrap()), (&name, bytes));
     }
-    assert_eq!(bundle.lock().unwrap(), lock());
+    assert_eq!(bundle.read_lock().unwrap(), lock());
     let names: Vec<String> = entries(&first).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names[..2], ["oci-layout", "index.json"]);
     assert!(names[2..].is_sorted() && names[2..].iter().all(|name| name.starts_with("blobs/sha256/")));
@@ -148,9 +148,9 @@ fn the_same_content_makes_the_same_file_byte_by_byte_and_is_read_back() {
 
 #[test]
 fn a_full_disk_is_told_with_what_could_not_be_written_and_not_as_a_flaw_of_the_bundle() {
-    let bundle = open(&good()).unwrap();
+    let bundle = open(&valid_bundle()).unwrap();
     let (path, mut no_room) = (Path::new("metadata.yaml"), [0_u8; 0]);
-    let copied = bundle.copy(&bundle.entries()[1].files[0].digest, path, &mut no_room.as_mut_slice());
+    let copied = bundle.copy_blob(&bundle.entries()[1].files[0].digest, path, &mut no_room.as_mut_slice());
     assert!(matches!(copied, Err(BundleError::Write { path, .. }) if path == Path::new("metadata.yaml")));
 }
 
@@ -158,7 +158,7 @@ fn a_full_disk_is_told_with_what_could_not_be_written_and_not_as_a_flaw_of_the_b
 #[test]
 fn what_could_lead_elsewhere_is_refused_by_its_name_or_kind() {
     for name in ["../x", "/etc/passwd", "blobs/sha256/../../x", "blobs/sha256/xyz", "blobs\\sha256\\x", "x"] {
-        let text = told(&with(&[(name, "x")]));
+        let text = error_text(&with_entries(&[(name, "x")]));
         assert!(text.contains("has no place in a bundle"), "{name}: {text}");
     }
     for kind in [
@@ -173,7 +173,7 @@ fn what_could_lead_elsewhere_is_refused_by_its_name_or_kind() {
         EntryType::XGlobalHeader,
         EntryType::Directory,
     ] {
-        let text = told(&pack(&entries(&good()), |name, header| {
+        let text = error_text(&pack(&entries(&valid_bundle()), |name, header| {
             if name == "index.json" {
                 header.set_entry_type(kind);
             }
@@ -184,20 +184,20 @@ fn what_could_lead_elsewhere_is_refused_by_its_name_or_kind() {
 
 #[test]
 fn what_is_there_twice_missing_or_not_named_is_told() {
-    assert!(told(&with(&[("./oci-layout", "{}")])).contains("`./oci-layout` is there twice"));
+    assert!(error_text(&with_entries(&[("./oci-layout", "{}")])).contains("`./oci-layout` is there twice"));
     for gone in ["oci-layout", "index.json"] {
-        let rest: Vec<_> = entries(&good()).into_iter().filter(|(name, _)| name != gone).collect();
-        assert!(told(&pack(&rest, |_, _| {})).contains(&format!("has no `{gone}`")));
+        let rest: Vec<_> = entries(&valid_bundle()).into_iter().filter(|(name, _)| name != gone).collect();
+        assert!(error_text(&pack(&rest, |_, _| {})).contains(&format!("has no `{gone}`")));
     }
-    let bytes = good();
+    let bytes = valid_bundle();
     for at in 2..entries(&bytes).len() {
         let mut rest = entries(&bytes);
         rest.remove(at);
-        let text = told(&pack(&rest, |_, _| {}));
+        let text = error_text(&pack(&rest, |_, _| {}));
         assert!(text.contains("it has no `sha256:"), "{text}");
     }
     let stray = Digest::of(b"stray");
-    let bundle = open(&with(&[(&format!("blobs/sha256/{}", stray.hex()), "stray")])).unwrap();
+    let bundle = open(&with_entries(&[(&format!("blobs/sha256/{}", stray.hex()), "stray")])).unwrap();
     assert_eq!(bundle.verify().unwrap(), [stray]);
 }
 
@@ -215,17 +215,17 @@ fn an_index_that_lies_is_refused() {
         (r#""size": "#, r#""size": 1"#, "and should have 1"),
     ];
     for (from, to, expected) in cases {
-        let text = told(&with_index(|index| {
+        let text = error_text(&with_index(|index| {
             assert!(index.contains(from), "{from}: {index}");
             index.replace(from, to)
         }));
         assert!(text.contains(expected), "{to}: {text}");
     }
     let large = with_index(|index| index + &" ".repeat(4 * 1024 * 1024));
-    assert!(told(&large).contains("`index.json` is too large"));
-    let mut layout = entries(&good());
+    assert!(error_text(&large).contains("`index.json` is too large"));
+    let mut layout = entries(&valid_bundle());
     layout[0].1 = br#"{"imageLayoutVersion":"2.0.0"}"#.to_vec();
-    assert!(told(&pack(&layout, |_, _| {})).contains("a layout of version `2.0.0`"));
+    assert!(error_text(&pack(&layout, |_, _| {})).contains("a layout of version `2.0.0`"));
 }
 
 #[test]
@@ -248,13 +248,13 @@ fn one_manifest_that_is_named_again_and_again_is_refused() {
     });
     let mut entries = entries(&index);
     entries.push((format!("blobs/sha256/{}", digest.hex()), manifest.into_bytes()));
-    let text = told(&pack(&entries, |_, _| {}));
+    let text = error_text(&pack(&entries, |_, _| {}));
     assert!(text.contains("is one of too many"), "{text}");
 }
 
 #[test]
 fn a_bundle_that_is_cut_off_anywhere_is_refused_and_a_bit_that_was_turned_is_found() {
-    let bytes = good();
+    let bytes = valid_bundle();
     for length in (0..bytes.len()).step_by(97) {
         assert!(open(&bytes[..length]).and_then(|it| it.verify()).is_err(), "{length} bytes");
     }
@@ -262,7 +262,7 @@ fn a_bundle_that_is_cut_off_anywhere_is_refused_and_a_bit_that_was_turned_is_fou
         bytes.windows(512).position(|it| it[0] == b'b' && it[1..].iter().all(|byte| *byte == 0));
     let mut turned = bytes.clone();
     turned[content_of_b.unwrap()] ^= 1;
-    assert!(told(&turned).contains("what should be sha256:"));
+    assert!(error_text(&turned).contains("what should be sha256:"));
 }
 
 #[test]
@@ -276,26 +276,26 @@ fn a_release_that_is_not_the_locked_one_is_refused() {
     let lock = Bytes::from(lock().to_string());
     writer.add_configuration(BTreeMap::from([(Lock::FILE.to_owned(), lock)])).unwrap();
     writer.finish().unwrap();
-    assert!(told(&fs::read(path).unwrap()).contains("`metadata.yaml` of `infrastructure-aws` is not"));
+    assert!(error_text(&fs::read(path).unwrap()).contains("`metadata.yaml` of `infrastructure-aws` is not"));
 }
 
 #[test]
 fn a_folder_gets_releases_whole_once_and_keeps_what_else_is_there() {
     let folder = folder();
-    let bundle = open(&good()).unwrap();
+    let bundle = open(&valid_bundle()).unwrap();
     let load = |existing| load_into_folder(&bundle, folder.path(), existing);
     let states = |loaded: Vec<LoadedContent>| loaded.into_iter().map(|it| it.state).collect::<Vec<_>>();
-    assert_eq!(states(load(Existing::Refuse).unwrap()), [LoadedContentState::New]);
-    assert_eq!(states(load(Existing::Refuse).unwrap()), [LoadedContentState::Unchanged]);
+    assert_eq!(states(load(ExistingContent::Refuse).unwrap()), [LoadedContentState::New]);
+    assert_eq!(states(load(ExistingContent::Refuse).unwrap()), [LoadedContentState::Unchanged]);
     let release = folder.path().join(LABEL).join(VERSION);
     assert_eq!(fs::read(release.join("templates/x.yaml")).unwrap(), b"a");
     for (file, content) in [("metadata.yaml", "other"), ("more.yaml", "x")] {
         fs::write(release.join(file), content).unwrap();
-        let refused = load(Existing::Refuse).unwrap_err();
+        let refused = load(ExistingContent::Refuse).unwrap_err();
         assert!(matches!(refused, BundleError::Exists { paths } if paths == [release.clone()]));
         assert_eq!(fs::read_to_string(release.join(file)).unwrap(), content);
-        assert_eq!(states(load(Existing::Replace).unwrap()), [LoadedContentState::Replaced]);
-        assert_eq!(states(load(Existing::Refuse).unwrap()), [LoadedContentState::Unchanged]);
+        assert_eq!(states(load(ExistingContent::Replace).unwrap()), [LoadedContentState::Replaced]);
+        assert_eq!(states(load(ExistingContent::Refuse).unwrap()), [LoadedContentState::Unchanged]);
     }
     let left: Vec<_> =
         fs::read_dir(folder.path().join(LABEL)).unwrap().map(|it| it.unwrap().file_name()).collect();
@@ -305,11 +305,12 @@ fn a_folder_gets_releases_whole_once_and_keeps_what_else_is_there() {
 // Row: D-216
 #[test]
 fn a_damaged_bundle_writes_nothing() {
-    let mut bytes = good();
+    let mut bytes = valid_bundle();
     let last = bytes.iter().rposition(|byte| *byte != 0).unwrap();
     bytes[last] ^= 1;
     let target = folder();
-    let damaged = open(&bytes).and_then(|bundle| load_into_folder(&bundle, target.path(), Existing::Replace));
+    let damaged =
+        open(&bytes).and_then(|bundle| load_into_folder(&bundle, target.path(), ExistingContent::Replace));
     assert!(damaged.is_err());
     assert_eq!(fs::read_dir(target.path()).unwrap().count(), 0);
 }
@@ -317,13 +318,13 @@ fn a_damaged_bundle_writes_nothing() {
 proptest::proptest! {
     #[test]
     fn no_bytes_make_it_panic_or_write(changes in proptest::collection::vec((0usize..1 << 20, 0u8..=255), 1..20)) {
-        let mut bytes = good();
+        let mut bytes = valid_bundle();
         let length = bytes.len();
         for (at, byte) in changes {
             bytes[at % length] = byte;
         }
         let target = folder();
-        if let Err(_refused) = open(&bytes).and_then(|it| load_into_folder(&it, target.path(), Existing::Refuse)) {
+        if let Err(_refused) = open(&bytes).and_then(|it| load_into_folder(&it, target.path(), ExistingContent::Refuse)) {
             proptest::prop_assert_eq!(fs::read_dir(target.path()).unwrap().count(), 0);
         }
     }
@@ -340,24 +341,27 @@ async fn into_registry(bytes: &[u8]) -> (FakeHost, BundleError) {
     host.on(format!("ghe.example.org/v2/capi/{LABEL}/manifests/{VERSION}"), reply);
     let target = RegistryTarget::parse("oci://ghe.example.org/capi").unwrap();
     let bundle = open(bytes).unwrap();
-    let loaded = load_into_registry(&bundle, &context(&host), &target, Existing::Refuse).await;
+    let loaded = load_into_registry(&bundle, &context(&host), &target, ExistingContent::Refuse).await;
     (host, loaded.unwrap_err())
 }
 
 #[tokio::test]
 async fn a_registry_with_another_release_under_the_tag_gets_nothing() {
-    let (host, error) = into_registry(&good()).await;
+    let (host, error) = into_registry(&valid_bundle()).await;
     assert!(matches!(error, BundleError::TagTaken { .. }), "{error:?}");
     assert!(host.received().iter().all(|request| request.method == "GET"));
 }
 
 #[tokio::test]
 async fn a_damaged_bundle_is_refused_before_the_registry_is_asked() {
-    let mut entries = entries(&good());
+    let mut entries = entries(&valid_bundle());
     let content = entries.iter_mut().find(|(_, content)| content == b"b").unwrap();
     content.1 = b"c".to_vec();
     let (host, error) = into_registry(&pack(&entries, |_, _| {})).await;
-    assert!(matches!(error, BundleError::Flawed { flaw: BundleFlaw::Digest { .. }, .. }), "{error:?}");
+    assert!(
+        matches!(error, BundleError::InvalidBundle { problem: BundleFormatError::Digest { .. }, .. }),
+        "{error:?}"
+    );
     assert!(host.received().is_empty());
 }
 
@@ -380,8 +384,8 @@ fn locked(
 #[test]
 fn a_release_has_the_files_that_are_locked_and_no_others() {
     let is_refused = |outcome: Result<Vec<Digest>, BundleError>, name: &str| {
-        let Err(BundleError::Flawed { flaw, .. }) = outcome else { return false };
-        matches!(flaw, BundleFlaw::NotAsLocked { file, .. } if file == name)
+        let Err(BundleError::InvalidBundle { problem: flaw, .. }) = outcome else { return false };
+        matches!(flaw, BundleFormatError::LockMismatch { file, .. } if file == name)
     };
     let other = || LockedFile { digest: Digest::of(b"other"), origin: FileOrigin::Repository };
     assert!(locked(|_| None).is_ok());
@@ -407,6 +411,9 @@ fn a_release_whose_file_name_climbs_is_refused() {
         let mut entries = entries(&index);
         entries.push((format!("blobs/sha256/{}", digest.hex()), manifest.into_bytes()));
         let refused = open(&pack(&entries, |_, _| {})).unwrap_err();
-        assert!(matches!(refused, BundleError::Flawed { flaw: BundleFlaw::Name { .. }, .. }), "{refused:?}");
+        assert!(
+            matches!(refused, BundleError::InvalidBundle { problem: BundleFormatError::Name { .. }, .. }),
+            "{refused:?}"
+        );
     }
 }

@@ -15,10 +15,11 @@ use transport::{
 };
 
 use crate::{
-    BundleError, BundleItem, ImageAddress, Platforms, image, index,
-    layout::{BLOBS, INDEX_FILE, LAYOUT, LAYOUT_FILE},
+    BundleError, BundleItem, ImageAddress, Platforms,
+    atomic_write::write_atomically,
+    image, index,
+    layout::{BLOBS_FOLDER, INDEX_FILE, LAYOUT, LAYOUT_FILE},
     spool::Spool,
-    whole::put_whole,
 };
 use crate::{Package, PackageContent, PackageFile, package::CONFIGURATION_ARTIFACT};
 
@@ -35,7 +36,7 @@ impl BundleWriter {
     /// # Errors
     /// Fails if the folder of the path is not writable.
     pub fn create(path: &Path) -> Result<Self, BundleError> {
-        let spool = Spool::within(folder_of(path))?;
+        let spool = Spool::create_in(folder_of(path))?;
         Ok(Self { path: path.to_owned(), spool, entries: Mutex::default() })
     }
 
@@ -59,7 +60,8 @@ impl BundleWriter {
     /// # Errors
     /// Errors of [`BundleWriter::add_release`].
     pub fn add_configuration(&self, files: BTreeMap<String, Bytes>) -> Result<(), BundleError> {
-        let package = Package::of_type(CONFIGURATION_ARTIFACT, package_files(files), BTreeMap::new(), None)?;
+        let package =
+            Package::with_artifact_type(CONFIGURATION_ARTIFACT, package_files(files), BTreeMap::new(), None)?;
         self.add_package(BundleItem::Configuration, &package)
     }
 
@@ -71,15 +73,15 @@ impl BundleWriter {
         &self,
         context: &Context,
         reference: &str,
-        known: Option<Digest>,
+        expected: Option<Digest>,
         platforms: &Platforms,
     ) -> Result<Digest, BundleError> {
         let mut address = ImageAddress::parse(reference)?;
-        address.digest = address.digest.or(known);
-        let copied = image::copy(&self.spool, context, reference, &address, platforms).await?;
-        let platform = platforms.chosen().map(str::to_owned);
+        address.digest = address.digest.or(expected);
+        let copied = image::copy_image(&self.spool, context, reference, &address, platforms).await?;
+        let platform = platforms.selected().map(str::to_owned);
         let item = BundleItem::Image { reference: reference.to_owned(), platform };
-        self.add_signed(item, copied.kept, copied.signature);
+        self.add_signed(item, copied.manifest, copied.signature);
         Ok(copied.digest)
     }
 
@@ -89,22 +91,23 @@ impl BundleWriter {
     pub fn finish(self) -> Result<u64, BundleError> {
         let failed = |source| BundleError::Write { path: self.path.clone(), source };
         let index = index::render(self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone());
-        let written = put_whole(&self.path, |file| pack(file, &index, &self.spool).map_err(failed))?;
+        let written =
+            write_atomically(&self.path, |file| write_archive(file, &index, &self.spool).map_err(failed))?;
         Ok(written.metadata().map_err(failed)?.len())
     }
 
     fn add_package(&self, item: BundleItem, package: &Package) -> Result<(), BundleError> {
         for content in package.contents() {
             match content {
-                PackageContent::Bytes(bytes) => self.spool.put(&bytes)?,
+                PackageContent::Bytes(bytes) => self.spool.add(&bytes)?,
                 PackageContent::Path(path) => {
                     let read = fs::read(&path).map_err(|source| BundleError::Read { path, source })?;
-                    self.spool.put(&read)?
+                    self.spool.add(&read)?
                 }
             };
         }
         let manifest = package.manifest();
-        self.spool.put(&manifest)?;
+        self.spool.add(&manifest)?;
         let descriptor = Descriptor {
             artifact_type: Some(package.artifact_type().to_owned()),
             ..Descriptor::of(MANIFEST_MEDIA_TYPE, &manifest)
@@ -121,7 +124,7 @@ impl BundleWriter {
         let of = item.name();
         self.add(item, descriptor);
         if let Some(signature) = signature {
-            self.add(BundleItem::Signature { of }, signature);
+            self.add(BundleItem::Signature { signed_entry: of }, signature);
         }
     }
 
@@ -136,13 +139,13 @@ fn package_files(files: BTreeMap<String, Bytes>) -> Vec<PackageFile> {
 }
 
 /// Writes the archive. Its bytes do not depend on time, location or user.
-fn pack(file: &File, index: &[u8], spool: &Spool) -> io::Result<()> {
+fn write_archive(file: &File, index: &[u8], spool: &Spool) -> io::Result<()> {
     let mut builder = Builder::new(io::BufWriter::new(file));
     append(&mut builder, LAYOUT_FILE, LAYOUT.len() as u64, LAYOUT)?;
     append(&mut builder, INDEX_FILE, index.len() as u64, index)?;
     for (digest, size_bytes) in spool.blobs() {
         let path = spool.path(&digest);
-        append(&mut builder, &format!("{BLOBS}/{}", digest.hex()), size_bytes, File::open(&path)?)?;
+        append(&mut builder, &format!("{BLOBS_FOLDER}/{}", digest.hex()), size_bytes, File::open(&path)?)?;
         // Removes written blobs, because the disk may lack space for two copies.
         fs::remove_file(&path)?;
     }

@@ -99,11 +99,11 @@ fn guest(registry: &RealRegistry, password: &str) -> Context {
 }
 
 async fn upload_to(location: &str) -> (FakeHost, Result<(), transport::Error>) {
-    upload_answered(location, Reply::status(201)).await
+    upload_with_reply(location, Reply::status(201)).await
 }
 
 /// Uploads to a registry that requires a login, names `location` as the upload address, and responds with `answer`.
-async fn upload_answered(location: &str, answer: Reply) -> (FakeHost, Result<(), transport::Error>) {
+async fn upload_with_reply(location: &str, answer: Reply) -> (FakeHost, Result<(), transport::Error>) {
     let host = FakeHost::internet();
     let digest = Digest::of(b"a: 1\n");
     let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
@@ -132,7 +132,7 @@ async fn an_upload_on_another_host_gets_the_content_without_the_login() {
 #[tokio::test]
 async fn an_upload_host_that_asks_for_a_login_gets_none() {
     let challenge = Reply::status(401).header("www-authenticate", "Basic realm=\"lab\"");
-    let (host, outcome) = upload_answered("https://objects.githubusercontent.com/up", challenge).await;
+    let (host, outcome) = upload_with_reply("https://objects.githubusercontent.com/up", challenge).await;
     assert_eq!(outcome.unwrap_err().status(), Some(401));
     let asked = host.received();
     let mut elsewhere = asked.iter().filter(|request| request.host != HOST);
@@ -143,7 +143,7 @@ async fn an_upload_host_that_asks_for_a_login_gets_none() {
 async fn an_upload_that_the_registry_gives_another_digest_is_refused() {
     let other = Digest::of(b"other");
     let answer = Reply::status(201).header("docker-content-digest", &other.to_string());
-    let (_, outcome) = upload_answered("/up", answer).await;
+    let (_, outcome) = upload_with_reply("/up", answer).await;
     assert!(matches!(outcome, Err(transport::Error::Digest { found, .. }) if found == other));
 }
 
@@ -156,7 +156,7 @@ async fn a_tag_of_another_artifact_is_not_overwritten() {
     let target = PackageTarget::parse(&format!("oci://{HOST}/lab/aws:v1.0.0"), None).unwrap();
     let new = package(vec![file("metadata.yaml", b"a: 2\n")], None).unwrap();
     let outcome = new.publish(&Context::new(settings(&host)), &target, ExistingTag::Keep).await;
-    assert!(matches!(outcome, Err(BundleError::TagTaken { there: found, .. }) if found == there.digest()));
+    assert!(matches!(outcome, Err(BundleError::TagTaken { existing: found, .. }) if found == there.digest()));
     assert!(host.received().iter().all(|request| request.method == "GET"));
 }
 

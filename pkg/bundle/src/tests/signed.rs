@@ -118,7 +118,7 @@ async fn a_bundle_takes_signatures_along_and_they_hold_where_it_is_loaded() {
     let files = || BTreeMap::from([("metadata.yaml".to_owned(), content.clone())]);
     let url = format!("oci://{HOST}/lab/aws");
     let form = writer.add_release_from(&outside, &url, label, "v2.9.0", files()).await.unwrap();
-    assert_eq!(form, ReleaseForm::AsPublished);
+    assert_eq!(form, ReleaseArtifact::Original);
     writer.add_image(&outside, &image, None, &Platforms::All).await.unwrap();
     writer.add_configuration(BTreeMap::from([(Lock::FILE.to_owned(), lock.into())])).unwrap();
     writer.finish().unwrap();
@@ -130,7 +130,7 @@ async fn a_bundle_takes_signatures_along_and_they_hold_where_it_is_loaded() {
     let target = RegistryTarget::parse(&format!("oci://{}/capi", site.host())).unwrap();
     let inside = Context::new(Settings::default());
     for state in [LoadedContentState::New, LoadedContentState::Unchanged] {
-        let loaded = load_into_registry(&bundle, &inside, &target, Existing::Refuse).await.unwrap();
+        let loaded = load_into_registry(&bundle, &inside, &target, ExistingContent::Refuse).await.unwrap();
         assert!(loaded.iter().all(|it| it.state == state) && loaded.len() == 4, "{loaded:?}");
     }
     let read = async |signer: &Signer| {
@@ -149,5 +149,5 @@ async fn a_bundle_takes_signatures_along_and_they_hold_where_it_is_loaded() {
     let other = BTreeMap::from([("metadata.yaml".to_owned(), Bytes::from_static(b"overridden"))]);
     let writer = BundleWriter::create(&path).unwrap();
     let form = writer.add_release_from(&outside, &url, label, "v2.9.0", other).await.unwrap();
-    assert_eq!(form, ReleaseForm::MadeAnew);
+    assert_eq!(form, ReleaseArtifact::Repackaged);
 }

@@ -4,7 +4,7 @@ use api::{
     ProviderId, ProviderType,
     output::{BundleReport, ImageList, ListedImage, ListedImagePlace},
 };
-use bundle::{Bundle as Archive, BundleWriter, Platforms, ReleaseForm};
+use bundle::{Bundle as Archive, BundleWriter, Platforms, ReleaseArtifact};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use provider::{
     ProviderReleases,
@@ -160,7 +160,7 @@ fn add_release(writer: &BundleWriter, one: &Collected, session: &Session) -> Res
     let files = one.supply.files.iter().map(|(name, file)| (name.clone(), file.bytes.clone())).collect();
     let (label, version) = (&one.label, &one.supply.version);
     let form = session.block_on(writer.add_release_from(&context, &one.url, label, version, files))?;
-    if form == ReleaseForm::MadeAnew && context.releases().verify_keys.contains_key(label) {
+    if form == ReleaseArtifact::Repackaged && context.releases().verify_keys.contains_key(label) {
         session.messages().warning(format!(
             "`{label}` {version} goes without its signature: the artifact that was signed has other files than the bundle, \
              which has overrides in place and none that is never read"

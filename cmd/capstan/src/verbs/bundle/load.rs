@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use api::output::{BundleLoad, LoadedContentState};
 use bundle::{
-    Bundle as Archive, BundleItem, Existing, ImageAddress, RegistryTarget, load_into_folder,
+    Bundle as Archive, BundleItem, ExistingContent, ImageAddress, RegistryTarget, load_into_folder,
     load_into_registry,
 };
 use manifest::{Map, Value};
@@ -62,7 +62,7 @@ pub(super) const FILE_MODE: u32 = 0o644;
 pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let bundle = open(&args.file, session)?;
-    let existing = if args.force { Existing::Replace } else { Existing::Refuse };
+    let existing = if args.force { ExistingContent::Replace } else { ExistingContent::Refuse };
     let within = || format!("cannot load `{}`", args.file);
     let loaded = match (&args.to_folder, &args.to_registry) {
         (Some(folder), _) => {
@@ -100,7 +100,7 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
 fn to_folder(
     bundle: &Archive,
     folder: &Path,
-    existing: Existing,
+    existing: ExistingContent,
     session: &Session,
 ) -> Result<BundleLoad, Failure> {
     let local = |it: &site::Placed<'_>| {
@@ -110,8 +110,8 @@ fn to_folder(
     let configuration = site::configuration(bundle, local, Map::new())?;
     let lock_path = folder.join(Lock::FILE);
     let mut lock = settings::read_lock(&lock_path)?.unwrap_or_default();
-    lock.providers.extend(bundle.lock()?.providers);
-    let images = bundle.setting(IMAGES_FILE)?;
+    lock.providers.extend(bundle.read_lock()?.providers);
+    let images = bundle.read_setting(IMAGES_FILE)?;
     // Temporary folders of releases exist from here on, which only a return removes.
     session.hold_interrupts();
     let contents = load_into_folder(bundle, folder, existing)?;
@@ -125,7 +125,7 @@ fn to_folder(
 fn to_registry(
     bundle: &Archive,
     target: &str,
-    existing: Existing,
+    existing: ExistingContent,
     session: &Session,
 ) -> Result<BundleLoad, Failure> {
     let place = RegistryTarget::parse(target)?;
@@ -164,13 +164,13 @@ fn registries(bundle: &Archive, place: &RegistryTarget) -> Result<Map<String, Va
 fn write_configuration(
     path: &Path,
     configuration: &str,
-    existing: Existing,
+    existing: ExistingContent,
     session: &Session,
 ) -> Result<(), Failure> {
     let stamp = |text: &str| format!("{STAMP}{}\n", Digest::of(text.as_bytes()));
     let is_ours =
         |there: &str| there.split_once('\n').is_some_and(|(first, rest)| stamp(rest).trim_end() == first);
-    if existing == Existing::Refuse
+    if existing == ExistingContent::Refuse
         && let Ok(there) = fs::read_to_string(path)
         && !is_ours(&there)
     {

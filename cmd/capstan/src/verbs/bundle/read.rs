@@ -103,7 +103,7 @@ const STDIN: &str = "-";
 /// Opens a bundle from a file or from standard input.
 pub(super) fn open(file: &str, session: &mut Session) -> Result<Archive, Failure> {
     if file == STDIN {
-        return Ok(Archive::of_stream(session.stdin(), "standard input")?);
+        return Ok(Archive::from_stream(session.stdin(), "standard input")?);
     }
     Ok(Archive::open(&session.environment().resolve(file))?)
 }

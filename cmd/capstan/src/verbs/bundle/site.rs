@@ -8,7 +8,7 @@ use std::{
 };
 
 use api::ProviderId;
-use bundle::{Bundle as Archive, BundleItem, BundledFile, Existing};
+use bundle::{Bundle as Archive, BundleItem, BundledFile, ExistingContent};
 use bytes::Bytes;
 use kustomize::{FetchMethod, MemoryTree, RemoteEntry, TreePath};
 use manifest::{Map, Value, yaml};
@@ -120,7 +120,7 @@ pub(super) fn releases(bundle: &Archive) -> impl Iterator<Item = (&str, &str)> {
 
 /// Returns the configuration in a bundle, with an empty environment.
 fn config_of(bundle: &Archive) -> Result<Config, Failure> {
-    let bytes = bundle.setting(CONFIG_FILE)?;
+    let bytes = bundle.read_setting(CONFIG_FILE)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let file = ConfigFile {
         origin: format!("{CONFIG_FILE} in the bundle"),
@@ -209,14 +209,14 @@ fn folders(place: &str, environment: &Environment) -> Vec<String> {
 pub(super) fn write_kustomizations(
     bundle: &Archive,
     folder: &Path,
-    existing: Existing,
+    existing: ExistingContent,
     session: &Session,
 ) -> Result<(), Failure> {
     for file in kustomization_files(bundle) {
-        let (path, bytes) = (folder.join(&file.name), bundle.setting(&file.name)?);
+        let (path, bytes) = (folder.join(&file.name), bundle.read_setting(&file.name)?);
         match fs::read(&path) {
             Ok(there) if there == bytes => continue,
-            Ok(_) if existing == Existing::Refuse => {
+            Ok(_) if existing == ExistingContent::Refuse => {
                 session.messages().warning(format!(
                     "`{}` differs from the one in the bundle and stays as it is; `--force` writes it",
                     path.display()

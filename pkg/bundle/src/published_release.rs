@@ -9,15 +9,15 @@ use transport::{
     registry::{Descriptor, Manifest, ManifestDocument, Registry},
 };
 
-use crate::{BundleError, BundleItem, BundleWriter, image::Copy};
+use crate::{BundleError, BundleItem, BundleWriter, image::ImageCopy};
 
 /// The form of a release in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReleaseForm {
+pub enum ReleaseArtifact {
     /// The artifact of the registry, with its signatures.
-    AsPublished,
+    Original,
     /// A new, unsigned artifact with the files of the release.
-    MadeAnew,
+    Repackaged,
 }
 
 impl BundleWriter {
@@ -32,32 +32,32 @@ impl BundleWriter {
         label: &str,
         version: &str,
         files: BTreeMap<String, Bytes>,
-    ) -> Result<ReleaseForm, BundleError> {
+    ) -> Result<ReleaseArtifact, BundleError> {
         if let Ok(Location::Oci(location)) = Location::parse(url, label, None)
             && let Some(found) = published(&location, version, context).await?
             && let ManifestDocument::Manifest(manifest) = &found.document
-            && holds(manifest, &files)
+            && has_exactly(manifest, &files)
         {
             for content in files.values() {
-                self.spool().put(content)?;
+                self.spool().add(content)?;
             }
             let registry = Registry::new(&location.registry, context);
-            let copy = Copy::new(self.spool(), registry, &location.repository);
-            copy.content(manifest).await?;
+            let copy = ImageCopy::new(self.spool(), registry, &location.repository);
+            copy.copy_content(manifest).await?;
             let descriptor =
-                Descriptor { artifact_type: manifest.artifact_type.clone(), ..copy.keep(&found)? };
-            let signature = copy.signature(&found.digest).await?;
+                Descriptor { artifact_type: manifest.artifact_type.clone(), ..copy.store_manifest(&found)? };
+            let signature = copy.copy_signature(&found.digest).await?;
             let item = BundleItem::Release { label: label.to_owned(), version: version.to_owned() };
             self.add_signed(item, descriptor, signature);
-            return Ok(ReleaseForm::AsPublished);
+            return Ok(ReleaseArtifact::Original);
         }
         self.add_release(label, version, files)?;
-        Ok(ReleaseForm::MadeAnew)
+        Ok(ReleaseArtifact::Repackaged)
     }
 }
 
 /// True if an artifact contains exactly these files.
-fn holds(manifest: &Manifest, files: &BTreeMap<String, Bytes>) -> bool {
+fn has_exactly(manifest: &Manifest, files: &BTreeMap<String, Bytes>) -> bool {
     let is_file = |layer: &Descriptor| {
         let file = layer.title().and_then(|title| files.get(title));
         file.is_some_and(|content| Digest::of(content) == layer.digest)
