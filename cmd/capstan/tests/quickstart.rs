@@ -7,7 +7,7 @@ use std::{
     process::Stdio,
 };
 
-use manifest::Limits;
+use manifest::YamlLimits;
 use snapbox::{assert_data_eq, str};
 use support::binary::Outcome;
 
@@ -53,7 +53,8 @@ fn typed(line: &str, sandboxes: &Sandboxes) {
 
 /// Applies new objects like kubectl.
 fn apply(kubeconfig: &Path, file: &str) {
-    let objects = manifest::read_stream(&std::fs::read(file).unwrap(), &Limits::default()).unwrap().objects;
+    let objects =
+        manifest::read_stream(&std::fs::read(file).unwrap(), &YamlLimits::default()).unwrap().objects;
     assert!(objects.len() > 3);
     for object in objects {
         let kind = object.kind().to_lowercase();

@@ -29,7 +29,7 @@ pub(super) async fn first_installation(cluster: &Management) {
         let run = cluster.world.run(["generate", "provider", flag, &reference]);
         assert_eq!(run.status, 0, "{run}");
         let objects =
-            manifest::read_stream(run.stdout.as_bytes(), &manifest::Limits::default()).unwrap().objects;
+            manifest::read_stream(run.stdout.as_bytes(), &manifest::YamlLimits::default()).unwrap().objects;
         let namespace = objects.iter().find(|object| object.kind() == "Namespace").unwrap().name().to_owned();
         for object in objects {
             post(&client, &object.into_value()).await;
@@ -46,7 +46,7 @@ pub(super) async fn first_installation(cluster: &Management) {
 fn cert_manager() -> Vec<Value> {
     let file =
         std::fs::read(project("e2e/fixtures/repository/cert-manager/v1.0.0/cert-manager.yaml")).unwrap();
-    let stream = manifest::read_stream(&file, &manifest::Limits::default()).unwrap();
+    let stream = manifest::read_stream(&file, &manifest::YamlLimits::default()).unwrap();
     stream.objects.into_iter().map(manifest::Object::into_value).collect()
 }
 

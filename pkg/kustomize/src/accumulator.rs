@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use manifest::provenance::Setter;
+use manifest::provenance::FieldOrigin;
 
 use crate::ResId;
 use crate::fields::FieldTables;
@@ -178,12 +178,12 @@ impl Accumulator {
 
     /// Records the provenance of every field changed since the last call. A new object gets the provenance of its
     /// origin.
-    pub(crate) fn record_provenance(&mut self, setter: &Arc<Setter>) {
+    pub(crate) fn record_provenance(&mut self, setter: &Arc<FieldOrigin>) {
         for resource in self.slots.iter_mut().flatten() {
             if resource.object.provenance().is_some() {
-                resource.object.set_by(setter);
+                resource.object.record_provenance(setter);
             } else {
-                resource.object.trace(&Arc::new(resource.origin.field_origin()));
+                resource.object.start_provenance(&Arc::new(resource.origin.field_origin()));
             }
         }
     }

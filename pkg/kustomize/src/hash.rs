@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use manifest::{Map, Object, Value, provenance::Setter};
+use manifest::{Map, Object, Value, provenance::FieldOrigin};
 use sha2::{Digest, Sha256};
 
 use crate::accumulator::Accumulator;
@@ -20,12 +20,12 @@ pub(crate) fn run(_scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
 
 /// Appends the hash to the names of the objects that need one.
 pub(crate) fn append(objects: &mut Accumulator) {
-    let setter = Arc::new(Setter { field: "hash of the content".to_owned(), ..Setter::default() });
+    let setter = Arc::new(FieldOrigin { field: "hash of the content".to_owned(), ..FieldOrigin::default() });
     objects.edit_all(|resource| {
         if resource.needs_hash {
             let name = format!("{}-{}", resource.object.name(), hash(&resource.object));
             resource.object.set_name(&name);
-            resource.object.set_by(&setter);
+            resource.object.record_provenance(&setter);
         }
     });
 }

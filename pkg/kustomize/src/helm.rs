@@ -9,7 +9,7 @@ mod values;
 
 use std::sync::Arc;
 
-use manifest::{Limits, read_resources};
+use manifest::{YamlLimits, read_resources};
 
 use crate::accumulator::Accumulator;
 use crate::kustomization::generators::{HelmChart, HelmGlobals};
@@ -198,7 +198,7 @@ fn template(
 
 /// Drops the messages that Helm may print before the first document.
 fn without_messages(printed: &[u8]) -> &[u8] {
-    if read_resources(printed, &Limits::default()).is_ok() {
+    if read_resources(printed, &YamlLimits::default()).is_ok() {
         return printed;
     }
     let start = printed.windows(5).position(|window| window == b"\n---\n");

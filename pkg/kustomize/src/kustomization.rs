@@ -13,7 +13,7 @@ pub(crate) mod replacements;
 
 use std::collections::BTreeMap;
 
-use manifest::yaml::{self, Limits};
+use manifest::yaml::{self, YamlLimits};
 
 use decode::decode;
 use entries::{Image, Label, Patch, Replica, SortOptions, Var};
@@ -79,7 +79,7 @@ impl Kustomization {
         let unreadable = |reason: String| vec![TreeError { path: file.clone(), reason }.into()];
         let text = str::from_utf8(bytes).map_err(|error| unreadable(error.to_string()))?;
         let value =
-            yaml::read_value(text, &Limits::default()).map_err(|error| unreadable(error.to_string()))?;
+            yaml::read_value(text, &YamlLimits::default()).map_err(|error| unreadable(error.to_string()))?;
         if value.is_null() {
             return Err(unreadable("it is empty".to_owned()));
         }

@@ -361,7 +361,7 @@ fn kind_in(fields: &Map<String, Value>, schema: &Schema) -> Option<TypeId> {
 /// True if a string needs quotes in YAML; its replacement then stays a string.
 fn is_quoted(value: &Value) -> bool {
     let reads_as_text = |text: &str| {
-        yaml::read_value(text, &manifest::Limits::default()).is_ok_and(|value| value.is_string())
+        yaml::read_value(text, &manifest::YamlLimits::default()).is_ok_and(|value| value.is_string())
     };
     value.as_str().is_some_and(|text| !reads_as_text(text))
 }

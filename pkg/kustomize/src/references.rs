@@ -12,7 +12,7 @@ mod referents;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use manifest::{Value, provenance::Setter};
+use manifest::{Value, provenance::FieldOrigin};
 
 use crate::accumulator::Accumulator;
 use crate::fields::{FieldPath, FieldTables, KindPattern};
@@ -115,7 +115,7 @@ fn rewrite_object(
             });
             if resource.object.provenance().is_some() {
                 let field = format!("name of the {}", kind.kind);
-                resource.object.set_by(&Arc::new(Setter { field, ..Setter::default() }));
+                resource.object.record_provenance(&Arc::new(FieldOrigin { field, ..FieldOrigin::default() }));
             }
         }
     }

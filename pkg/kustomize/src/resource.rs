@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use manifest::{Object, provenance::Setter};
+use manifest::{Object, provenance::FieldOrigin};
 
 use crate::{ResId, TreePath};
 
@@ -169,13 +169,13 @@ impl Plugin {
 
 impl ObjectOrigin {
     /// Returns the setter of all fields of an object from this origin.
-    pub(crate) fn field_origin(&self) -> Setter {
+    pub(crate) fn field_origin(&self) -> FieldOrigin {
         let (file, field) = match self {
             Self::Base(name) => (name.clone(), String::new()),
             Self::File(file) => (file.to_string(), String::new()),
             Self::Field { file, field, .. } => (file.to_string(), field.clone()),
         };
-        Setter { file, field, content: String::new() }
+        FieldOrigin { file, field, content: String::new() }
     }
 }
 

@@ -6,9 +6,9 @@ mod root;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use manifest::provenance::{Setter, Trace};
+use manifest::provenance::{FieldOrigin, Trace};
 use manifest::yaml::{self, YamlError};
-use manifest::{Limits, Value};
+use manifest::{Value, YamlLimits};
 
 pub(crate) use root::Root;
 
@@ -155,7 +155,7 @@ impl<'a> Scope<'_, 'a> {
         if self.is_traced() {
             let file = self.root.file.to_string();
             let content = content().as_ref().map(TreePath::to_string).unwrap_or_default();
-            objects.record_provenance(&Arc::new(Setter { file, field: field.to_owned(), content }));
+            objects.record_provenance(&Arc::new(FieldOrigin { file, field: field.to_owned(), content }));
         }
     }
 
@@ -242,11 +242,12 @@ impl<'a> Scope<'_, 'a> {
         &mut self,
         field: &str,
         entry: &str,
-        read: fn(&str, &Limits) -> Result<Value, YamlError>,
+        read: fn(&str, &YamlLimits) -> Result<Value, YamlError>,
     ) -> Option<(TreePath, Value)> {
         let (file, bytes) = self.load(field, entry)?;
         let text = str::from_utf8(&bytes).map_err(|error| error.to_string());
-        let value = text.and_then(|text| read(text, &Limits::default()).map_err(|error| error.to_string()));
+        let value =
+            text.and_then(|text| read(text, &YamlLimits::default()).map_err(|error| error.to_string()));
         let value = self.ok(field, value.map_err(|reason| TreeError { path: file.clone(), reason }))?;
         Some((file, value))
     }

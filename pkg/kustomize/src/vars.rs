@@ -11,7 +11,7 @@ mod expand;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use manifest::{Object, Value, provenance::Setter};
+use manifest::{Object, Value, provenance::FieldOrigin};
 
 use crate::accumulator::{Accumulator, Variable};
 use crate::fields::{FieldSpec, FieldTable};
@@ -171,7 +171,7 @@ fn replace(values: &mut VariableValues, fields: &FieldTable, objects: &mut Accum
                 let object: &mut Object = &mut resource.object;
                 spec.path.edit(object.as_map_mut(), false, &mut |value| expand_in(values, value));
                 if let Some(setter) = setter {
-                    object.set_by(&setter);
+                    object.record_provenance(&setter);
                 }
             }
         }
@@ -179,14 +179,14 @@ fn replace(values: &mut VariableValues, fields: &FieldTable, objects: &mut Accum
 }
 
 /// Returns the setter of a field: the variables that the field mentions.
-fn field_origin(spec: &FieldSpec, object: &Object) -> Arc<Setter> {
+fn field_origin(spec: &FieldSpec, object: &Object) -> Arc<FieldOrigin> {
     let mut names = BTreeSet::new();
     spec.visit(object, |value| {
         let mentioned = texts_of(value).flat_map(expand::names);
         names.extend(mentioned.map(|name| format!("$({name})")));
     });
     let names: Vec<String> = names.into_iter().collect();
-    Arc::new(Setter { field: names.join(" "), ..Setter::default() })
+    Arc::new(FieldOrigin { field: names.join(" "), ..FieldOrigin::default() })
 }
 
 fn texts_of(value: &Value) -> impl Iterator<Item = &str> {

@@ -29,35 +29,35 @@ pub(crate) struct Type {
 #[derive(Debug)]
 struct Fields {
     list: Vec<Field>,
-    any_always: bool,
+    any_always_written: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FieldKind,
     /// True if zero counts as a value: the Go field is a pointer.
     pub(crate) is_pointer: bool,
     /// True if the field is written even if empty.
-    pub(crate) is_always: bool,
+    pub(crate) is_always_written: bool,
     /// Strategic merge of the field, if it is a list.
-    pub(crate) merge: Merge,
+    pub(crate) merge: ListMerge,
 }
 
 /// Strategic merge of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Merge {
+pub(crate) enum ListMerge {
     /// The patch replaces the list.
     Replace,
     /// The list is a set of single values.
     Set,
     /// The list holds mappings, identified by this key.
-    By(&'static str),
+    ByKey(&'static str),
 }
 
 /// The type of a field, as Go's decoder sees it.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum FieldKind {
     Text,
     Bool,
     Int32,
@@ -71,16 +71,16 @@ pub(crate) enum Kind {
     IntOrText,
     /// Any JSON value, left unchanged.
     Raw,
-    /// A JSON schema, stored as a [`Kind::Struct`], or the alternative.
-    SchemaOr(NoSchema, Box<Kind>),
-    List(Box<Kind>),
-    Map(Box<Kind>),
+    /// A JSON schema, stored as a [`FieldKind::Struct`], or the alternative.
+    SchemaOr(SchemaAlternative, Box<FieldKind>),
+    List(Box<FieldKind>),
+    Map(Box<FieldKind>),
     Struct(&'static Type),
 }
 
 /// The alternative to a JSON schema. With `Schemas` and `Texts`, a value that is neither reads as empty.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum NoSchema {
+pub(crate) enum SchemaAlternative {
     Bool,
     Schemas,
     Texts,
@@ -90,7 +90,7 @@ pub(crate) enum NoSchema {
 #[derive(Debug)]
 enum Definition {
     Type(Type),
-    Form(&'static str),
+    Scalar(&'static str),
 }
 
 /// All definitions, by alias and name; the second table overrides the first.
@@ -127,7 +127,7 @@ pub(crate) fn is_built_in(group: &str) -> bool {
 pub(crate) fn find(alias: &str, name: &str) -> Option<&'static Type> {
     match DEFINITIONS.get(alias)?.get(name)? {
         Definition::Type(found) => Some(found),
-        Definition::Form(_) => None,
+        Definition::Scalar(_) => None,
     }
 }
 
@@ -135,9 +135,9 @@ impl Field {
     /// Returns the type of the mapping in the field, or of the mappings in its list.
     pub(crate) fn inner(&self) -> Option<&'static Type> {
         match &self.kind {
-            Kind::Struct(of) => Some(of),
-            Kind::List(items) => match **items {
-                Kind::Struct(of) => Some(of),
+            FieldKind::Struct(of) => Some(of),
+            FieldKind::List(items) => match **items {
+                FieldKind::Struct(of) => Some(of),
                 _ => None,
             },
             _ => None,
@@ -153,11 +153,11 @@ impl Type {
     }
 
     /// Iterates over the fields that are always written.
-    pub(crate) fn always(&'static self) -> impl Iterator<Item = &'static Field> {
-        let Fields { list, any_always } = self.fields();
+    pub(crate) fn always_written_fields(&'static self) -> impl Iterator<Item = &'static Field> {
+        let Fields { list, any_always_written: any_always } = self.fields();
         // A schema has no such fields, and a set of CRDs has tens of thousands of schemas.
         let list = if *any_always { &list[..] } else { &[] };
-        list.iter().filter(|field| field.is_always)
+        list.iter().filter(|field| field.is_always_written)
     }
 
     fn fields(&'static self) -> &'static Fields {
@@ -166,7 +166,7 @@ impl Type {
             let lines = self.lines.lines().map(|line| &line[2..]).chain(own.iter().copied());
             let mut list: Vec<Field> = lines.filter_map(|line| field(line, self.alias)).collect();
             list.sort_by_key(|field| field.name);
-            Fields { any_always: list.iter().any(|field| field.is_always), list }
+            Fields { any_always_written: list.iter().any(|field| field.is_always_written), list }
         })
     }
 }
@@ -187,7 +187,7 @@ fn definitions(table: &'static str) -> impl Iterator<Item = (&'static str, &'sta
                 rest = &rest[end..];
                 let is_kind = words.split(' ').any(|word| word == "kind");
                 let of_type = || Type { alias, is_kind, lines, fields: OnceLock::new() };
-                let form = words.strip_prefix("= ").map(Definition::Form);
+                let form = words.strip_prefix("= ").map(Definition::Scalar);
                 let definition = form.unwrap_or_else(|| Definition::Type(of_type()));
                 return Some((alias, name, definition));
             }
@@ -207,16 +207,17 @@ fn end_of_fields(text: &str) -> usize {
 /// Parses `name type words…`; ignores words for other tools.
 fn field(line: &'static str, alias: &str) -> Option<Field> {
     let mut words = line.split(' ');
-    let (name, kind) = (words.next()?, kind_of(words.next()?, alias)?);
-    let mut field = Field { name, kind, is_pointer: false, is_always: false, merge: Merge::Replace };
+    let (name, kind) = (words.next()?, parse_kind(words.next()?, alias)?);
+    let mut field =
+        Field { name, kind, is_pointer: false, is_always_written: false, merge: ListMerge::Replace };
     for word in words {
         match word {
             "pointer" => field.is_pointer = true,
-            "always" => field.is_always = true,
-            "merge" => field.merge = Merge::Set,
+            "always" => field.is_always_written = true,
+            "merge" => field.merge = ListMerge::Set,
             other => {
                 if let Some(key) = other.strip_prefix("merge(").and_then(|rest| rest.strip_suffix(')')) {
-                    field.merge = Merge::By(key);
+                    field.merge = ListMerge::ByKey(key);
                 }
             }
         }
@@ -224,45 +225,45 @@ fn field(line: &'static str, alias: &str) -> Option<Field> {
     Some(field)
 }
 
-fn kind_of(word: &'static str, alias: &str) -> Option<Kind> {
+fn parse_kind(word: &'static str, alias: &str) -> Option<FieldKind> {
     let word = word.strip_prefix('*').unwrap_or(word);
     let inside = |open, close| word.strip_prefix(open)?.strip_suffix(close);
     Some(match word {
-        "bool" => Kind::Bool,
-        "int32" => Kind::Int32,
-        "int64" => Kind::Int64,
-        "double" => Kind::Float,
-        "string" => Kind::Text,
-        "bytes" => Kind::Bytes,
-        "object" => Kind::Raw,
+        "bool" => FieldKind::Bool,
+        "int32" => FieldKind::Int32,
+        "int64" => FieldKind::Int64,
+        "double" => FieldKind::Float,
+        "string" => FieldKind::Text,
+        "bytes" => FieldKind::Bytes,
+        "object" => FieldKind::Raw,
         _ => match (inside('[', ']'), inside('{', '}')) {
-            (Some(items), _) => Kind::List(Box::new(kind_of(items, alias)?)),
-            (_, Some(values)) => Kind::Map(Box::new(kind_of(values, alias)?)),
+            (Some(items), _) => FieldKind::List(Box::new(parse_kind(items, alias)?)),
+            (_, Some(values)) => FieldKind::Map(Box::new(parse_kind(values, alias)?)),
             _ => {
                 let (alias, name) = word.split_once('.').unwrap_or((alias, word));
                 match DEFINITIONS.get(alias)?.get(name)? {
-                    Definition::Type(found) => Kind::Struct(found),
-                    Definition::Form(form) => kind_of_form(form, name)?,
+                    Definition::Type(found) => FieldKind::Struct(found),
+                    Definition::Scalar(form) => scalar_kind(form, name)?,
                 }
             }
         },
     })
 }
 
-fn kind_of_form(form: &str, name: &str) -> Option<Kind> {
+fn scalar_kind(form: &str, name: &str) -> Option<FieldKind> {
     let schema_or = |other| {
-        let schema = Kind::Struct(find("apiextensions", "JSONSchemaProps")?);
-        Some(Kind::SchemaOr(other, Box::new(schema)))
+        let schema = FieldKind::Struct(find("apiextensions", "JSONSchemaProps")?);
+        Some(FieldKind::SchemaOr(other, Box::new(schema)))
     };
     Some(match (form, name) {
-        ("quantity", _) => Kind::Quantity,
-        ("int-or-string", _) => Kind::IntOrText,
-        ("string date-time", _) => Kind::Time,
-        ("duration", _) => Kind::Duration,
-        (_, "JSONSchemaPropsOrBool") => return schema_or(NoSchema::Bool),
-        (_, "JSONSchemaPropsOrArray") => return schema_or(NoSchema::Schemas),
-        (_, "JSONSchemaPropsOrStringArray") => return schema_or(NoSchema::Texts),
-        _ => Kind::Raw,
+        ("quantity", _) => FieldKind::Quantity,
+        ("int-or-string", _) => FieldKind::IntOrText,
+        ("string date-time", _) => FieldKind::Time,
+        ("duration", _) => FieldKind::Duration,
+        (_, "JSONSchemaPropsOrBool") => return schema_or(SchemaAlternative::Bool),
+        (_, "JSONSchemaPropsOrArray") => return schema_or(SchemaAlternative::Schemas),
+        (_, "JSONSchemaPropsOrStringArray") => return schema_or(SchemaAlternative::Texts),
+        _ => FieldKind::Raw,
     })
 }
 

@@ -35,11 +35,13 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use error::{Fault, FaultKind, MissingVariable, MissingVariables, ParseError, RenderError};
-use functions::{Function, Unusable};
+pub use error::{
+    MissingVariable, MissingVariables, ParseError, RenderError, SubstitutionError, SubstitutionErrorKind,
+};
+use functions::{Function, FunctionError};
 use legacy::LegacyNames;
-use position::Cursor;
-pub use position::Position;
+use position::PositionCursor;
+pub use position::TextPosition;
 pub use variables::{NestedVariable, Variable, Variables};
 
 /// The maximum nesting depth of `${`.
@@ -89,7 +91,7 @@ struct Expression {
     function: Function,
     arguments: usize,
     /// The offset of its `$`.
-    at: usize,
+    offset: usize,
     /// True if the expression is inside an argument of another one.
     nested: bool,
     /// The steps of the expression; the last one is its `Call`.
@@ -117,15 +119,15 @@ impl<'a> Template<'a> {
         let end = text.find('\0').unwrap_or(text.len());
         let legacy = LegacyNames::collapse(&text[..end]);
         let parsed = grammar::parse(legacy.text()).map_err(|faults| {
-            let mut cursor = Cursor::new(text);
-            let faults = faults.into_iter().map(|(kind, at)| Fault {
+            let mut cursor = PositionCursor::new(text);
+            let faults = faults.into_iter().map(|(kind, at)| SubstitutionError {
                 kind,
-                at: cursor.position(legacy.original(at)),
-                written: error::excerpt(text, legacy.original(at)),
+                position: cursor.position(legacy.original(at)),
+                excerpt: error::excerpt(text, legacy.original(at)),
             });
             ParseError { faults: faults.collect() }
         })?;
-        let grammar::Parsed { steps, expressions, names } = parsed;
+        let grammar::ParsedTemplate { steps, expressions, names } = parsed;
         Ok(Self { source: text, legacy, steps, expressions, names })
     }
 
@@ -181,7 +183,7 @@ impl<'a> Template<'a> {
         let mut marks = Vec::new();
         let mut result = Vec::new();
         let mut broken = None;
-        let mut steps_left = glob::Steps::new(MAX_PATTERN_STEPS);
+        let mut steps_left = glob::StepBudget::new(MAX_PATTERN_STEPS);
         for step in &self.steps {
             match step {
                 Step::Text(range) => out.extend_from_slice(&text.as_bytes()[range.clone()]),
@@ -195,12 +197,12 @@ impl<'a> Template<'a> {
                     expression
                         .function
                         .apply(value, &arguments[..expression.arguments], &mut steps_left, &mut result)
-                        .map_err(|why| self.unusable(why, expression))?;
+                        .map_err(|why| self.render_error(why, expression))?;
                     marks.truncate(first);
                     out.truncate(start);
                     out.append(&mut result);
                     if out.len() > MAX_RESULT_BYTES {
-                        return Err(self.unusable(Unusable::TooLong, expression));
+                        return Err(self.render_error(FunctionError::TooLong, expression));
                     }
                     // Half a character is no error yet: the other half may follow, in the argument or behind it.
                     if broken.is_none() && !expression.nested && std::str::from_utf8(&out[start..]).is_err() {
@@ -216,14 +218,14 @@ impl<'a> Template<'a> {
         })
     }
 
-    fn unusable(&self, why: Unusable, expression: &Expression) -> RenderError {
+    fn render_error(&self, why: FunctionError, expression: &Expression) -> RenderError {
         let (at, written) = (self.position(expression), self.excerpt(expression));
         match why {
-            Unusable::NegativeLength(length) => RenderError::NegativeLength { length, at, written },
-            Unusable::TooManySteps => {
+            FunctionError::NegativeLength(length) => RenderError::NegativeLength { length, at, written },
+            FunctionError::TooManySteps => {
                 RenderError::PatternTooSlow { limit_steps: MAX_PATTERN_STEPS, at, written }
             }
-            Unusable::TooLong => RenderError::TooLong { limit_bytes: MAX_RESULT_BYTES, at, written },
+            FunctionError::TooLong => RenderError::TooLong { limit_bytes: MAX_RESULT_BYTES, at, written },
         }
     }
 
@@ -231,12 +233,12 @@ impl<'a> Template<'a> {
         &self.legacy.text()[self.names[name].clone()]
     }
 
-    fn position(&self, expression: &Expression) -> Position {
-        Cursor::new(self.source).position(self.legacy.original(expression.at))
+    fn position(&self, expression: &Expression) -> TextPosition {
+        PositionCursor::new(self.source).position(self.legacy.original(expression.offset))
     }
 
     fn excerpt(&self, expression: &Expression) -> String {
-        error::excerpt(self.source, self.legacy.original(expression.at))
+        error::excerpt(self.source, self.legacy.original(expression.offset))
     }
 }
 

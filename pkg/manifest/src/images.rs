@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use crate::{Object, ObjectRef};
 
-mod found;
+mod occurrences;
 #[cfg(test)]
 mod tests;
 
-pub use found::{FoundImage, ImagePlace, find_images, override_named_images};
+pub use occurrences::{ImageLocation, ImageOccurrence, find_images, override_text_images};
 
 /// The parts of a canonical image reference, such as `registry.k8s.io/cluster-api/manager:v1.14.0@sha256:…`.
 ///
@@ -29,7 +29,7 @@ pub struct ImageReference<'a> {
 /// A text that is no canonical image reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
-pub enum InvalidReference {
+pub enum ImageReferenceError {
     /// The text is empty.
     #[error("it is empty")]
     Empty,
@@ -85,7 +85,7 @@ pub struct InvalidImage {
     pub image: String,
     /// The reason.
     #[source]
-    pub reason: InvalidReference,
+    pub reason: ImageReferenceError,
 }
 
 /// The maximum number of characters in the path of a repository.
@@ -99,25 +99,25 @@ impl<'a> ImageReference<'a> {
     /// Parses a reference that is complete.
     /// Source: distribution/reference v0.6.0 (`ParseNamed`).
     /// # Errors
-    /// [`InvalidReference`] names the invalid part; `NotCanonical` has the canonical form.
-    pub fn parse(text: &'a str) -> Result<Self, InvalidReference> {
+    /// [`ImageReferenceError`] names the invalid part; `NotCanonical` has the canonical form.
+    pub fn parse(text: &'a str) -> Result<Self, ImageReferenceError> {
         if text.is_empty() {
-            return Err(InvalidReference::Empty);
+            return Err(ImageReferenceError::Empty);
         }
         let (domain, remainder) = split_domain(text);
         let (path, tag, digest) = split_remainder(remainder);
         check_name(domain, path)?;
         if let Some(tag) = tag.filter(|tag| !is_tag(tag)) {
-            return Err(InvalidReference::Tag { tag: tag.to_owned() });
+            return Err(ImageReferenceError::Tag { tag: tag.to_owned() });
         }
         if let Some(digest) = digest.filter(|digest| !is_digest(digest)) {
-            return Err(InvalidReference::Digest { digest: digest.to_owned() });
+            return Err(ImageReferenceError::Digest { digest: digest.to_owned() });
         }
         match domain {
-            None => return Err(short_for(&format!("{DEFAULT_REGISTRY}/{text}"))),
-            Some(DEFAULT_REGISTRY) if !path.contains('/') => return Err(short_for(text)),
+            None => return Err(not_canonical(&format!("{DEFAULT_REGISTRY}/{text}"))),
+            Some(DEFAULT_REGISTRY) if !path.contains('/') => return Err(not_canonical(text)),
             Some(LEGACY_REGISTRY) => {
-                return Err(short_for(&format!("{DEFAULT_REGISTRY}/{remainder}")));
+                return Err(not_canonical(&format!("{DEFAULT_REGISTRY}/{remainder}")));
             }
             Some(_) => {}
         }
@@ -236,29 +236,29 @@ fn split_off(text: &str, separator: char) -> (&str, Option<&str>) {
 }
 
 /// Makes the error with the reference that Docker would use for the text.
-fn short_for(text: &str) -> InvalidReference {
+fn not_canonical(text: &str) -> ImageReferenceError {
     let path = text.strip_prefix(DEFAULT_REGISTRY).and_then(|rest| rest.strip_prefix('/')).unwrap_or(text);
     let library = if path.contains('/') { "" } else { "library/" };
-    InvalidReference::NotCanonical { canonical: format!("{DEFAULT_REGISTRY}/{library}{path}") }
+    ImageReferenceError::NotCanonical { canonical: format!("{DEFAULT_REGISTRY}/{library}{path}") }
 }
 
-fn check_name(domain: Option<&str>, path: &str) -> Result<(), InvalidReference> {
+fn check_name(domain: Option<&str>, path: &str) -> Result<(), ImageReferenceError> {
     if path.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return Err(InvalidReference::Uppercase);
+        return Err(ImageReferenceError::Uppercase);
     }
     let is_domain = domain.is_none_or(is_registry);
     // The grammar accepts `a_b.c/image` as a path without registry, as host names have no underscore.
     if let Some(part) = domain.filter(|domain| !is_domain && !is_path_element(domain)) {
-        return Err(InvalidReference::Name { part: part.to_owned() });
+        return Err(ImageReferenceError::Name { part: part.to_owned() });
     }
     if let Some(part) = path.split('/').find(|part| !is_path_element(part)) {
         let part = if part.is_empty() { path } else { part };
-        return Err(InvalidReference::Name { part: part.to_owned() });
+        return Err(ImageReferenceError::Name { part: part.to_owned() });
     }
     let outside = domain.filter(|_| !is_domain).map_or(0, |domain| domain.len() + 1);
     let length = path.len() + outside;
     if length > PATH_LIMIT {
-        return Err(InvalidReference::TooLong { length, limit: PATH_LIMIT });
+        return Err(ImageReferenceError::TooLong { length, limit: PATH_LIMIT });
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub fn add_labels(objects: &mut [Object], labels: &[(&str, &str)]) -> Vec<Droppe
         if object.get(&["metadata"]).is_some_and(|metadata| !metadata.is_object()) {
             continue;
         }
-        drop_unreadable(object, &mut dropped);
+        drop_non_string_labels(object, &mut dropped);
         for (key, value) in labels.iter().copied() {
             if object.label(key) != Some(value) {
                 object.set_label(key, value);
@@ -39,7 +39,7 @@ pub fn add_labels(objects: &mut [Object], labels: &[(&str, &str)]) -> Vec<Droppe
     dropped
 }
 
-fn drop_unreadable(object: &mut Object, dropped: &mut Vec<DroppedLabel>) {
+fn drop_non_string_labels(object: &mut Object, dropped: &mut Vec<DroppedLabel>) {
     let Some(Value::Object(labels)) = object.get(&["metadata", "labels"]) else { return };
     if labels.values().all(Value::is_string) {
         return;

@@ -1,9 +1,9 @@
 //! Parses and prints objects: YAML as Go reads and prints it, variable substitution, pure edits of objects.
 
 mod go_base64;
-mod identity;
 mod limits;
 mod object;
+mod object_ref;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -21,11 +21,11 @@ pub mod provenance;
 pub mod typed;
 pub mod yaml;
 
-pub use identity::ObjectRef;
-pub use limits::Limits;
+pub use limits::YamlLimits;
 pub use object::{NotAMapping, Object, type_name};
+pub use object_ref::ObjectRef;
 pub use serde_json::{Map, Value};
 pub use stream::{
-    BadDocument, Stream, StreamError, Warning, WarningKind, read_resources, read_stream, write_stream,
-    write_traced_stream,
+    InvalidDocument, ObjectStream, StreamError, StreamWarning, StreamWarningKind, read_resources,
+    read_stream, write_stream, write_traced_stream,
 };

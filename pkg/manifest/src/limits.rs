@@ -5,14 +5,14 @@
 /// Expanded aliases count as text. In addition, as in Go's reader, a large document is rejected if nearly all its
 /// values come from aliases. The allowed share falls as the document grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct YamlLimits {
     /// The maximum size in bytes of a stream or of one value.
     pub size_bytes: usize,
     /// The maximum nesting of lists and mappings.
     pub depth: usize,
 }
 
-impl Default for Limits {
+impl Default for YamlLimits {
     /// Allows 256 MiB of text and 1,000 levels.
     ///
     /// The deepest real objects are schemas, with about 30 levels. Dropping, copying and comparing values is recursive;

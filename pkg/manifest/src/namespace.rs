@@ -11,7 +11,7 @@ mod tests;
 /// A set of objects with several Namespaces, so the target is ambiguous.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found {} objects of kind `Namespace`, provider components have at most one", names.len())]
-pub struct SeveralNamespaces {
+pub struct AmbiguousNamespace {
     /// The names of the Namespaces, in input order.
     pub names: Vec<String>,
 }
@@ -74,15 +74,15 @@ fn is_namespaced(kind: &str) -> bool {
 /// Ignores Namespaces without a name before the first named one.
 /// Source: clusterctl v1.14 client/repository/components.go (`inspectTargetNamespace`).
 /// # Errors
-/// [`SeveralNamespaces`] if there are several; a target namespace does not help, the components must change.
-pub fn target_namespace(objects: &[Object]) -> Result<Option<&str>, SeveralNamespaces> {
+/// [`AmbiguousNamespace`] if there are several; a target namespace does not help, the components must change.
+pub fn target_namespace(objects: &[Object]) -> Result<Option<&str>, AmbiguousNamespace> {
     let mut names = objects.iter().filter(|it| it.kind() == NAMESPACE).map(Object::name);
     let found = names.by_ref().find(|name| !name.is_empty());
     // A Namespace without a name after the first named one counts as another Namespace.
     let others: Vec<_> = names.map(str::to_owned).collect();
     match found {
         Some(name) if !others.is_empty() => {
-            Err(SeveralNamespaces { names: std::iter::once(name.to_owned()).chain(others).collect() })
+            Err(AmbiguousNamespace { names: std::iter::once(name.to_owned()).chain(others).collect() })
         }
         found => Ok(found),
     }
@@ -139,7 +139,7 @@ pub fn set_namespace(objects: &mut [Object], namespace: &str) -> Result<(), Vec<
             "Certificate" => move_dns_names(object, &before, namespace),
             _ => Ok(()),
         };
-        errors.extend(moved.err().map(|cause| cause.of(object)));
+        errors.extend(moved.err().map(|cause| cause.with_object(object)));
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
@@ -161,7 +161,8 @@ fn move_subjects(object: &mut Object, namespace: &str) {
 
 fn move_webhook_services(object: &mut Object, namespace: &str) {
     const SERVICE: &str = "/clientConfig/service";
-    let strays = |webhook: &Value| webhook.pointer(SERVICE).is_some_and(|it| strays_from(it, namespace));
+    let strays =
+        |webhook: &Value| webhook.pointer(SERVICE).is_some_and(|it| is_in_other_namespace(it, namespace));
     if !object.get(&["webhooks"]).and_then(Value::as_array).is_some_and(|all| all.iter().any(strays)) {
         return;
     }
@@ -178,7 +179,7 @@ fn move_conversion_service(object: &mut Object, namespace: &str) {
     const CURRENT: &[&str] = &["spec", "conversion", "webhook", "clientConfig", "service"];
     const BETA: &[&str] = &["spec", "conversion", "webhookClientConfig", "service"];
     for path in [CURRENT, BETA] {
-        if object.get(path).is_some_and(|service| strays_from(service, namespace))
+        if object.get(path).is_some_and(|service| is_in_other_namespace(service, namespace))
             && let Some(service) = object.get_mut(path)
         {
             move_service(service, namespace);
@@ -186,7 +187,7 @@ fn move_conversion_service(object: &mut Object, namespace: &str) {
     }
 }
 
-fn strays_from(service: &Value, namespace: &str) -> bool {
+fn is_in_other_namespace(service: &Value, namespace: &str) -> bool {
     service.is_object() && service.get("namespace").and_then(Value::as_str) != Some(namespace)
 }
 
@@ -197,13 +198,13 @@ fn move_service(service: &mut Value, namespace: &str) {
 }
 
 /// A reference that cannot be moved, before its object is known.
-enum Unmovable {
+enum UnmovableReference {
     InjectCaFrom { found: String },
     Certificate { path: String, expected: &'static str, found: &'static str },
 }
 
-impl Unmovable {
-    fn of(self, object: &Object) -> NamespaceError {
+impl UnmovableReference {
+    fn with_object(self, object: &Object) -> NamespaceError {
         let object = ObjectRef::of(object);
         match self {
             Self::InjectCaFrom { found } => NamespaceError::InjectCaFrom { object, found },
@@ -214,7 +215,7 @@ impl Unmovable {
     }
 }
 
-fn move_ca_annotation(object: &mut Object, namespace: &str) -> Result<(), Unmovable> {
+fn move_ca_annotation(object: &mut Object, namespace: &str) -> Result<(), UnmovableReference> {
     let Some(found) = object.annotation(INJECT_CA_FROM) else { return Ok(()) };
     match found.split_once('/') {
         Some((_, name)) if !name.contains('/') => {
@@ -224,12 +225,12 @@ fn move_ca_annotation(object: &mut Object, namespace: &str) -> Result<(), Unmova
             }
             Ok(())
         }
-        _ => Err(Unmovable::InjectCaFrom { found: found.to_owned() }),
+        _ => Err(UnmovableReference::InjectCaFrom { found: found.to_owned() }),
     }
 }
 
 /// Replaces the namespace in the DNS names of services, `<service>.<namespace>.svc`, once per name.
-fn move_dns_names(object: &mut Object, from: &str, to: &str) -> Result<(), Unmovable> {
+fn move_dns_names(object: &mut Object, from: &str, to: &str) -> Result<(), UnmovableReference> {
     let names = match object.get(&["spec"]) {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::Object(spec)) => match spec.get("dnsNames") {
@@ -254,6 +255,6 @@ fn move_dns_names(object: &mut Object, from: &str, to: &str) -> Result<(), Unmov
     Ok(())
 }
 
-fn wrong_type(path: String, expected: &'static str, found: &Value) -> Unmovable {
-    Unmovable::Certificate { path, expected, found: type_name(found) }
+fn wrong_type(path: String, expected: &'static str, found: &Value) -> UnmovableReference {
+    UnmovableReference::Certificate { path, expected, found: type_name(found) }
 }

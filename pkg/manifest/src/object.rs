@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::provenance::{Provenance, SetField, Setter};
+use crate::provenance::{ChangedField, FieldOrigin, Provenance};
 use crate::{Map, Value};
 
 /// One Kubernetes object: a JSON mapping with accessors for common fields.
@@ -147,34 +147,38 @@ impl Object {
     }
 
     /// Starts recording the provenance of fields; `origin` is the setter of all present fields.
-    pub fn trace(&mut self, origin: &Arc<Setter>) {
+    pub fn start_provenance(&mut self, origin: &Arc<FieldOrigin>) {
         self.provenance = Some(Box::new(Provenance::new(Arc::clone(origin), Arc::clone(&self.root))));
     }
 
     /// Records `setter` for every field changed since the last call, if the object is traced.
-    pub fn set_by(&mut self, setter: &Arc<Setter>) {
+    pub fn record_provenance(&mut self, setter: &Arc<FieldOrigin>) {
         if let Some(provenance) = &mut self.provenance {
-            provenance.note(&self.root, setter);
+            provenance.record(&self.root, setter);
         }
     }
 
     /// Records the provenance of values that were substituted in the source text, if the object is traced. `marked` is
     /// the object parsed from the text with marks. `setter` returns the setter of a text with a mark.
-    pub fn set_by_marks(&mut self, marked: &Self, setter: &dyn Fn(&str) -> Option<Arc<Setter>>) {
+    pub fn record_marked_provenance(
+        &mut self,
+        marked: &Self,
+        setter: &dyn Fn(&str) -> Option<Arc<FieldOrigin>>,
+    ) {
         if let Some(provenance) = &mut self.provenance {
-            provenance.note_marks(&marked.root, setter);
+            provenance.record_marks(&marked.root, setter);
         }
     }
 
     /// Lists the leaf fields not set by the origin; empty if the object is not traced.
-    pub fn set_fields(&self) -> Vec<SetField<'_>> {
-        self.provenance.as_ref().map(|provenance| provenance.set_fields(&self.root)).unwrap_or_default()
+    pub fn changed_fields(&self) -> Vec<ChangedField<'_>> {
+        self.provenance.as_ref().map(|provenance| provenance.changed_fields(&self.root)).unwrap_or_default()
     }
 
     /// Replaces every recorded setter, if the object is traced.
-    pub fn map_setters(&mut self, mut map: impl FnMut(&Setter) -> Setter) {
+    pub fn map_origins(&mut self, mut map: impl FnMut(&FieldOrigin) -> FieldOrigin) {
         if let Some(provenance) = &mut self.provenance {
-            provenance.map_setters(&mut map);
+            provenance.map_origins(&mut map);
         }
     }
 

@@ -50,9 +50,9 @@ pub enum PatchError {
 
 /// The result of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patched {
+pub enum PatchOutcome {
     /// The object remains.
-    Stays,
+    Updated,
     /// The patch deletes the object: `$patch: delete`.
     Deleted,
 }
@@ -60,8 +60,8 @@ pub enum Patched {
 impl Patch {
     /// Recognizes a patch by its form: a list is a JSON patch, a mapping is a strategic merge patch.
     /// # Errors
-    /// `Form` for any other value.
-    pub fn of_form(value: Value) -> Result<Self, PatchError> {
+    /// `Scalar` for any other value.
+    pub fn from_value(value: Value) -> Result<Self, PatchError> {
         match value {
             Value::Object(_) => Ok(Self::Strategic(value)),
             Value::Array(_) => Ok(Self::Json(value)),
@@ -72,11 +72,11 @@ impl Patch {
     /// Applies the patch. A kind that is not built in has no merge keys, so a strategic merge is a plain merge there.
     /// # Errors
     /// The reason; the object then stays unchanged.
-    pub fn apply(&self, object: &mut Object) -> Result<Patched, PatchError> {
+    pub fn apply(&self, object: &mut Object) -> Result<PatchOutcome, PatchError> {
         let mut value = object.clone().into_value();
         match self {
             Self::Json(operations) => apply_operations(&mut value, operations)?,
-            Self::Strategic(patch) if strategic::deletes(patch) => return Ok(Patched::Deleted),
+            Self::Strategic(patch) if strategic::deletes_object(patch) => return Ok(PatchOutcome::Deleted),
             Self::Strategic(patch) if builtin::is_built_in(object.group()) => {
                 let of = |version| builtin::kind(object.group(), version, object.kind());
                 // A removed version is merged like `v1`, its successor.
@@ -90,7 +90,7 @@ impl Patch {
             Self::Strategic(patch) | Self::Merge(patch) => merge(&mut value, patch),
         }
         object.replace_fields(Object::try_from(value).map_err(PatchError::NoObject)?.into_fields());
-        Ok(Patched::Stays)
+        Ok(PatchOutcome::Updated)
     }
 }
 

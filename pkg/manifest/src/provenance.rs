@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Edits need no support for tracing. A traced object keeps a shared copy of its content at the last
-//! [`Object::set_by`], and compares the new content with it. An object that is not traced costs one extra empty
+//! [`Object::record_provenance`], and compares the new content with it. An object that is not traced costs one extra empty
 //! pointer.
 
 mod align;
@@ -37,7 +37,7 @@ impl Trace {
 
 /// The source of field values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Setter {
+pub struct FieldOrigin {
     /// The file with the setting; empty for a flag.
     pub file: String,
     /// The position in the file, such as `patches[1]`; empty if the file holds the object itself.
@@ -49,227 +49,236 @@ pub struct Setter {
 /// The provenance of one object's fields.
 #[derive(Clone, Debug)]
 pub struct Provenance {
-    origin: Arc<Setter>,
+    object_origin: Arc<FieldOrigin>,
     fields: Node,
     /// The content with complete provenance.
-    known: Arc<Map<String, Value>>,
+    recorded: Arc<Map<String, Value>>,
 }
 
 /// A field that the origin of its object did not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetField<'a> {
+pub struct ChangedField<'a> {
     /// The position of the field, as a JSON pointer.
     pub pointer: String,
     /// The last setter of the field.
-    pub setter: &'a Setter,
+    pub origin: &'a FieldOrigin,
 }
 
 /// The setters of a value and its content; `None` if the setter is the one of the parent.
 #[derive(Clone, Debug, Default)]
 struct Node {
-    setter: Option<Arc<Setter>>,
-    inner: Inner,
+    origin: Option<Arc<FieldOrigin>>,
+    children: Children,
 }
 
 #[derive(Clone, Debug, Default)]
-enum Inner {
+enum Children {
     #[default]
-    Nothing,
+    Empty,
     Fields(BTreeMap<String, Node>),
     Items(BTreeMap<usize, Node>),
 }
 
 /// The path to a value in an object, with its setter.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Trail<'a> {
+pub(crate) struct ProvenanceCursor<'a> {
     node: Option<&'a Node>,
     /// `None` for the origin of the object.
-    setter: Option<&'a Setter>,
-    origin: Option<&'a Setter>,
+    field_origin: Option<&'a FieldOrigin>,
+    object_origin: Option<&'a FieldOrigin>,
 }
 
 impl Provenance {
-    pub(crate) fn new(origin: Arc<Setter>, known: Arc<Map<String, Value>>) -> Self {
-        Self { origin, fields: Node::default(), known }
+    pub(crate) fn new(origin: Arc<FieldOrigin>, known: Arc<Map<String, Value>>) -> Self {
+        Self { object_origin: origin, fields: Node::default(), recorded: known }
     }
 
     /// Returns the origin of the object, which set every field without another setter.
-    pub fn origin(&self) -> &Setter {
-        &self.origin
+    pub fn object_origin(&self) -> &FieldOrigin {
+        &self.object_origin
     }
 
-    /// Records `setter` for every change since the last call.
-    pub(crate) fn note(&mut self, now: &Arc<Map<String, Value>>, setter: &Arc<Setter>) {
-        if !Arc::ptr_eq(&self.known, now) {
+    /// Records `field_origin` for every change since the last call.
+    pub(crate) fn record(&mut self, now: &Arc<Map<String, Value>>, setter: &Arc<FieldOrigin>) {
+        if !Arc::ptr_eq(&self.recorded, now) {
             let fields = std::mem::take(&mut self.fields);
-            self.fields = fields.with_fields(&self.known, now, setter);
-            self.known = Arc::clone(now);
+            self.fields = fields.updated_fields(&self.recorded, now, setter);
+            self.recorded = Arc::clone(now);
         }
     }
 
-    pub(crate) fn map_setters(&mut self, map: &mut dyn FnMut(&Setter) -> Setter) {
-        self.origin = Arc::new(map(&self.origin));
+    pub(crate) fn map_origins(&mut self, map: &mut dyn FnMut(&FieldOrigin) -> FieldOrigin) {
+        self.object_origin = Arc::new(map(&self.object_origin));
         // Many fields share one setter.
-        let mut mapped: BTreeMap<Arc<Setter>, Arc<Setter>> = BTreeMap::new();
-        self.fields.map_setters(&mut |setter| {
+        let mut mapped: BTreeMap<Arc<FieldOrigin>, Arc<FieldOrigin>> = BTreeMap::new();
+        self.fields.map_origins(&mut |setter| {
             let new = mapped.entry(Arc::clone(setter)).or_insert_with(|| Arc::new(map(setter)));
             Arc::clone(new)
         });
     }
 
-    pub(crate) fn trail(&self) -> Trail<'_> {
-        Trail { node: Some(&self.fields), setter: self.fields.setter.as_deref(), origin: Some(&self.origin) }
+    pub(crate) fn cursor(&self) -> ProvenanceCursor<'_> {
+        ProvenanceCursor {
+            node: Some(&self.fields),
+            field_origin: self.fields.origin.as_deref(),
+            object_origin: Some(&self.object_origin),
+        }
     }
 
     /// Records fields that were substituted before the object was parsed.
-    pub(crate) fn note_marks(
+    pub(crate) fn record_marks(
         &mut self,
         marked: &Map<String, Value>,
-        setter: &dyn Fn(&str) -> Option<Arc<Setter>>,
+        setter: &dyn Fn(&str) -> Option<Arc<FieldOrigin>>,
     ) {
-        self.fields = marks::fields(&self.known, marked, setter);
+        self.fields = marks::fields(&self.recorded, marked, setter);
     }
 
-    pub(crate) fn set_fields(&self, now: &Map<String, Value>) -> Vec<SetField<'_>> {
+    pub(crate) fn changed_fields(&self, now: &Map<String, Value>) -> Vec<ChangedField<'_>> {
         let mut found = Vec::new();
-        collect_fields(now, self.trail(), &mut String::new(), &mut found);
+        collect_fields(now, self.cursor(), &mut String::new(), &mut found);
         found
     }
 }
 
 impl Node {
-    fn set(setter: &Arc<Setter>) -> Self {
-        Self { setter: Some(Arc::clone(setter)), inner: Inner::Nothing }
+    fn with_origin(setter: &Arc<FieldOrigin>) -> Self {
+        Self { origin: Some(Arc::clone(setter)), children: Children::Empty }
     }
 
-    fn of_fields(setter: Option<Arc<Setter>>, fields: BTreeMap<String, Node>) -> Self {
-        let inner = if fields.is_empty() { Inner::Nothing } else { Inner::Fields(fields) };
-        Self { setter, inner }
+    fn of_fields(setter: Option<Arc<FieldOrigin>>, fields: BTreeMap<String, Node>) -> Self {
+        let inner = if fields.is_empty() { Children::Empty } else { Children::Fields(fields) };
+        Self { origin: setter, children: inner }
     }
 
-    fn of_items(setter: Option<Arc<Setter>>, items: BTreeMap<usize, Node>) -> Self {
-        let inner = if items.is_empty() { Inner::Nothing } else { Inner::Items(items) };
-        Self { setter, inner }
+    fn of_items(setter: Option<Arc<FieldOrigin>>, items: BTreeMap<usize, Node>) -> Self {
+        let inner = if items.is_empty() { Children::Empty } else { Children::Items(items) };
+        Self { origin: setter, children: inner }
     }
 
     fn is_empty(&self) -> bool {
-        self.setter.is_none() && matches!(self.inner, Inner::Nothing)
+        self.origin.is_none() && matches!(self.children, Children::Empty)
     }
 
-    fn map_setters(&mut self, map: &mut dyn FnMut(&Arc<Setter>) -> Arc<Setter>) {
-        if let Some(setter) = &mut self.setter {
+    fn map_origins(&mut self, map: &mut dyn FnMut(&Arc<FieldOrigin>) -> Arc<FieldOrigin>) {
+        if let Some(setter) = &mut self.origin {
             *setter = map(setter);
         }
-        match &mut self.inner {
-            Inner::Nothing => {}
-            Inner::Fields(fields) => fields.values_mut().for_each(|node| node.map_setters(map)),
-            Inner::Items(items) => items.values_mut().for_each(|node| node.map_setters(map)),
+        match &mut self.children {
+            Children::Empty => {}
+            Children::Fields(fields) => fields.values_mut().for_each(|node| node.map_origins(map)),
+            Children::Items(items) => items.values_mut().for_each(|node| node.map_origins(map)),
         }
     }
 
     /// Returns the node of a changed value.
-    fn with(self, before: &Value, after: &Value, setter: &Arc<Setter>) -> Self {
+    fn updated(self, before: &Value, after: &Value, setter: &Arc<FieldOrigin>) -> Self {
         match (before, after) {
-            (Value::Object(before), Value::Object(after)) => self.with_fields(before, after, setter),
-            (Value::Array(before), Value::Array(after)) => self.with_items(before, after, setter),
+            (Value::Object(before), Value::Object(after)) => self.updated_fields(before, after, setter),
+            (Value::Array(before), Value::Array(after)) => self.updated_items(before, after, setter),
             (before, after) if before == after => self,
-            _ => Self::set(setter),
+            _ => Self::with_origin(setter),
         }
     }
 
-    fn with_fields(
+    fn updated_fields(
         self,
         before: &Map<String, Value>,
         after: &Map<String, Value>,
-        setter: &Arc<Setter>,
+        setter: &Arc<FieldOrigin>,
     ) -> Self {
         if after.is_empty() && !before.is_empty() {
-            return Self::set(setter);
+            return Self::with_origin(setter);
         }
-        let mut past = match self.inner {
-            Inner::Fields(fields) => fields,
-            Inner::Nothing | Inner::Items(_) => BTreeMap::new(),
+        let mut past = match self.children {
+            Children::Fields(fields) => fields,
+            Children::Empty | Children::Items(_) => BTreeMap::new(),
         };
         let mut fields = BTreeMap::new();
         for (key, value) in after {
             let node = match before.get(key) {
-                Some(old) => past.remove(key).unwrap_or_default().with(old, value, setter),
-                None => Self::set(setter),
+                Some(old) => past.remove(key).unwrap_or_default().updated(old, value, setter),
+                None => Self::with_origin(setter),
             };
             if !node.is_empty() {
                 fields.insert(key.clone(), node);
             }
         }
-        Self::of_fields(self.setter, fields)
+        Self::of_fields(self.origin, fields)
     }
 
-    fn with_items(self, before: &[Value], after: &[Value], setter: &Arc<Setter>) -> Self {
+    fn updated_items(self, before: &[Value], after: &[Value], setter: &Arc<FieldOrigin>) -> Self {
         if after.is_empty() && !before.is_empty() {
-            return Self::set(setter);
+            return Self::with_origin(setter);
         }
-        let mut past = match self.inner {
-            Inner::Items(items) => items,
-            Inner::Nothing | Inner::Fields(_) => BTreeMap::new(),
+        let mut past = match self.children {
+            Children::Items(items) => items,
+            Children::Empty | Children::Fields(_) => BTreeMap::new(),
         };
         let mut items = BTreeMap::new();
-        for (index, (value, was)) in after.iter().zip(align::former_places(before, after)).enumerate() {
+        for (index, (value, was)) in after.iter().zip(align::former_indices(before, after)).enumerate() {
             let node = match was {
-                Some(was) => past.remove(&was).unwrap_or_default().with(&before[was], value, setter),
-                None => Self::set(setter),
+                Some(was) => past.remove(&was).unwrap_or_default().updated(&before[was], value, setter),
+                None => Self::with_origin(setter),
             };
             if !node.is_empty() {
                 items.insert(index, node);
             }
         }
-        Self::of_items(self.setter, items)
+        Self::of_items(self.origin, items)
     }
 }
 
-impl<'a> Trail<'a> {
+impl<'a> ProvenanceCursor<'a> {
     pub(crate) fn field(self, key: &str) -> Self {
-        match self.node.map(|node| &node.inner) {
-            Some(Inner::Fields(fields)) => self.step(fields.get(key)),
+        match self.node.map(|node| &node.children) {
+            Some(Children::Fields(fields)) => self.step(fields.get(key)),
             _ => self.step(None),
         }
     }
 
     pub(crate) fn item(self, index: usize) -> Self {
-        match self.node.map(|node| &node.inner) {
-            Some(Inner::Items(items)) => self.step(items.get(&index)),
+        match self.node.map(|node| &node.children) {
+            Some(Children::Items(items)) => self.step(items.get(&index)),
             _ => self.step(None),
         }
     }
 
     /// Describes the setter of the value for a reader who knows the origin. `None` if the origin set the value.
-    pub(crate) fn told(self) -> Option<String> {
-        let setter = self.setter?;
-        let is_beside = self.origin.is_some_and(|origin| origin.file == setter.file);
+    pub(crate) fn describe_origin(self) -> Option<String> {
+        let setter = self.field_origin?;
+        let is_beside = self.object_origin.is_some_and(|origin| origin.file == setter.file);
         Some(if is_beside && !setter.field.is_empty() {
-            Setter { file: String::new(), ..setter.clone() }.to_string()
+            FieldOrigin { file: String::new(), ..setter.clone() }.to_string()
         } else {
             setter.to_string()
         })
     }
 
     fn step(self, node: Option<&'a Node>) -> Self {
-        let setter = node.and_then(|node| node.setter.as_deref()).or(self.setter);
-        Self { node, setter, ..self }
+        let setter = node.and_then(|node| node.origin.as_deref()).or(self.field_origin);
+        Self { node, field_origin: setter, ..self }
     }
 }
 
-fn collect<'a>(value: &Value, trail: Trail<'a>, pointer: &mut String, found: &mut Vec<SetField<'a>>) {
+fn collect<'a>(
+    value: &Value,
+    trail: ProvenanceCursor<'a>,
+    pointer: &mut String,
+    found: &mut Vec<ChangedField<'a>>,
+) {
     match value {
         Value::Object(fields) if !fields.is_empty() => collect_fields(fields, trail, pointer, found),
         Value::Array(items) if !items.is_empty() => {
             for (index, item) in items.iter().enumerate() {
-                below(pointer, &index.to_string(), |pointer| {
+                with_step(pointer, &index.to_string(), |pointer| {
                     collect(item, trail.item(index), pointer, found);
                 });
             }
         }
         _ => {
-            if let Some(setter) = trail.setter {
-                found.push(SetField { pointer: pointer.clone(), setter });
+            if let Some(setter) = trail.field_origin {
+                found.push(ChangedField { pointer: pointer.clone(), origin: setter });
             }
         }
     }
@@ -277,18 +286,18 @@ fn collect<'a>(value: &Value, trail: Trail<'a>, pointer: &mut String, found: &mu
 
 fn collect_fields<'a>(
     fields: &Map<String, Value>,
-    trail: Trail<'a>,
+    trail: ProvenanceCursor<'a>,
     pointer: &mut String,
-    found: &mut Vec<SetField<'a>>,
+    found: &mut Vec<ChangedField<'a>>,
 ) {
     for (key, value) in fields {
-        below(pointer, &crate::pointer::step(key), |pointer| {
+        with_step(pointer, &crate::pointer::step(key), |pointer| {
             collect(value, trail.field(key), pointer, found);
         });
     }
 }
 
-fn below(pointer: &mut String, step: &str, act: impl FnOnce(&mut String)) {
+fn with_step(pointer: &mut String, step: &str, act: impl FnOnce(&mut String)) {
     let length = pointer.len();
     pointer.push('/');
     pointer.push_str(step);
@@ -297,7 +306,7 @@ fn below(pointer: &mut String, step: &str, act: impl FnOnce(&mut String)) {
 }
 
 /// Writes for example `overlay/kustomization.yaml: patches[0] (overlay/cpu.yaml)`.
-impl fmt::Display for Setter {
+impl fmt::Display for FieldOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = if self.file.is_empty() || self.field.is_empty() { "" } else { ": " };
         write!(formatter, "{}{part}{}", self.file, self.field)?;

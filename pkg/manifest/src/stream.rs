@@ -16,13 +16,13 @@ use std::fmt;
 
 use memchr::memchr_iter;
 
-use crate::yaml::{self, Note, NoteKind, Problem, YamlError};
-use crate::{Limits, Object};
+use crate::yaml::{self, Note, NoteKind, YamlError, YamlErrorKind};
+use crate::{Object, YamlLimits};
 use split::{Chunk, Chunks};
 
 /// The objects of a stream, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Stream {
+pub struct ObjectStream {
     /// The objects; a document without content gives none.
     pub objects: Vec<Object>,
     /// The first line of the content of each object, from 1.
@@ -31,22 +31,22 @@ pub struct Stream {
     /// fills them in.
     pub empty_fields: Vec<Vec<String>>,
     /// The warnings, by line.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<StreamWarning>,
 }
 
 /// A construct in a stream that may surprise its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
+pub struct StreamWarning {
     /// The line of the stream, from 1.
     pub line: usize,
     /// The kind of the warning.
-    pub kind: WarningKind,
+    pub kind: StreamWarningKind,
 }
 
 /// The kind of a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WarningKind {
+pub enum StreamWarningKind {
     /// A key without quotes was read as a boolean or a number; the text is its new spelling.
     RespelledKey(String),
     /// A key occurs twice in one mapping; the last value counts.
@@ -61,13 +61,13 @@ pub enum WarningKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct StreamError {
     /// The invalid documents, in the order of the stream; never empty.
-    pub documents: Vec<BadDocument>,
+    pub documents: Vec<InvalidDocument>,
 }
 
 /// One invalid document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("document {index}, line {}, column {}: {}", error.line, error.column, error.problem)]
-pub struct BadDocument {
+#[error("document {index}, line {}, column {}: {}", error.line, error.column, error.kind)]
+pub struct InvalidDocument {
     /// The number of the document among those with content, from 1.
     pub index: usize,
     /// The error; its line and byte offset count from the start of the stream.
@@ -78,7 +78,7 @@ pub struct BadDocument {
 ///
 /// # Errors
 /// All invalid documents, so that an author can fix them at once.
-pub fn read_stream(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError> {
+pub fn read_stream(bytes: &[u8], limits: &YamlLimits) -> Result<ObjectStream, StreamError> {
     read(bytes, limits, |text, limits| {
         // The last line of a document always ends with a line feed, which matters for a block scalar at its end.
         let ended = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
@@ -93,26 +93,27 @@ pub fn read_stream(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError>
 /// Source: kyaml 0.21 kio/byteio_reader.go, and what kustomize v5.8.1 prints.
 /// # Errors
 /// All invalid documents, so that an author can fix them at once.
-pub fn read_resources(bytes: &[u8], limits: &Limits) -> Result<Stream, StreamError> {
+pub fn read_resources(bytes: &[u8], limits: &YamlLimits) -> Result<ObjectStream, StreamError> {
     read(bytes, limits, yaml::read_resource)
 }
 
 /// A parser for the first document of a text.
-type ReadDocument = fn(&str, &Limits) -> Result<yaml::Document, YamlError>;
+type ReadDocument = fn(&str, &YamlLimits) -> Result<yaml::Document, YamlError>;
 
-fn read(bytes: &[u8], limits: &Limits, read: ReadDocument) -> Result<Stream, StreamError> {
+fn read(bytes: &[u8], limits: &YamlLimits, read: ReadDocument) -> Result<ObjectStream, StreamError> {
     let (size_bytes, limit_bytes) = (bytes.len(), limits.size_bytes);
     if size_bytes > limit_bytes {
-        let error = YamlError { problem: Problem::TooLarge { size_bytes, limit_bytes }, line: 1, column: 1 };
-        return Err(StreamError { documents: vec![BadDocument { index: 1, error }] });
+        let error =
+            YamlError { kind: YamlErrorKind::TooLarge { size_bytes, limit_bytes }, line: 1, column: 1 };
+        return Err(StreamError { documents: vec![InvalidDocument { index: 1, error }] });
     }
-    let mut stream = Stream::default();
+    let mut stream = ObjectStream::default();
     let mut bad = Vec::new();
     let mut limits = *limits;
     for chunk in Chunks::new(bytes) {
         let index = stream.objects.len() + bad.len() + 1;
         if let Err(error) = read_document(&chunk, &mut limits, read, &mut stream) {
-            bad.push(BadDocument { index, error });
+            bad.push(InvalidDocument { index, error });
         }
     }
     if bad.is_empty() { Ok(stream) } else { Err(StreamError { documents: bad }) }
@@ -122,22 +123,22 @@ fn read(bytes: &[u8], limits: &Limits, read: ReadDocument) -> Result<Stream, Str
 /// aliases.
 fn read_document(
     chunk: &Chunk<'_>,
-    limits: &mut Limits,
+    limits: &mut YamlLimits,
     read: ReadDocument,
-    stream: &mut Stream,
+    stream: &mut ObjectStream,
 ) -> Result<(), YamlError> {
     let bytes = match chunk {
         Chunk::Document { bytes, .. } => *bytes,
-        Chunk::BadSeparator { lines_before } => {
-            return Err(YamlError { problem: Problem::Separator, line: lines_before + 1, column: 1 });
+        Chunk::InvalidSeparator { lines_before } => {
+            return Err(YamlError { kind: YamlErrorKind::Separator, line: lines_before + 1, column: 1 });
         }
     };
     let text = str::from_utf8(bytes).map_err(|error| {
         let offset = error.valid_up_to();
         let (line, column) = yaml::line_and_column(bytes, offset);
-        moved(YamlError { problem: Problem::InvalidUtf8 { offset }, line, column }, chunk)
+        relocate_error(YamlError { kind: YamlErrorKind::InvalidUtf8 { offset }, line, column }, chunk)
     })?;
-    let read = read(text, limits).map_err(|error| moved(error, chunk))?;
+    let read = read(text, limits).map_err(|error| relocate_error(error, chunk))?;
     limits.size_bytes = limits.size_bytes.saturating_sub(read.aliased_bytes);
     if read.value.is_null() {
         return Ok(());
@@ -145,7 +146,7 @@ fn read_document(
     let (line, column) = yaml::line_and_column(bytes, read.offset);
     let line = line + chunk.lines_before();
     let object = Object::try_from(read.value).map_err(|error| YamlError {
-        problem: Problem::NotAMapping(error.found),
+        kind: YamlErrorKind::NotAMapping(error.found),
         line,
         column,
     })?;
@@ -157,7 +158,7 @@ fn read_document(
 }
 
 /// Finds the lines of notes, in one pass over the document.
-fn warnings(mut notes: Vec<Note>, bytes: &[u8], lines_before: usize) -> Vec<Warning> {
+fn warnings(mut notes: Vec<Note>, bytes: &[u8], lines_before: usize) -> Vec<StreamWarning> {
     notes.sort_by_key(|note| note.offset);
     let (mut line, mut seen) = (lines_before + 1, 0);
     let place = |note: Note| {
@@ -165,20 +166,22 @@ fn warnings(mut notes: Vec<Note>, bytes: &[u8], lines_before: usize) -> Vec<Warn
         line += memchr_iter(b'\n', &bytes[seen..offset]).count();
         seen = offset;
         let kind = match note.kind {
-            NoteKind::RespelledKey(key) => WarningKind::RespelledKey(key),
-            NoteKind::DuplicateKey(key) => WarningKind::DuplicateKey(key),
-            NoteKind::TextAfterEnd => WarningKind::TextAfterEnd,
+            NoteKind::RespelledKey(key) => StreamWarningKind::RespelledKey(key),
+            NoteKind::DuplicateKey(key) => StreamWarningKind::DuplicateKey(key),
+            NoteKind::TextAfterEnd => StreamWarningKind::TextAfterEnd,
         };
-        Warning { line, kind }
+        StreamWarning { line, kind }
     };
     notes.into_iter().map(place).collect()
 }
 
 /// Converts the position of an error from its document to the stream.
-fn moved(mut error: YamlError, chunk: &Chunk<'_>) -> YamlError {
+fn relocate_error(mut error: YamlError, chunk: &Chunk<'_>) -> YamlError {
     let Chunk::Document { offset: start, .. } = chunk else { return error };
     error.line += chunk.lines_before();
-    if let Problem::InvalidUtf8 { offset } | Problem::ForbiddenCharacter { offset, .. } = &mut error.problem {
+    if let YamlErrorKind::InvalidUtf8 { offset } | YamlErrorKind::ForbiddenCharacter { offset, .. } =
+        &mut error.kind
+    {
         *offset += start;
     }
     error
@@ -222,7 +225,7 @@ impl fmt::Display for StreamError {
     }
 }
 
-impl fmt::Display for WarningKind {
+impl fmt::Display for StreamWarningKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RespelledKey(key) => {

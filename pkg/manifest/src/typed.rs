@@ -20,7 +20,7 @@ mod tests;
 
 /// The kinds to decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kinds {
+pub enum KindSet {
     /// The kinds for provider components: workloads, bindings, webhook configurations and CRDs.
     Components,
     /// The kinds for cluster templates: the same without workloads, as the images of a template are not inspected.
@@ -64,10 +64,10 @@ pub enum TypedError {
 /// # Errors
 /// One entry for each value of the wrong type, in the order of their paths; the object is then partly changed and must
 /// not be used.
-pub fn round_trip(object: &mut Object, kinds: Kinds) -> Result<(), Vec<TypedError>> {
+pub fn round_trip(object: &mut Object, kinds: KindSet) -> Result<(), Vec<TypedError>> {
     let found = object.api_version();
     let Some(DecodedKind { versions, .. }) =
-        DECODED.iter().find(|it| it.kind == object.kind() && kinds.include(it.is_workload))
+        DECODED_KINDS.iter().find(|it| it.kind == object.kind() && kinds.includes(it.is_workload))
     else {
         return Ok(());
     };
@@ -75,7 +75,7 @@ pub fn round_trip(object: &mut Object, kinds: Kinds) -> Result<(), Vec<TypedErro
     match of.filter(|_| versions.contains(&found)) {
         Some(of) => {
             let mismatches = walk::walk(of, object.as_map_mut());
-            refuse(object, mismatches)
+            to_errors(object, mismatches)
         }
         None => Err(vec![TypedError::Version {
             object: ObjectRef::of(object),
@@ -100,10 +100,10 @@ pub fn check_cluster(object: &Object) -> Result<(), Vec<TypedError>> {
     };
     let Some(of) = builtin::find(alias, "Cluster") else { return Ok(()) };
     let mut copy = object.as_map().clone();
-    refuse(object, walk::walk(of, &mut copy))
+    to_errors(object, walk::walk(of, &mut copy))
 }
 
-fn refuse(object: &Object, mismatches: Vec<walk::Mismatch>) -> Result<(), Vec<TypedError>> {
+fn to_errors(object: &Object, mismatches: Vec<walk::Mismatch>) -> Result<(), Vec<TypedError>> {
     if mismatches.is_empty() {
         return Ok(());
     }
@@ -117,8 +117,8 @@ fn refuse(object: &Object, mismatches: Vec<walk::Mismatch>) -> Result<(), Vec<Ty
     Err(mismatches.into_iter().map(error).collect())
 }
 
-impl Kinds {
-    fn include(self, workload: bool) -> bool {
+impl KindSet {
+    fn includes(self, workload: bool) -> bool {
         match self {
             Self::Components => true,
             Self::Template => !workload,
@@ -134,7 +134,11 @@ struct DecodedKind {
     versions: &'static [&'static str],
 }
 
-const fn decoded(kind: &'static str, is_workload: bool, versions: &'static [&'static str]) -> DecodedKind {
+const fn decoded_kind(
+    kind: &'static str,
+    is_workload: bool,
+    versions: &'static [&'static str],
+) -> DecodedKind {
     DecodedKind { kind, is_workload, versions }
 }
 
@@ -143,12 +147,12 @@ const RBAC: &[&str] = &["rbac.authorization.k8s.io/v1"];
 const ADMISSION: &[&str] = &["admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1"];
 const DEFINITIONS: &[&str] = &["apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"];
 
-static DECODED: [DecodedKind; 7] = [
-    decoded("Deployment", true, APPS),
-    decoded("DaemonSet", true, APPS),
-    decoded("ClusterRoleBinding", false, RBAC),
-    decoded("RoleBinding", false, RBAC),
-    decoded("MutatingWebhookConfiguration", false, ADMISSION),
-    decoded("ValidatingWebhookConfiguration", false, ADMISSION),
-    decoded("CustomResourceDefinition", false, DEFINITIONS),
+static DECODED_KINDS: [DecodedKind; 7] = [
+    decoded_kind("Deployment", true, APPS),
+    decoded_kind("DaemonSet", true, APPS),
+    decoded_kind("ClusterRoleBinding", false, RBAC),
+    decoded_kind("RoleBinding", false, RBAC),
+    decoded_kind("MutatingWebhookConfiguration", false, ADMISSION),
+    decoded_kind("ValidatingWebhookConfiguration", false, ADMISSION),
+    decoded_kind("CustomResourceDefinition", false, DEFINITIONS),
 ];

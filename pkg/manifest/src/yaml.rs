@@ -10,18 +10,18 @@ mod characters;
 mod compose;
 mod error;
 mod folded;
+mod key_order;
 mod lines;
-mod natural;
 mod parse;
-mod refuse;
+mod parser_text;
+mod reject;
 mod scalar;
 mod timestamp;
 mod tree;
-mod view;
 mod write;
 
-pub use crate::limits::Limits;
-pub use error::{Problem, YamlError};
+pub use crate::limits::YamlLimits;
+pub use error::{YamlError, YamlErrorKind};
 pub use lines::line_of;
 
 pub(crate) use compose::{Note, NoteKind};
@@ -30,14 +30,14 @@ pub(crate) use error::line_and_column;
 use compose::{Duplicates, Rules};
 use scalar::Dialect;
 
-use crate::provenance::Trail;
+use crate::provenance::ProvenanceCursor;
 use crate::{Object, Value};
 
 /// Parses the first document of a text; a text without documents is `null`.
 ///
 /// Source: sigs.k8s.io/yaml 1.6.0 (YAMLToJSON). Differs: integers keep all 64 bits, and JSON is accepted with all its
 /// escapes (`\/`, surrogate pairs).
-pub fn read_value(text: &str, limits: &Limits) -> Result<Value, YamlError> {
+pub fn read_value(text: &str, limits: &YamlLimits) -> Result<Value, YamlError> {
     read_document(text, limits, OBJECTS).map(|document| document.value)
 }
 
@@ -47,14 +47,14 @@ pub fn read_value(text: &str, limits: &Limits) -> Result<Value, YamlError> {
 /// (`2020-01-01 00:00:00 +0000 UTC`). The own fields of a mapping override the fields merged with `<<`.
 /// Source: go.yaml.in/yaml/v3 3.0.4 as used by viper 1.21. Differs: a key that is a number or a date has the spelling
 /// of its value.
-pub fn read_settings(text: &str, limits: &Limits) -> Result<Value, YamlError> {
-    let rules = Rules { duplicates: Duplicates::Refused, dialect: Dialect::Settings };
+pub fn read_settings(text: &str, limits: &YamlLimits) -> Result<Value, YamlError> {
+    let rules = Rules { duplicates: Duplicates::Rejected, dialect: Dialect::Settings };
     read_document(text, limits, rules).map(|document| document.value)
 }
 
 /// Parses the first document of a text; a key repeated in one mapping is an error, even by a merge.
-pub fn read_value_strict(text: &str, limits: &Limits) -> Result<Value, YamlError> {
-    let rules = Rules { duplicates: Duplicates::Refused, ..OBJECTS };
+pub fn read_value_strict(text: &str, limits: &YamlLimits) -> Result<Value, YamlError> {
+    let rules = Rules { duplicates: Duplicates::Rejected, ..OBJECTS };
     read_document(text, limits, rules).map(|document| document.value)
 }
 
@@ -72,7 +72,7 @@ pub fn write_into(out: &mut String, value: &Value) {
 
 /// Appends one object to a text.
 pub(crate) fn write_object_into(out: &mut String, object: &Object) {
-    write::write_map_into(out, object.as_map(), Trail::default());
+    write::write_map_into(out, object.as_map(), ProvenanceCursor::default());
 }
 
 /// Appends one object to a text, with comments on provenance: the origin above the object, other setters behind their
@@ -80,9 +80,9 @@ pub(crate) fn write_object_into(out: &mut String, object: &Object) {
 pub(crate) fn write_traced_into(out: &mut String, object: &Object) {
     let Some(provenance) = object.provenance() else { return write_object_into(out, object) };
     out.push_str("# ");
-    write::push_comment(out, &provenance.origin().to_string());
+    write::push_comment(out, &provenance.object_origin().to_string());
     out.push('\n');
-    write::write_map_into(out, object.as_map(), provenance.trail());
+    write::write_map_into(out, object.as_map(), provenance.cursor());
 }
 
 /// A parsed document with additional information.
@@ -99,21 +99,23 @@ pub(crate) struct Document {
 
 /// Parses the first document of a text as kustomize reads resources. Annotations of an object keep their written text,
 /// unless they are null.
-pub(crate) fn read_resource(text: &str, limits: &Limits) -> Result<Document, YamlError> {
-    read_document(text, limits, Rules { duplicates: Duplicates::Refused, dialect: Dialect::Resources })
+pub(crate) fn read_resource(text: &str, limits: &YamlLimits) -> Result<Document, YamlError> {
+    read_document(text, limits, Rules { duplicates: Duplicates::Rejected, dialect: Dialect::Resources })
 }
 
 /// Parses the first document of a text by the rules for objects.
-pub(crate) fn read_lenient(text: &str, limits: &Limits) -> Result<Document, YamlError> {
+pub(crate) fn read_lenient(text: &str, limits: &YamlLimits) -> Result<Document, YamlError> {
     read_document(text, limits, OBJECTS)
 }
 
 const OBJECTS: Rules = Rules { duplicates: Duplicates::LastWins, dialect: Dialect::Objects };
 
-fn read_document(text: &str, limits: &Limits, rules: Rules) -> Result<Document, YamlError> {
+fn read_document(text: &str, limits: &YamlLimits, rules: Rules) -> Result<Document, YamlError> {
     let limit_bytes = limits.size_bytes.min(u32::MAX as usize / 2);
     if text.len() > limit_bytes {
-        return Err(Problem::TooLarge { size_bytes: text.len(), limit_bytes }.from(0).locate(text));
+        return Err(YamlErrorKind::TooLarge { size_bytes: text.len(), limit_bytes }
+            .at_offset(0)
+            .locate(text));
     }
     let read = || {
         characters::check(text)?;
@@ -124,7 +126,7 @@ fn read_document(text: &str, limits: &Limits, rules: Rules) -> Result<Document, 
             notes.push(Note { offset: rest, kind: NoteKind::TextAfterEnd });
         }
         let (mut empty_fields, mut aliased_bytes) = (Vec::new(), 0);
-        let told = compose::Told {
+        let told = compose::DocumentExtras {
             notes: &mut notes,
             empty_fields: &mut empty_fields,
             aliased_bytes: &mut aliased_bytes,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use manifest::{
     Object,
-    provenance::{Setter, Trace},
+    provenance::{FieldOrigin, Trace},
 };
 
 /// The name of steps whose settings are in the user's configuration.
@@ -20,12 +20,13 @@ pub fn account<'a>(trace: Trace, file: &str, field: &str, objects: impl IntoIter
     if trace == Trace::Off {
         return;
     }
-    let setter = Arc::new(Setter { file: file.to_owned(), field: field.to_owned(), ..Setter::default() });
+    let setter =
+        Arc::new(FieldOrigin { file: file.to_owned(), field: field.to_owned(), ..FieldOrigin::default() });
     for object in objects {
         if object.provenance().is_some() {
-            object.set_by(&setter);
+            object.record_provenance(&setter);
         } else {
-            object.trace(&setter);
+            object.start_provenance(&setter);
         }
     }
 }

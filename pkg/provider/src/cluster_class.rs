@@ -63,12 +63,12 @@ fn holds_something(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use manifest::Limits;
+    use manifest::YamlLimits;
 
     use super::*;
 
     fn classes(yaml: &str) -> Vec<String> {
-        let objects = manifest::read_stream(yaml.as_bytes(), &Limits::default()).unwrap().objects;
+        let objects = manifest::read_stream(yaml.as_bytes(), &YamlLimits::default()).unwrap().objects;
         cluster_classes_of(&objects)
             .into_iter()
             .map(|class| format!("{}/{}", class.namespace, class.name))

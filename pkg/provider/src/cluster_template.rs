@@ -154,7 +154,7 @@ fn place(
 /// Rewrites bindings, webhooks and CRDs as their Go types write them. Deployments of a template stay as written,
 /// because their images are not inspected.
 fn round_trip(file: &TemplateText, objects: &mut [Object]) -> Result<(), ClusterTemplateError> {
-    each(objects, |object| typed::round_trip(object, typed::Kinds::Template))
+    each(objects, |object| typed::round_trip(object, typed::KindSet::Template))
         .map_err(|fields| ClusterTemplateError::Typed { file: file.file.clone(), fields })
 }
 

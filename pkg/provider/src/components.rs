@@ -13,7 +13,7 @@ use manifest::{
     Object,
     images::{self, InvalidImage},
     labels,
-    namespace::{self, NamespaceError, SeveralNamespaces},
+    namespace::{self, AmbiguousNamespace, NamespaceError},
     order,
     provenance::Trace,
     typed::{self, TypedError},
@@ -93,7 +93,7 @@ pub enum ComponentsError {
     SeveralNamespaces {
         file: String,
         #[source]
-        source: SeveralNamespaces,
+        source: AmbiguousNamespace,
     },
     #[error("cannot put the objects of `{file}` into namespace `{namespace}`: {}", list(references))]
     Namespace { file: String, namespace: String, references: Vec<NamespaceError> },
@@ -171,7 +171,7 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
     Ok(ProviderComponents { objects, variables, images, target_namespace, warnings, layer_files })
 }
 
-fn read(input: &ComponentsInput<'_>) -> Result<manifest::Stream, RenderTextError> {
+fn read(input: &ComponentsInput<'_>) -> Result<manifest::ObjectStream, RenderTextError> {
     match input.substitution {
         Substitution::Full => input.text.read_objects(&input.text.substitute(input.variables)?),
         Substitution::WhatIsSet => {
@@ -182,7 +182,7 @@ fn read(input: &ComponentsInput<'_>) -> Result<manifest::Stream, RenderTextError
 }
 
 fn round_trip(file: &str, objects: &mut [Object]) -> Result<(), ComponentsError> {
-    each(objects, |object| typed::round_trip(object, typed::Kinds::Components))
+    each(objects, |object| typed::round_trip(object, typed::KindSet::Components))
         .map_err(|fields| ComponentsError::Typed { file: file.to_owned(), fields })
 }
 

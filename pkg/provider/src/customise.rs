@@ -18,7 +18,7 @@ mod target;
 use crate::account::{CONFIGURATION, account};
 use manifest::{
     Object, ObjectRef,
-    patch::{Patch, PatchError, Patched},
+    patch::{Patch, PatchError, PatchOutcome},
     provenance::Trace,
 };
 
@@ -87,7 +87,7 @@ pub fn customise(
             }
             matched = true;
             match customisation.apply(object) {
-                Ok(patched) => patched == Patched::Stays,
+                Ok(patched) => patched == PatchOutcome::Updated,
                 Err(error) => {
                     errors.push(error);
                     true
@@ -111,11 +111,11 @@ impl Customisation {
             }
     }
 
-    fn apply(&self, object: &mut Object) -> Result<Patched, CustomisationError> {
+    fn apply(&self, object: &mut Object) -> Result<PatchOutcome, CustomisationError> {
         let patch = match &self.change {
             Change::Settings(settings) => {
                 settings.apply(object);
-                return Ok(Patched::Stays);
+                return Ok(PatchOutcome::Updated);
             }
             Change::Patch(patch) => patch,
         };
@@ -126,7 +126,7 @@ impl Customisation {
             source: Box::new(source),
         })?;
         let after = ObjectRef::of(object);
-        if patched == Patched::Stays && after != before {
+        if patched == PatchOutcome::Updated && after != before {
             let objects = Box::new((before, after));
             return Err(CustomisationError::Renames { place: self.place.clone(), objects });
         }

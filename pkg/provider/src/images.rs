@@ -26,7 +26,7 @@ pub fn override_images(
     each(objects.iter_mut(), |object| images::override_images(object, &rule))?;
     if overrides.named() == NamedImages::Rewrite {
         for object in objects {
-            images::override_named_images(object, &rule);
+            images::override_text_images(object, &rule);
         }
     }
     Ok(warnings)

@@ -1,7 +1,7 @@
 //! Strict parsing of `metadata.yaml`, and lookup of contracts.
 
 use api::{Contract, Metadata, ProviderId, ReleaseSeries, Version};
-use manifest::{Limits, Map, Value, yaml};
+use manifest::{Map, Value, YamlLimits, yaml};
 
 /// A metadata file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +59,7 @@ fn list(words: &[String]) -> String {
 pub fn read_metadata(provider: &ProviderId, file: &str, bytes: &[u8]) -> Result<Metadata, MetadataError> {
     let named = || file.to_owned();
     let text = std::str::from_utf8(bytes).map_err(|_| MetadataError::NotText { file: named() })?;
-    let first = yaml::read_value(text, &Limits::default())
+    let first = yaml::read_value(text, &YamlLimits::default())
         .map_err(|source| MetadataError::Yaml { file: named(), source })?;
     let empty = Map::new();
     let fields = first.as_object().unwrap_or(&empty);

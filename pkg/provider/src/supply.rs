@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use manifest::{
     Object,
-    images::{FoundImage, ImageReference, find_images},
+    images::{ImageOccurrence, ImageReference, find_images},
     provenance::Trace,
 };
 use repository::{Context, File, LockedFile, LockedProvider, Overrides, WithOverrides};
@@ -36,7 +36,7 @@ pub struct Supply {
     /// The files, by name.
     pub files: BTreeMap<String, File>,
     /// The images of the components after image overrides, in object order. An image used twice is listed twice.
-    pub images: Vec<FoundImage>,
+    pub images: Vec<ImageOccurrence>,
     /// The files of the kustomization over the components, as in [`crate::Layered`].
     pub kustomization: BTreeMap<String, Bytes>,
     /// Warnings for the user.
@@ -106,7 +106,7 @@ pub async fn read_files(
 }
 
 /// The images that objects run or name, in object order.
-pub fn images(objects: &[Object]) -> Vec<FoundImage> {
+pub fn images(objects: &[Object]) -> Vec<ImageOccurrence> {
     objects.iter().flat_map(find_images).collect()
 }
 

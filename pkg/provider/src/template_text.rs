@@ -4,9 +4,9 @@ use std::{borrow::Cow, sync::Arc};
 
 use api::output::{Origin, Place, Variable};
 use manifest::{
-    Limits, Object, Stream, StreamError,
-    envsubst::{MissingVariable, ParseError, Position, RenderError, Template},
-    provenance::{Setter, Trace},
+    Object, ObjectStream, StreamError, YamlLimits,
+    envsubst::{MissingVariable, ParseError, RenderError, Template, TextPosition},
+    provenance::{FieldOrigin, Trace},
 };
 
 use crate::config::Variables;
@@ -148,8 +148,12 @@ impl TemplateText {
     pub fn substitute_what_is_set(&self, variables: &Variables<'_>) -> Result<String, RenderTextError> {
         let template = self.template()?;
         let kept = |name: &str| Cow::Owned(format!("${{{name}}}"));
-        let required: Vec<_> =
-            template.variables().top.into_iter().filter(manifest::envsubst::Variable::required).collect();
+        let required: Vec<_> = template
+            .variables()
+            .top_level
+            .into_iter()
+            .filter(manifest::envsubst::Variable::is_required)
+            .collect();
         let is_required = |name: &str| required.iter().any(|variable| variable.name == name);
         let mut lookup = |name: &str| match variables.get(name) {
             Some(found) => Some(found.text),
@@ -165,14 +169,14 @@ impl TemplateText {
         let template = self.template()?;
         let mut listed: Vec<Variable> = template
             .variables()
-            .top
+            .top_level
             .into_iter()
             .map(|used| {
                 let origin = variables.get(&used.name).map(|found| found.origin);
                 let from_template = used.default.is_some().then_some(Origin::Template);
                 Variable {
-                    required: used.required(),
-                    used: self.places(&used.places),
+                    required: used.is_required(),
+                    used: self.places(&used.positions),
                     origin: origin.or(from_template),
                     default: used.default,
                     name: used.name,
@@ -186,8 +190,8 @@ impl TemplateText {
     /// Parses substituted text into objects.
     /// # Errors
     /// `Documents` with every invalid document. Line numbers refer to the substituted text.
-    pub fn read_objects(&self, substituted: &str) -> Result<Stream, RenderTextError> {
-        manifest::read_stream(substituted.as_bytes(), &Limits::default())
+    pub fn read_objects(&self, substituted: &str) -> Result<ObjectStream, RenderTextError> {
+        manifest::read_stream(substituted.as_bytes(), &YamlLimits::default())
             .map_err(|source| RenderTextError::Documents { file: self.file.clone(), source })
     }
 
@@ -198,10 +202,10 @@ impl TemplateText {
         if trace == Trace::Off {
             return;
         }
-        let setter = |field: String| Setter { file: self.file.clone(), field, ..Setter::default() };
+        let setter = |field: String| FieldOrigin { file: self.file.clone(), field, ..FieldOrigin::default() };
         let origin = Arc::new(setter(String::new()));
         for object in &mut *objects {
-            object.trace(&origin);
+            object.start_provenance(&origin);
         }
         let marked = self.template().map(|template| template.mark(&|name| format!("{OPEN}{name}{CLOSE}")));
         let marked = marked.and_then(|text| self.read_objects(&text)).unwrap_or_default().objects;
@@ -209,7 +213,7 @@ impl TemplateText {
             return;
         }
         for (object, marked) in objects.iter_mut().zip(&marked) {
-            object.set_by_marks(marked, &|text| {
+            object.record_marked_provenance(marked, &|text| {
                 let names: Vec<String> = names_in(text).map(|name| format!("${{{name}}}")).collect();
                 (!names.is_empty()).then(|| Arc::new(setter(names.join(" "))))
             });
@@ -217,7 +221,7 @@ impl TemplateText {
     }
 
     /// Warnings about the documents of the file. Line numbers refer to the substituted text.
-    pub fn warnings(&self, stream: &Stream) -> Vec<String> {
+    pub fn warnings(&self, stream: &ObjectStream) -> Vec<String> {
         let read = stream.warnings.iter().map(|warning| (warning.line, warning.kind.to_string()));
         let incomplete = stream.objects.iter().zip(&stream.lines).filter_map(|(object, line)| {
             absent_field(object).map(|field| (*line, format!("the object has no `{field}`")))
@@ -230,14 +234,14 @@ impl TemplateText {
     fn missing(&self, missing: &[MissingVariable], variables: &Variables<'_>) -> MissingValues {
         let one = |variable: &MissingVariable| MissingValue {
             name: variable.name.clone(),
-            places: self.places(&variable.places),
+            places: self.places(&variable.positions),
             near: variables.near(&variable.name),
         };
         MissingValues { values: missing.iter().map(one).collect() }
     }
 
-    fn places(&self, positions: &[Position]) -> Vec<Place> {
-        let place = |at: &Position| Place { file: self.file.clone(), line: at.line, column: at.column };
+    fn places(&self, positions: &[TextPosition]) -> Vec<Place> {
+        let place = |at: &TextPosition| Place { file: self.file.clone(), line: at.line, column: at.column };
         positions.iter().map(place).collect()
     }
 }

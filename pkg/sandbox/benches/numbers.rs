@@ -20,7 +20,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use manifest::{Limits, yaml};
+use manifest::{YamlLimits, yaml};
 use reqwest::{Client, Method, Response};
 use rustls::{
     ClientConfig, RootCertStore,
@@ -189,7 +189,7 @@ impl Server {
         BufReader::new(child.stdout.take().context("stdout is not piped")?).read_line(&mut line)?;
         let said: Value = serde_json::from_str(&line).context("the server does not start")?;
         let path = said["kubeconfig"].as_str().context("the server names no kubeconfig")?;
-        let config = yaml::read_value(&fs::read_to_string(path)?, &Limits::default())?;
+        let config = yaml::read_value(&fs::read_to_string(path)?, &YamlLimits::default())?;
         let text =
             |pointer: &str| config.pointer(pointer).and_then(Value::as_str).context(pointer.to_owned());
         let authority = match text("/clusters/0/cluster/certificate-authority-data") {

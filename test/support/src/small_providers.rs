@@ -1,7 +1,7 @@
 //! Small, readable providers as YAML text.
 
 use api::{Metadata, ProviderId, ProviderType};
-use manifest::{Limits, Object, read_stream};
+use manifest::{Object, YamlLimits, read_stream};
 
 /// The older version.
 pub const OLD: &str = "v1.13.5";
@@ -92,7 +92,7 @@ pub fn cert_manager(version: &str) -> String {
 
 /// Parses the objects of a YAML text.
 pub fn objects(yaml: &str) -> Vec<Object> {
-    read_stream(yaml.as_bytes(), &Limits::default()).expect("the manifest can be read").objects
+    read_stream(yaml.as_bytes(), &YamlLimits::default()).expect("the manifest can be read").objects
 }
 
 const COMPONENTS: &str = "apiVersion: v1

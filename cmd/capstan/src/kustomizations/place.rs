@@ -1,7 +1,7 @@
 use std::{collections::HashSet, fmt::Write as _, path::Path};
 
 use kustomize::{BuildProblem, FetchRequest, FetchResults, FetchedContent, RemoteEntry, TreePath};
-use manifest::{Object, provenance::Setter};
+use manifest::{Object, provenance::FieldOrigin};
 
 use super::disk::{Start, tree_path};
 
@@ -91,7 +91,7 @@ impl FileNames {
         let file =
             |text: &str| if text.starts_with('/') { self.of(&TreePath::new(text)) } else { text.to_owned() };
         for object in objects {
-            object.map_setters(|setter| Setter {
+            object.map_origins(|setter| FieldOrigin {
                 file: file(&setter.file),
                 field: setter.field.clone(),
                 content: file(&setter.content),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::{ErrorExplanation, Explain};
-use manifest::yaml::{self, Limits};
+use manifest::yaml::{self, YamlLimits};
 use serde_json::{Map, Value, json};
 
 use super::kubeconfig::own_file;
@@ -106,7 +106,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
         Err(error) => return Err(cannot_read().because(&error)),
     };
     let text = String::from_utf8(text).map_err(|error| cannot_read().because_foreign(&error))?;
-    let document = yaml::read_value(&text, &Limits::default());
+    let document = yaml::read_value(&text, &YamlLimits::default());
     match document.map_err(|error| cannot_read().because_foreign(&error))? {
         Value::Object(document) => Ok(Some(document)),
         Value::Null => Ok(None),

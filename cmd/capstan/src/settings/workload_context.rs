@@ -1,5 +1,5 @@
 use api::{ErrorExplanation, Explain};
-use manifest::yaml::{self, Limits};
+use manifest::yaml::{self, YamlLimits};
 use serde_json::{Map, Value, json};
 
 /// A context in the kubeconfig of a workload cluster, with its cluster and its user.
@@ -91,7 +91,7 @@ impl WorkloadContext {
     ) -> Result<Self, WorkloadContextError> {
         use WorkloadContextError::{Lacks, NotText, NotYaml};
         let text = std::str::from_utf8(content).map_err(|_| NotText)?;
-        let document = yaml::read_value(text, &Limits::default());
+        let document = yaml::read_value(text, &YamlLimits::default());
         let document = document.map_err(|error| NotYaml { line: error.line })?;
         let current = match (document["current-context"].as_str(), document["contexts"].as_array()) {
             (Some(current), _) if !current.is_empty() => current,

@@ -3,7 +3,7 @@
 use api::output::{FieldProvenance, FieldSetter, ObjectProvenance, ProvenanceReport};
 use manifest::{
     Object,
-    provenance::{Setter, Trace},
+    provenance::{FieldOrigin, Trace},
 };
 
 use crate::{
@@ -55,18 +55,18 @@ pub(crate) fn report(objects: &[Object]) -> Result<String, Failure> {
 }
 
 fn provenance_of(object: &Object) -> ObjectProvenance {
-    let fields = object.set_fields().into_iter();
+    let fields = object.changed_fields().into_iter();
     ObjectProvenance {
         api_version: object.api_version().to_owned(),
         kind: object.kind().to_owned(),
         namespace: filled(object.namespace()),
         name: object.name().to_owned(),
-        origin: object.provenance().map(|provenance| setter(provenance.origin())),
-        fields: fields.map(|it| FieldProvenance { path: it.pointer, set_by: setter(it.setter) }).collect(),
+        origin: object.provenance().map(|provenance| setter(provenance.object_origin())),
+        fields: fields.map(|it| FieldProvenance { path: it.pointer, set_by: setter(it.origin) }).collect(),
     }
 }
 
-fn setter(setter: &Setter) -> FieldSetter {
+fn setter(setter: &FieldOrigin) -> FieldSetter {
     FieldSetter { file: filled(&setter.file), field: filled(&setter.field), content: filled(&setter.content) }
 }
 

@@ -11,7 +11,7 @@ use apply::{
     PlannedSet, Policies, Prune, Record, Run, Server, ServerSettings, WriteError, desire,
 };
 use futures::future::BoxFuture;
-use manifest::{Limits, Value, read_stream};
+use manifest::{Value, YamlLimits, read_stream};
 use sandbox::{Fault, audit::Request};
 use serde_json::json;
 use support::{counter::Counter, fixture::Fixture, kind::Kind};
@@ -114,7 +114,7 @@ impl Lab {
     }
 
     pub(crate) async fn desired(&self, yaml: &str) -> DesiredSet {
-        let objects = read_stream(yaml.as_bytes(), &Limits::default()).unwrap().objects;
+        let objects = read_stream(yaml.as_bytes(), &YamlLimits::default()).unwrap().objects;
         let kinds = self.server.kinds().await.unwrap();
         desire(objects, &kinds, &self.marks, &self.options).unwrap()
     }

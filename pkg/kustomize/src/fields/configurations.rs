@@ -5,7 +5,7 @@ mod definitions;
 use std::sync::Arc;
 
 use manifest::Value;
-use manifest::yaml::{self, Limits, YamlError};
+use manifest::yaml::{self, YamlError, YamlLimits};
 
 use crate::accumulator::Accumulator;
 use crate::kustomization::decode::{decode, mappings};
@@ -38,7 +38,7 @@ pub(crate) fn run_crds(scope: &mut Scope<'_, '_>, objects: &mut Accumulator) {
     scope.report_all("crds", objects.add_tables(&Arc::new(tables)));
 }
 
-type Read = fn(&str, &Limits) -> Result<Value, YamlError>;
+type Read = fn(&str, &YamlLimits) -> Result<Value, YamlError>;
 type Tables = fn(&Value) -> (FieldTables, Vec<StepError>);
 
 /// Reads tables from files and merges them in order.

@@ -4,7 +4,7 @@ use super::*;
 
 /// Merges a patch into the `spec` of an object, both given as YAML.
 fn merged(kind: &str, spec: &str, patch: &str) -> Result<Value, String> {
-    let read = |text: &str| yaml::read_value(text, &manifest::Limits::default()).unwrap();
+    let read = |text: &str| yaml::read_value(text, &manifest::YamlLimits::default()).unwrap();
     let (api_version, kind) = kind.rsplit_once('/').unwrap();
     let object =
         json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": read(spec)});
@@ -16,7 +16,7 @@ fn merged(kind: &str, spec: &str, patch: &str) -> Result<Value, String> {
 
 fn check(kind: &str, cases: &[(&str, &str, &str)]) {
     for (spec, patch, expected) in cases {
-        let expected = yaml::read_value(expected, &manifest::Limits::default()).unwrap();
+        let expected = yaml::read_value(expected, &manifest::YamlLimits::default()).unwrap();
         assert_eq!(merged(kind, spec, patch), Ok(expected), "{spec} <- {patch}");
     }
 }

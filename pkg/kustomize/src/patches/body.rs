@@ -1,6 +1,6 @@
 //! Reads the content of a patch entry or of the file it names.
 
-use manifest::{Limits, Object, Value, type_name, yaml};
+use manifest::{Object, Value, YamlLimits, type_name, yaml};
 
 use crate::kustomization::entries::Patch;
 use crate::scope::Scope;
@@ -31,7 +31,7 @@ impl PatchBody {
 
 /// True if a text is an inline patch, possibly empty, and no path.
 pub(super) fn is_inline(text: &str) -> bool {
-    yaml::read_value(text, &Limits::default()).is_ok_and(|value| match value {
+    yaml::read_value(text, &YamlLimits::default()).is_ok_and(|value| match value {
         Value::Object(_) | Value::Null => true,
         Value::Array(items) => items.is_empty(),
         _ => false,
@@ -65,7 +65,7 @@ fn read(
     file: Option<crate::TreePath>,
 ) -> Option<PatchBody> {
     let text = str::from_utf8(bytes).unwrap_or_default();
-    match yaml::read_value(text, &Limits::default()) {
+    match yaml::read_value(text, &YamlLimits::default()) {
         Ok(Value::Array(operations)) => read_operations(scope, place, operations),
         Ok(scalar @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) => {
             scope.report(place, PatchError::Form { found: type_name(&scalar) });

@@ -80,7 +80,7 @@ com.example.Spec:
     ring: {$ref: '#/definitions/ring'}
 ring: {$ref: '#/definitions/ring'}
 ";
-    let Value::Object(definitions) = yaml::read_value(text, &manifest::Limits::default()).unwrap() else {
+    let Value::Object(definitions) = yaml::read_value(text, &manifest::YamlLimits::default()).unwrap() else {
         panic!()
     };
     let mut schema = Schema::default();

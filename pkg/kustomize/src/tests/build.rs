@@ -226,7 +226,7 @@ fn all_that_is_wanted_from_elsewhere_is_asked_for_in_one_pass() {
 
 fn onto(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let read = |name: &str| {
-        manifest::read_stream(config_map(name).as_bytes(), &manifest::Limits::default()).unwrap().objects
+        manifest::read_stream(config_map(name).as_bytes(), &manifest::YamlLimits::default()).unwrap().objects
     };
     let base =
         BaseObjects { objects: ["a", "b"].into_iter().flat_map(read).collect(), name: "given.yaml".into() };

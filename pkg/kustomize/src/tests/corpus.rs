@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use manifest::provenance::Trace;
-use manifest::{Limits, read_stream, write_stream};
+use manifest::{YamlLimits, read_stream, write_stream};
 
 use crate::{Build, BuildOptions, BuildOutput, FetchResults, LoadRestrictor, MemoryTree, Reorder, TreePath};
 
@@ -73,7 +73,7 @@ fn check_trace(traced: &BuildOutput, printed: &str) -> Result<(), String> {
     if write_stream(&traced.objects) != printed.trim_end() {
         return Err("traced it is another".to_owned());
     }
-    let read = |text: &str| read_stream(text.as_bytes(), &Limits::default()).map(|stream| stream.objects);
+    let read = |text: &str| read_stream(text.as_bytes(), &YamlLimits::default()).map(|stream| stream.objects);
     let commented = traced.text();
     if read(&commented).ok() != read(printed).ok() {
         return Err(format!("with comments it is another:\n{commented}"));

@@ -114,8 +114,8 @@ proptest! {
                 prop_assert_eq!(&plain.objects, &traced.objects);
                 for object in traced.objects {
                     let mut again = object.clone();
-                    again.set_by(&Arc::default());
-                    prop_assert_eq!(object.set_fields(), again.set_fields());
+                    again.record_provenance(&Arc::default());
+                    prop_assert_eq!(object.changed_fields(), again.changed_fields());
                 }
             }
             (plain, traced) => prop_assert_eq!(plain.unwrap_err(), traced.unwrap_err()),

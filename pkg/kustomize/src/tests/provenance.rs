@@ -1,7 +1,7 @@
 //! The provenance of fields in a traced build.
 
 use manifest::Object;
-use manifest::provenance::{Setter, Trace};
+use manifest::provenance::{FieldOrigin, Trace};
 
 use super::build_with;
 use crate::{BuildOptions, Reorder};
@@ -13,7 +13,7 @@ fn traced(files: &[(&str, &str)]) -> Vec<Object> {
 
 /// Returns each field that the origin did not set, with its setter.
 fn fields(object: &Object) -> Vec<String> {
-    object.set_fields().into_iter().map(|it| format!("{} {}", it.pointer, it.setter)).collect()
+    object.changed_fields().into_iter().map(|it| format!("{} {}", it.pointer, it.origin)).collect()
 }
 
 const DEPLOYMENT: &str = "
@@ -60,7 +60,7 @@ fn each_field_tells_the_entry_that_set_it_last_and_the_file_the_entry_names() {
     .collect::<Vec<_>>());
 
     let [deployment, settings] = objects.as_slice() else { panic!("two objects") };
-    let origin = |object: &Object| object.provenance().unwrap().origin().to_string();
+    let origin = |object: &Object| object.provenance().unwrap().object_origin().to_string();
     assert_eq!(origin(deployment), "/base/deployment.yaml");
     assert_eq!(origin(settings), "/base/kustomization.yaml: configMapGenerator[0]");
     let prod = "/prod/kustomization.yaml";
@@ -133,10 +133,11 @@ fn what_was_traced_before_the_build_keeps_its_past() {
         serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}),
     )
     .unwrap();
-    let setter = |file: &str| std::sync::Arc::new(Setter { file: file.to_owned(), ..Setter::default() });
-    given.trace(&setter("components.yaml"));
+    let setter =
+        |file: &str| std::sync::Arc::new(FieldOrigin { file: file.to_owned(), ..FieldOrigin::default() });
+    given.start_provenance(&setter("components.yaml"));
     given.set_label("l", "1");
-    given.set_by(&setter("variable"));
+    given.record_provenance(&setter("variable"));
     let tree: crate::MemoryTree =
         [("/kustomization.yaml", "nameSuffix: -x".as_bytes())].into_iter().collect();
     let options = BuildOptions { trace: Trace::On, ..BuildOptions::default() };
@@ -144,7 +145,7 @@ fn what_was_traced_before_the_build_keeps_its_past() {
     let beneath = crate::BaseObjects { objects: vec![given], name: "components.yaml".to_owned() };
     let output = build.run_onto(&crate::TreePath::new("/"), None, beneath).unwrap();
     let object = &output.objects[0];
-    assert_eq!(object.provenance().unwrap().origin(), &*setter("components.yaml"));
+    assert_eq!(object.provenance().unwrap().object_origin(), &*setter("components.yaml"));
     assert_eq!(
         fields(object),
         ["/metadata/labels/l variable", "/metadata/name /kustomization.yaml: nameSuffix"]

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::{MAX_DEPTH, Position};
+use super::{MAX_DEPTH, TextPosition};
 
 /// A text with invalid substitutions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The invalid substitutions, in the order of the text; never empty.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<SubstitutionError>,
 }
 
 impl ParseError {
@@ -32,18 +32,18 @@ impl fmt::Display for ParseError {
 
 /// One invalid substitution.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct SubstitutionError {
     /// The kind of the fault.
-    pub kind: FaultKind,
+    pub kind: SubstitutionErrorKind,
     /// The position of its `${`.
-    pub at: Position,
+    pub position: TextPosition,
     /// The text from `${` up to the first `}` or the end of the line.
-    pub written: String,
+    pub excerpt: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SubstitutionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` at {}: {}", self.written, self.at, self.kind)
+        write!(f, "`{}` at {}: {}", self.excerpt, self.position, self.kind)
     }
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for Fault {
 /// Source: parse/parse.go of drone/envsubst. The first line of each variant is the message there, and the choice of the
 /// variant is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FaultKind {
+pub enum SubstitutionErrorKind {
     /// `missing closing brace`
     ///
     /// Neither an operator nor `}` follows the name: `${V.x}`, `${V-x}`, `${V`.
@@ -73,7 +73,7 @@ pub enum FaultKind {
     TooDeep,
 }
 
-impl fmt::Display for FaultKind {
+impl fmt::Display for SubstitutionErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MissingClosingBrace => f.write_str("expected `}` or an operator after the name"),
@@ -95,16 +95,16 @@ pub enum RenderError {
     Missing(MissingVariables),
     /// A substring has a negative length. Differs: drone/envsubst crashes.
     #[error("`{written}` at {at} asks for a part of {length} bytes")]
-    NegativeLength { length: i64, at: Position, written: String },
+    NegativeLength { length: i64, at: TextPosition, written: String },
     /// Nested replacements give too long a text. Differs: drone/envsubst takes all memory.
     #[error("`{written}` at {at} gives more than the limit of {limit_bytes} bytes")]
-    TooLong { limit_bytes: usize, at: Position, written: String },
+    TooLong { limit_bytes: usize, at: TextPosition, written: String },
     /// Patterns with several `*` need too many comparisons on a long value. Differs: drone/envsubst has no limit.
     #[error("`{written}` at {at} needs more than the limit of {limit_steps} comparisons")]
-    PatternTooSlow { limit_steps: u64, at: Position, written: String },
+    PatternTooSlow { limit_steps: u64, at: TextPosition, written: String },
     /// A substitution leaves half a character. Differs: drone/envsubst prints the broken text.
     #[error("`{written}` at {at} cuts a character of its value in two")]
-    CutCharacter { at: Position, written: String },
+    CutCharacter { at: TextPosition, written: String },
 }
 
 /// The names that have neither value nor default.
@@ -129,13 +129,13 @@ pub struct MissingVariable {
     /// The name.
     pub name: String,
     /// Every position outside of arguments, in the order of the text; never empty.
-    pub places: Vec<Position>,
+    pub positions: Vec<TextPosition>,
 }
 
 impl fmt::Display for MissingVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` (line ", self.name)?;
-        let mut lines: Vec<_> = self.places.iter().map(|place| place.line).collect();
+        let mut lines: Vec<_> = self.positions.iter().map(|place| place.line).collect();
         lines.dedup();
         list(f, &lines, ", ")?;
         f.write_str(")")

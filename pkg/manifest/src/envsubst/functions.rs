@@ -5,7 +5,7 @@
 //! Source: funcs.go and template.go (lookupFunc).
 
 use super::MAX_RESULT_BYTES;
-use super::glob::{Pattern, Steps, TooManySteps};
+use super::glob::{Pattern, StepBudget, TooManySteps};
 
 /// The function of a substitution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) enum Function {
 
 /// The reason for a missing result.
 #[derive(Clone, Copy)]
-pub(super) enum Unusable {
+pub(super) enum FunctionError {
     /// The length of the substring is negative.
     NegativeLength(i64),
     /// The result exceeds [`MAX_RESULT_BYTES`].
@@ -37,7 +37,7 @@ pub(super) enum Unusable {
     TooManySteps,
 }
 
-impl From<TooManySteps> for Unusable {
+impl From<TooManySteps> for FunctionError {
     fn from(_: TooManySteps) -> Self {
         Self::TooManySteps
     }
@@ -49,9 +49,9 @@ impl Function {
         self,
         value: &str,
         arguments: &[&[u8]],
-        steps: &mut Steps,
+        steps: &mut StepBudget,
         out: &mut Vec<u8>,
-    ) -> Result<(), Unusable> {
+    ) -> Result<(), FunctionError> {
         let first = arguments.first().copied().unwrap_or_default();
         let second = arguments.get(1).copied();
         let bytes = value.as_bytes();
@@ -89,7 +89,7 @@ impl Function {
 
 /// Returns a substring by byte offsets; a negative offset counts from the end. An invalid number leaves the value
 /// unchanged.
-fn substring<'v>(value: &'v [u8], offset: &[u8], length: Option<&[u8]>) -> Result<&'v [u8], Unusable> {
+fn substring<'v>(value: &'v [u8], offset: &[u8], length: Option<&[u8]>) -> Result<&'v [u8], FunctionError> {
     let Some(offset) = number(offset) else { return Ok(value) };
     let size = i64::try_from(value.len()).unwrap_or(i64::MAX);
     let offset = if offset < 0 { size.saturating_add(offset).max(0) } else { offset };
@@ -103,7 +103,7 @@ fn substring<'v>(value: &'v [u8], offset: &[u8], length: Option<&[u8]>) -> Resul
     if offset.checked_add(length).is_none_or(|end| end >= size) {
         return Ok(&value[from..]);
     }
-    let length = usize::try_from(length).map_err(|_| Unusable::NegativeLength(length))?;
+    let length = usize::try_from(length).map_err(|_| FunctionError::NegativeLength(length))?;
     Ok(&value[from..from + length])
 }
 
@@ -119,7 +119,7 @@ fn trim_suffix(
     value: &[u8],
     pattern: &[u8],
     longest: bool,
-    steps: &mut Steps,
+    steps: &mut StepBudget,
     out: &mut Vec<u8>,
 ) -> Result<(), TooManySteps> {
     let (value, pattern) = (reversed(value), reversed(pattern));
@@ -141,7 +141,13 @@ fn reversed(text: &[u8]) -> Vec<u8> {
 /// Replaces the first `limit` occurrences of `old`; the empty `old` occurs before every character and at the end.
 ///
 /// The replacement may itself be a result, so only this function can exceed every bound.
-fn replace(value: &str, old: &[u8], new: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<(), Unusable> {
+fn replace(
+    value: &str,
+    old: &[u8],
+    new: &[u8],
+    limit: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), FunctionError> {
     let bytes = value.as_bytes();
     let places: Vec<usize> = match std::str::from_utf8(old) {
         Ok(old) => value.match_indices(old).take(limit).map(|(at, _)| at).collect(),
@@ -149,7 +155,7 @@ fn replace(value: &str, old: &[u8], new: &[u8], limit: usize, out: &mut Vec<u8>)
         Err(_) => memchr::memmem::find_iter(bytes, old).take(limit).collect(),
     };
     if bytes.len().saturating_add(places.len().saturating_mul(new.len())) > MAX_RESULT_BYTES {
-        return Err(Unusable::TooLong);
+        return Err(FunctionError::TooLong);
     }
     let mut copied = 0;
     for at in places {

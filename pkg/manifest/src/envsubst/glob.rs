@@ -18,15 +18,15 @@ struct Part<'p> {
 }
 
 /// The pattern is malformed. Matching detects this only on reaching the malformed part, so not for every text.
-struct Malformed;
+struct MalformedPattern;
 
 /// The remaining comparisons for the patterns of a template: several stars cost the square of the text length.
-pub(super) struct Steps(u64);
+pub(super) struct StepBudget(u64);
 
 /// No comparisons are left.
 pub(super) struct TooManySteps;
 
-impl Steps {
+impl StepBudget {
     pub(super) fn new(limit: u64) -> Self {
         Self(limit)
     }
@@ -64,7 +64,7 @@ impl<'p> Pattern<'p> {
         &self,
         text: &[u8],
         longest: bool,
-        steps: &mut Steps,
+        steps: &mut StepBudget,
     ) -> Result<usize, TooManySteps> {
         let found = if self.well_formed {
             let matches = |end: &usize| {
@@ -81,21 +81,21 @@ impl<'p> Pattern<'p> {
 
     /// Tries the prefixes from the longest down, like drone/envsubst: the order decides if the malformed part is
     /// reached.
-    fn prefix_of_malformed(&self, text: &[u8], longest: bool, steps: &mut Steps) -> usize {
+    fn prefix_of_malformed(&self, text: &[u8], longest: bool, steps: &mut StepBudget) -> usize {
         let mut found = 0;
         for end in (1..=text.len()).rev() {
             match self.matches(&text[..end], steps) {
                 Ok(true) if longest => return end,
                 Ok(true) => found = end,
                 Ok(false) => {}
-                Err(Malformed) => return 0,
+                Err(MalformedPattern) => return 0,
             }
         }
         found
     }
 
     /// True if the pattern matches a whole text. Without remaining steps, it matches nothing.
-    fn matches(&self, mut text: &[u8], steps: &mut Steps) -> Result<bool, Malformed> {
+    fn matches(&self, mut text: &[u8], steps: &mut StepBudget) -> Result<bool, MalformedPattern> {
         for (index, part) in self.parts.iter().enumerate() {
             if part.star && part.text.is_empty() {
                 return Ok(true);
@@ -141,8 +141,8 @@ fn next_part(pattern: &[u8]) -> (Part<'_>, &[u8]) {
 fn match_part<'t>(
     mut part: &[u8],
     mut text: &'t [u8],
-    steps: &mut Steps,
-) -> Result<Option<&'t [u8]>, Malformed> {
+    steps: &mut StepBudget,
+) -> Result<Option<&'t [u8]>, MalformedPattern> {
     while let Some(byte) = part.first() {
         steps.take();
         // Checked first: at the end of the text, a malformed part stays undetected.
@@ -167,7 +167,7 @@ fn match_part<'t>(
                 if *byte == b'\\' {
                     part = &part[1..];
                 }
-                if *part.first().ok_or(Malformed)? != text[0] {
+                if *part.first().ok_or(MalformedPattern)? != text[0] {
                     return Ok(None);
                 }
                 part = &part[1..];
@@ -186,7 +186,7 @@ struct Class {
 
 impl Class {
     /// Parses a bracket behind its `[`. Returns the pattern behind its `]`.
-    fn read(mut part: &[u8], c: char) -> Result<(Self, &[u8]), Malformed> {
+    fn read(mut part: &[u8], c: char) -> Result<(Self, &[u8]), MalformedPattern> {
         let negated = part.first() == Some(&b'^');
         if negated {
             part = &part[1..];
@@ -210,18 +210,18 @@ impl Class {
 }
 
 /// Parses a character of a bracket, which must not be the last of the pattern.
-fn class_character(part: &[u8]) -> Result<(char, &[u8]), Malformed> {
+fn class_character(part: &[u8]) -> Result<(char, &[u8]), MalformedPattern> {
     let text = match part {
-        [] | [b'-' | b']', ..] => return Err(Malformed),
+        [] | [b'-' | b']', ..] => return Err(MalformedPattern),
         [b'\\', rest @ ..] => rest,
         _ => part,
     };
     if text.is_empty() {
-        return Err(Malformed);
+        return Err(MalformedPattern);
     }
     let (c, width) = decode(text);
     let broken = c == char::REPLACEMENT_CHARACTER && width == 1;
-    if broken || width == text.len() { Err(Malformed) } else { Ok((c, &text[width..])) }
+    if broken || width == text.len() { Err(MalformedPattern) } else { Ok((c, &text[width..])) }
 }
 
 /// True if no text makes matching the part fail.
@@ -230,7 +230,7 @@ fn is_well_formed(mut part: &[u8]) -> bool {
         part = match (byte, part.get(1)) {
             (b'[', _) => match Class::read(&part[1..], ' ') {
                 Ok((_, after)) => after,
-                Err(Malformed) => return false,
+                Err(MalformedPattern) => return false,
             },
             (b'\\', Some(_)) => &part[2..],
             (b'\\', None) => return false,

@@ -6,20 +6,20 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::functions::Function;
-use super::{Expression, FaultKind, MAX_DEPTH, ParseError, Step};
+use super::{Expression, MAX_DEPTH, ParseError, Step, SubstitutionErrorKind};
 
 /// The result of parsing a text.
-pub(super) struct Parsed {
+pub(super) struct ParsedTemplate {
     pub(super) steps: Vec<Step>,
     pub(super) expressions: Vec<Expression>,
     pub(super) names: Vec<Range<usize>>,
 }
 
 /// A fault, and the offset of its `${`.
-type Wrong = (FaultKind, usize);
+type FaultAt = (SubstitutionErrorKind, usize);
 
 /// Parses a whole text. Faults are in the order of the text.
-pub(super) fn parse(text: &str) -> Result<Parsed, Vec<Wrong>> {
+pub(super) fn parse(text: &str) -> Result<ParsedTemplate, Vec<FaultAt>> {
     let mut parser = Parser::new(text);
     let mut faults = Vec::new();
     while let Err(wrong) = parser.run() {
@@ -29,17 +29,17 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Vec<Wrong>> {
         }
         // Continue as if that `${` were text. Its inside is parsed again, so its valid substitutions give no faults.
         parser.open.clear();
-        parser.at = wrong.1 + 2;
+        parser.offset = wrong.1 + 2;
     }
     if !faults.is_empty() {
         return Err(faults);
     }
-    Ok(Parsed { steps: parser.steps, expressions: parser.expressions, names: parser.names })
+    Ok(ParsedTemplate { steps: parser.steps, expressions: parser.expressions, names: parser.names })
 }
 
 /// An argument, defined by its end and its successor.
 #[derive(Clone, Copy)]
-enum Slot {
+enum ArgumentKind {
     /// The words of a default: any mix of text and substitutions.
     Words,
     /// The first argument of a substring.
@@ -54,7 +54,7 @@ enum Slot {
     Replacement,
 }
 
-impl Slot {
+impl ArgumentKind {
     fn ends_at(self, byte: u8) -> bool {
         match self {
             Self::Words | Self::Length | Self::Pattern | Self::Replacement => byte == b'}',
@@ -78,19 +78,19 @@ impl Slot {
 
 /// The state of an open expression.
 #[derive(Clone, Copy)]
-enum Expects {
-    Argument(Slot),
-    AfterArgument(Slot),
+enum Expected {
+    Argument(ArgumentKind),
+    AfterArgument(ArgumentKind),
 }
 
 struct Frame {
     expression: usize,
-    expects: Expects,
+    expected: Expected,
 }
 
 struct Parser<'t> {
     text: &'t str,
-    at: usize,
+    offset: usize,
     open: Vec<Frame>,
     steps: Vec<Step>,
     expressions: Vec<Expression>,
@@ -102,7 +102,7 @@ impl<'t> Parser<'t> {
     fn new(text: &'t str) -> Self {
         Self {
             text,
-            at: 0,
+            offset: 0,
             open: Vec::new(),
             steps: Vec::new(),
             expressions: Vec::new(),
@@ -111,7 +111,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn run(&mut self) -> Result<(), Wrong> {
+    fn run(&mut self) -> Result<(), FaultAt> {
         loop {
             let Some(frame) = self.open.last() else {
                 if self.read_outside()? {
@@ -119,24 +119,24 @@ impl<'t> Parser<'t> {
                 }
                 return Ok(());
             };
-            let at = self.expressions[frame.expression].at;
-            match frame.expects {
-                Expects::Argument(Slot::Words) if self.peek() == Some(b'}') => self.close(),
-                Expects::Argument(slot) => self.read_argument(slot, at)?,
-                Expects::AfterArgument(slot) => self.read_after(slot, at)?,
+            let at = self.expressions[frame.expression].offset;
+            match frame.expected {
+                Expected::Argument(ArgumentKind::Words) if self.peek() == Some(b'}') => self.close(),
+                Expected::Argument(slot) => self.read_argument(slot, at)?,
+                Expected::AfterArgument(slot) => self.read_after(slot, at)?,
             }
         }
     }
 
     /// Reads text up to the next `${` and opens it. Returns false at the end of the text.
-    fn read_outside(&mut self) -> Result<bool, Wrong> {
-        let (mut start, mut from) = (self.at, self.at);
+    fn read_outside(&mut self) -> Result<bool, FaultAt> {
+        let (mut start, mut from) = (self.offset, self.offset);
         while let Some(found) = self.text[from..].find('$') {
             let dollar = from + found;
             match self.byte(dollar + 1) {
                 Some(b'{') => {
                     self.push_text(start..dollar);
-                    self.at = dollar;
+                    self.offset = dollar;
                     self.open_expression()?;
                     return Ok(true);
                 }
@@ -148,51 +148,51 @@ impl<'t> Parser<'t> {
             }
         }
         self.push_text(start..self.text.len());
-        self.at = self.text.len();
+        self.offset = self.text.len();
         Ok(false)
     }
 
     /// Reads `${`, the name and the operator. Also closes an expression without arguments.
-    fn open_expression(&mut self) -> Result<(), Wrong> {
-        let at = self.at;
+    fn open_expression(&mut self) -> Result<(), FaultAt> {
+        let at = self.offset;
         if self.open.len() == MAX_DEPTH {
-            return Err((FaultKind::TooDeep, at));
+            return Err((SubstitutionErrorKind::TooDeep, at));
         }
-        self.at += 2;
+        self.offset += 2;
         if self.peek() == Some(b'#') {
-            self.at += 1;
-            let name = self.read_name().ok_or((FaultKind::BadSubstitution, at))?;
-            self.begin(at, name, Function::ByteLength);
-            return self.close_or_bad(at);
+            self.offset += 1;
+            let name = self.read_name().ok_or((SubstitutionErrorKind::BadSubstitution, at))?;
+            self.add_expression(at, name, Function::ByteLength);
+            return self.close_or_fail(at);
         }
-        let name = self.read_name().ok_or((FaultKind::VariableName, at))?;
+        let name = self.read_name().ok_or((SubstitutionErrorKind::VariableName, at))?;
         let (function, length, slot) = self.read_operator().map_err(|kind| (kind, at))?;
-        self.at += length;
-        self.begin(at, name, function);
+        self.offset += length;
+        self.add_expression(at, name, function);
         match slot {
             Some(slot) => {
                 let expression = self.expressions.len() - 1;
-                self.open.push(Frame { expression, expects: Expects::Argument(slot) });
+                self.open.push(Frame { expression, expected: Expected::Argument(slot) });
                 Ok(())
             }
-            None => self.close_or_bad(at),
+            None => self.close_or_fail(at),
         }
     }
 
     /// Reads the operator after a name. Returns the function, its length in bytes and its first argument.
-    fn read_operator(&self) -> Result<(Function, usize, Option<Slot>), FaultKind> {
-        let second = self.byte(self.at + 1);
-        let first = self.peek().ok_or(FaultKind::MissingClosingBrace)?;
+    fn read_operator(&self) -> Result<(Function, usize, Option<ArgumentKind>), SubstitutionErrorKind> {
+        let second = self.byte(self.offset + 1);
+        let first = self.peek().ok_or(SubstitutionErrorKind::MissingClosingBrace)?;
         let doubled = second == Some(first);
         Ok(match first {
             b'}' => (Function::Value, 0, None),
-            b'=' => (Function::Default, 1, Some(Slot::Words)),
+            b'=' => (Function::Default, 1, Some(ArgumentKind::Words)),
             b':' => match second {
                 // All of them give a default for an empty value, set or not.
-                Some(b'=' | b'-' | b'?' | b'+') => (Function::Default, 2, Some(Slot::Words)),
+                Some(b'=' | b'-' | b'?' | b'+') => (Function::Default, 2, Some(ArgumentKind::Words)),
                 // drone/envsubst loses its position if a multi-byte character follows the colon.
-                Some(next) if next.is_ascii() => (Function::Substring, 1, Some(Slot::Offset)),
-                _ => return Err(FaultKind::BadSubstitution),
+                Some(next) if next.is_ascii() => (Function::Substring, 1, Some(ArgumentKind::Offset)),
+                _ => return Err(SubstitutionErrorKind::BadSubstitution),
             },
             b',' if doubled => (Function::Lower, 2, None),
             b'^' if doubled => (Function::Upper, 2, None),
@@ -200,41 +200,45 @@ impl<'t> Parser<'t> {
             b',' | b'^' if matches!(second, Some(b',' | b'^')) => (Function::Value, 2, None),
             b',' => (Function::LowerFirst, 1, None),
             b'^' => (Function::UpperFirst, 1, None),
-            b'#' => {
-                (Function::TrimPrefix { longest: doubled }, 1 + usize::from(doubled), Some(Slot::Pattern))
-            }
-            b'%' => {
-                (Function::TrimSuffix { longest: doubled }, 1 + usize::from(doubled), Some(Slot::Pattern))
-            }
+            b'#' => (
+                Function::TrimPrefix { longest: doubled },
+                1 + usize::from(doubled),
+                Some(ArgumentKind::Pattern),
+            ),
+            b'%' => (
+                Function::TrimSuffix { longest: doubled },
+                1 + usize::from(doubled),
+                Some(ArgumentKind::Pattern),
+            ),
             b'/' => match second {
-                Some(b'/') => (Function::ReplaceAll, 2, Some(Slot::Search)),
-                Some(b'#') => (Function::ReplacePrefix, 2, Some(Slot::Search)),
-                Some(b'%') => (Function::ReplaceSuffix, 2, Some(Slot::Search)),
-                _ => (Function::ReplaceFirst, 1, Some(Slot::Search)),
+                Some(b'/') => (Function::ReplaceAll, 2, Some(ArgumentKind::Search)),
+                Some(b'#') => (Function::ReplacePrefix, 2, Some(ArgumentKind::Search)),
+                Some(b'%') => (Function::ReplaceSuffix, 2, Some(ArgumentKind::Search)),
+                _ => (Function::ReplaceFirst, 1, Some(ArgumentKind::Search)),
             },
-            _ => return Err(FaultKind::MissingClosingBrace),
+            _ => return Err(SubstitutionErrorKind::MissingClosingBrace),
         })
     }
 
     /// Reads an argument, or one part of the words of a default.
-    fn read_argument(&mut self, slot: Slot, at: usize) -> Result<(), Wrong> {
-        let nested = self.at_nested();
-        let first = self.peek().ok_or((FaultKind::Argument, at))?;
+    fn read_argument(&mut self, slot: ArgumentKind, at: usize) -> Result<(), FaultAt> {
+        let nested = self.is_at_nested();
+        let first = self.peek().ok_or((SubstitutionErrorKind::Argument, at))?;
         if !nested && slot.ends_at(first) {
-            return Err((FaultKind::Argument, at));
+            return Err((SubstitutionErrorKind::Argument, at));
         }
         let frame = self.open.last_mut().expect("invariant: an argument is read in an open expression");
         let expression = &mut self.expressions[frame.expression];
         match slot {
             // The parts of a default are joined, so they count as one argument.
-            Slot::Words if expression.arguments == 1 => {}
+            ArgumentKind::Words if expression.arguments == 1 => {}
             _ => {
                 expression.arguments += 1;
                 self.steps.push(Step::Argument);
             }
         }
-        if !matches!(slot, Slot::Words) {
-            frame.expects = Expects::AfterArgument(slot);
+        if !matches!(slot, ArgumentKind::Words) {
+            frame.expected = Expected::AfterArgument(slot);
         }
         if nested {
             return self.open_expression();
@@ -244,55 +248,55 @@ impl<'t> Parser<'t> {
     }
 
     /// Reads the text of an argument up to its end.
-    fn read_text(&mut self, slot: Slot) {
-        let mut start = self.at;
+    fn read_text(&mut self, slot: ArgumentKind) {
+        let mut start = self.offset;
         while let Some(byte) = self.peek() {
-            if self.at_nested() {
+            if self.is_at_nested() {
                 break;
             }
-            if slot.escapes(byte, self.byte(self.at + 1)) {
-                self.push_text(start..self.at);
-                start = self.at + 1;
-                self.at += 2;
+            if slot.escapes(byte, self.byte(self.offset + 1)) {
+                self.push_text(start..self.offset);
+                start = self.offset + 1;
+                self.offset += 2;
             } else if slot.ends_at(byte) {
                 break;
             } else {
-                self.at += 1;
+                self.offset += 1;
             }
         }
-        self.push_text(start..self.at);
+        self.push_text(start..self.offset);
     }
 
     /// Reads the text between two arguments or after the last one.
-    fn read_after(&mut self, slot: Slot, at: usize) -> Result<(), Wrong> {
+    fn read_after(&mut self, slot: ArgumentKind, at: usize) -> Result<(), FaultAt> {
         let next = match (slot, self.peek()) {
             // Any number of colons separates.
-            (Slot::Offset, Some(b':')) => {
+            (ArgumentKind::Offset, Some(b':')) => {
                 self.skip_all(b':');
-                Slot::Length
+                ArgumentKind::Length
             }
-            (Slot::Search, Some(b'/')) => {
+            (ArgumentKind::Search, Some(b'/')) => {
                 self.skip_all(b'/');
                 if self.peek() == Some(b'}') {
                     self.close();
                     return Ok(());
                 }
-                Slot::Replacement
+                ArgumentKind::Replacement
             }
-            (Slot::Search, _) => return Err((FaultKind::BadSubstitution, at)),
+            (ArgumentKind::Search, _) => return Err((SubstitutionErrorKind::BadSubstitution, at)),
             (_, Some(b'}')) => {
                 self.close();
                 return Ok(());
             }
-            _ => return Err((FaultKind::BadSubstitution, at)),
+            _ => return Err((SubstitutionErrorKind::BadSubstitution, at)),
         };
         let frame = self.open.last_mut().expect("invariant: an argument is read in an open expression");
-        frame.expects = Expects::Argument(next);
+        frame.expected = Expected::Argument(next);
         Ok(())
     }
 
     /// Records an expression with its name and function.
-    fn begin(&mut self, at: usize, name: Range<usize>, function: Function) {
+    fn add_expression(&mut self, at: usize, name: Range<usize>, function: Function) {
         let next = self.names.len();
         let name = *self.ids.entry(&self.text[name.clone()]).or_insert_with(|| {
             self.names.push(name);
@@ -302,25 +306,25 @@ impl<'t> Parser<'t> {
             name,
             function,
             arguments: 0,
-            at,
+            offset: at,
             nested: !self.open.is_empty(),
             steps: self.steps.len()..self.steps.len(),
         });
     }
 
     /// Closes the last expression, which takes no argument.
-    fn close_or_bad(&mut self, at: usize) -> Result<(), Wrong> {
+    fn close_or_fail(&mut self, at: usize) -> Result<(), FaultAt> {
         if self.peek() != Some(b'}') {
-            return Err((FaultKind::BadSubstitution, at));
+            return Err((SubstitutionErrorKind::BadSubstitution, at));
         }
-        self.at += 1;
+        self.offset += 1;
         self.finish(self.expressions.len() - 1);
         Ok(())
     }
 
     /// Closes the innermost open expression at its brace.
     fn close(&mut self) {
-        self.at += 1;
+        self.offset += 1;
         let frame = self.open.pop().expect("invariant: only an open expression is closed");
         self.finish(frame.expression);
     }
@@ -331,21 +335,21 @@ impl<'t> Parser<'t> {
     }
 
     fn read_name(&mut self) -> Option<Range<usize>> {
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.offset..];
         let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let start = self.at;
-        self.at += length;
-        (length > 0).then_some(start..self.at)
+        let start = self.offset;
+        self.offset += length;
+        (length > 0).then_some(start..self.offset)
     }
 
     fn skip_all(&mut self, byte: u8) {
         while self.peek() == Some(byte) {
-            self.at += 1;
+            self.offset += 1;
         }
     }
 
-    fn at_nested(&self) -> bool {
-        self.peek() == Some(b'$') && self.byte(self.at + 1) == Some(b'{')
+    fn is_at_nested(&self) -> bool {
+        self.peek() == Some(b'$') && self.byte(self.offset + 1) == Some(b'{')
     }
 
     fn push_text(&mut self, range: Range<usize>) {
@@ -355,7 +359,7 @@ impl<'t> Parser<'t> {
     }
 
     fn peek(&self) -> Option<u8> {
-        self.byte(self.at)
+        self.byte(self.offset)
     }
 
     fn byte(&self, at: usize) -> Option<u8> {

@@ -4,45 +4,45 @@ use std::fmt;
 
 /// A position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
+pub struct TextPosition {
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for TextPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
     }
 }
 
 /// Converts byte offsets to positions; ascending offsets cost one pass over the text in total.
-pub(super) struct Cursor<'a> {
+pub(super) struct PositionCursor<'a> {
     text: &'a str,
     offset: usize,
-    at: Position,
+    position: TextPosition,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> PositionCursor<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, offset: 0, at: Position { line: 1, column: 1 } }
+        Self { text, offset: 0, position: TextPosition { line: 1, column: 1 } }
     }
 
     /// Returns the position of a byte offset, which must be a character boundary.
-    pub(super) fn position(&mut self, offset: usize) -> Position {
+    pub(super) fn position(&mut self, offset: usize) -> TextPosition {
         if offset < self.offset {
             *self = Self::new(self.text);
         }
         let passed = &self.text[self.offset..offset];
         match passed.rfind('\n') {
             Some(last) => {
-                self.at.line += passed.bytes().filter(|byte| *byte == b'\n').count();
-                self.at.column = passed[last + 1..].chars().count() + 1;
+                self.position.line += passed.bytes().filter(|byte| *byte == b'\n').count();
+                self.position.column = passed[last + 1..].chars().count() + 1;
             }
-            None => self.at.column += passed.chars().count(),
+            None => self.position.column += passed.chars().count(),
         }
         self.offset = offset;
-        self.at
+        self.position
     }
 }

@@ -3,7 +3,8 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::{
-    FaultKind, MissingVariables, NestedVariable, ParseError, Position, RenderError, Template, Variable,
+    MissingVariables, NestedVariable, ParseError, RenderError, SubstitutionErrorKind, Template, TextPosition,
+    Variable,
 };
 
 /// The values of the tables below; every other name is unset.
@@ -28,13 +29,13 @@ fn render(text: &str) -> Result<String, RenderError> {
     Template::parse(text).unwrap().render(&mut |name| value(name).map(Into::into))
 }
 
-fn faults(text: &str) -> Vec<(FaultKind, Position, String)> {
+fn faults(text: &str) -> Vec<(SubstitutionErrorKind, TextPosition, String)> {
     let ParseError { faults } = Template::parse(text).unwrap_err();
-    faults.into_iter().map(|fault| (fault.kind, fault.at, fault.written)).collect()
+    faults.into_iter().map(|fault| (fault.kind, fault.position, fault.excerpt)).collect()
 }
 
-fn at(line: usize, column: usize) -> Position {
-    Position { line, column }
+fn at(line: usize, column: usize) -> TextPosition {
+    TextPosition { line, column }
 }
 
 #[track_caller]
@@ -109,8 +110,11 @@ fn white_space_around_a_plain_name_is_allowed() {
         ("$${ a$ } ", "${a$} "),
         ("$${ a b }", "${ a b }"),
     ]);
-    assert_eq!(faults("${ TWO:=x }"), [(FaultKind::VariableName, at(1, 1), "${ TWO:=x }".into())]);
-    assert_eq!(faults("${\u{b}TWO}")[0].0, FaultKind::VariableName);
+    assert_eq!(
+        faults("${ TWO:=x }"),
+        [(SubstitutionErrorKind::VariableName, at(1, 1), "${ TWO:=x }".into())]
+    );
+    assert_eq!(faults("${\u{b}TWO}")[0].0, SubstitutionErrorKind::VariableName);
 }
 
 // Row: PRV-31
@@ -261,14 +265,14 @@ fn parts_are_replaced_by_text_and_not_by_pattern() {
 #[test]
 fn without_its_second_slash_a_replacement_takes_text_up_to_the_next_one() {
     same(&[("a: ${TWO/2} b/c} d", "a: 2 d"), ("a: ${TWO/2/5} b/c} d", "a: 5 b/c} d")]);
-    assert_eq!(faults("a: ${TWO/2} b")[0].0, FaultKind::BadSubstitution);
+    assert_eq!(faults("a: ${TWO/2} b")[0].0, SubstitutionErrorKind::BadSubstitution);
 }
 
 // Row: D-40
 #[test]
 fn the_text_ends_at_a_nul_character() {
     same(&[("a ${TWO}\0 ${", "a 2")]);
-    assert_eq!(faults("${TWO:=x\0}"), [(FaultKind::Argument, at(1, 1), "${TWO:=x".into())]);
+    assert_eq!(faults("${TWO:=x\0}"), [(SubstitutionErrorKind::Argument, at(1, 1), "${TWO:=x".into())]);
 }
 
 // Row: D-37
@@ -298,8 +302,8 @@ fn every_missing_variable_is_named_with_its_lines() {
     let error = render(text).unwrap_err();
     assert_eq!(error.to_string(), "variables not set: `B` (line 1, 3), `Z` (line 3)");
     let RenderError::Missing(MissingVariables { variables }) = error else { panic!("{error}") };
-    assert_eq!(variables[0].places, [at(1, 4), at(3, 3), at(3, 8)]);
-    assert_eq!(variables[1].places, [at(3, 24)]);
+    assert_eq!(variables[0].positions, [at(1, 4), at(3, 3), at(3, 8)]);
+    assert_eq!(variables[1].positions, [at(3, 24)]);
 }
 
 #[test]
@@ -316,13 +320,13 @@ fn the_first_place_of_a_name_decides_whether_it_is_required() {
 fn variables_come_in_the_order_of_the_text_with_defaults_and_places() {
     let text = "${B:=1-${ C }-${D:=${E}}}\n${A} ${B}\n${F/\\/a/$$b} ${D} ${C:${G}:3}x${G}";
     let variables = Template::parse(text).unwrap().variables();
-    let variable = |name: &str, default: Option<&str>, places: &[Position]| Variable {
+    let variable = |name: &str, default: Option<&str>, places: &[TextPosition]| Variable {
         name: name.into(),
         default: default.map(Into::into),
-        places: places.to_vec(),
+        positions: places.to_vec(),
     };
     assert_eq!(
-        variables.top,
+        variables.top_level,
         [
             variable("B", Some("1-${C}-${D}"), &[at(1, 1), at(2, 6)]),
             variable("A", None, &[at(2, 1)]),
@@ -332,13 +336,13 @@ fn variables_come_in_the_order_of_the_text_with_defaults_and_places() {
             variable("G", None, &[at(3, 31)]),
         ]
     );
-    assert_eq!(variables.nested, [NestedVariable { name: "E".into(), places: vec![at(1, 20)] }]);
-    assert!(variables.top[1].required() && !variables.top[0].required());
+    assert_eq!(variables.nested, [NestedVariable { name: "E".into(), positions: vec![at(1, 20)] }]);
+    assert!(variables.top_level[1].is_required() && !variables.top_level[0].is_required());
 }
 
 #[test]
 fn what_cannot_be_read_is_told_by_kind() {
-    use FaultKind::{Argument, BadSubstitution, MissingClosingBrace, VariableName};
+    use SubstitutionErrorKind::{Argument, BadSubstitution, MissingClosingBrace, VariableName};
     for (text, kind) in [
         ("${V", MissingClosingBrace),
         ("${V.x}", MissingClosingBrace),
@@ -379,9 +383,9 @@ fn all_faults_are_reported_with_what_is_written_there() {
     assert_eq!(
         faults(text),
         [
-            (FaultKind::MissingClosingBrace, at(1, 10), "${V.x}".into()),
-            (FaultKind::MissingClosingBrace, at(2, 15), "${Y-z}".into()),
-            (FaultKind::VariableName, at(3, 1), "${}".into()),
+            (SubstitutionErrorKind::MissingClosingBrace, at(1, 10), "${V.x}".into()),
+            (SubstitutionErrorKind::MissingClosingBrace, at(2, 15), "${Y-z}".into()),
+            (SubstitutionErrorKind::VariableName, at(3, 1), "${}".into()),
         ]
     );
     let one = Template::parse("a: ${V.x}").unwrap_err();
@@ -423,8 +427,8 @@ fn patterns_with_several_stars_have_a_limit_of_work() {
 fn nesting_has_a_limit() {
     let nested = |depth: usize| format!("{}x{}", "${A:=".repeat(depth), "}".repeat(depth));
     assert_eq!(render(&nested(super::MAX_DEPTH)).as_deref(), Ok("x"));
-    assert_eq!(faults(&nested(super::MAX_DEPTH + 1))[0].0, FaultKind::TooDeep);
-    assert_eq!(faults(&"${A:=".repeat(100_000))[0].0, FaultKind::TooDeep);
+    assert_eq!(faults(&nested(super::MAX_DEPTH + 1))[0].0, SubstitutionErrorKind::TooDeep);
+    assert_eq!(faults(&"${A:=".repeat(100_000))[0].0, SubstitutionErrorKind::TooDeep);
 }
 
 #[test]
@@ -464,7 +468,7 @@ proptest! {
             let result = template.render(&mut |name| Some(if name == "A" { &a } else { &b }.into()));
             prop_assert!(!matches!(result, Err(RenderError::Missing(_))));
             let unset = template.render(&mut |_| None);
-            let required = names.top.iter().any(Variable::required);
+            let required = names.top_level.iter().any(Variable::is_required);
             prop_assert_eq!(matches!(unset, Err(RenderError::Missing(_))), required);
         }
     }
@@ -484,7 +488,7 @@ proptest! {
     #[test]
     fn positions_point_at_the_dollar(text in template_text()) {
         let Ok(template) = Template::parse(&text) else { return Ok(()) };
-        for place in template.variables().top.iter().flat_map(|variable| &variable.places) {
+        for place in template.variables().top_level.iter().flat_map(|variable| &variable.positions) {
             let line = text.split('\n').nth(place.line - 1).unwrap();
             let rest: String = line.chars().skip(place.column - 1).take(2).collect();
             prop_assert_eq!(rest, "${");

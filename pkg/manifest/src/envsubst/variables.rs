@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::position::Cursor;
-use super::{Expression, MissingVariable, MissingVariables, Position, Step, Template};
+use super::position::PositionCursor;
+use super::{Expression, MissingVariable, MissingVariables, Step, Template, TextPosition};
 
 /// The variable names in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables {
     /// The names outside of arguments, each once, in the order of first use.
-    pub top: Vec<Variable>,
+    pub top_level: Vec<Variable>,
     /// The names that occur only in arguments, each once, in the order of first use.
     ///
     /// They are never required: an unset name counts as empty.
@@ -27,12 +27,12 @@ pub struct Variable {
     /// Source: simple_processor.go (traverse): the arguments of any function count, so `${X:2}` has the default `2`.
     pub default: Option<String>,
     /// Every position outside of arguments, in the order of the text.
-    pub places: Vec<Position>,
+    pub positions: Vec<TextPosition>,
 }
 
 impl Variable {
     /// True if rendering fails without a value for the name.
-    pub fn required(&self) -> bool {
+    pub fn is_required(&self) -> bool {
         self.default.is_none()
     }
 }
@@ -43,7 +43,7 @@ pub struct NestedVariable {
     /// The name.
     pub name: String,
     /// Every position, in the order of the text.
-    pub places: Vec<Position>,
+    pub positions: Vec<TextPosition>,
 }
 
 pub(super) fn list(template: &Template<'_>) -> Variables {
@@ -53,27 +53,27 @@ pub(super) fn list(template: &Template<'_>) -> Variables {
     }
     let mut variables = Variables::default();
     let mut seen = HashMap::new();
-    let mut cursor = Cursor::new(template.source);
+    let mut cursor = PositionCursor::new(template.source);
     for (index, expression) in template.expressions.iter().enumerate() {
         let nested_only = !top[expression.name];
         if expression.nested && !nested_only {
             continue;
         }
-        let place = cursor.position(template.legacy.original(expression.at));
+        let place = cursor.position(template.legacy.original(expression.offset));
         let name = || template.name(expression.name).to_owned();
         if nested_only {
             let slot = *seen.entry(expression.name).or_insert_with(|| {
-                variables.nested.push(NestedVariable { name: name(), places: Vec::new() });
+                variables.nested.push(NestedVariable { name: name(), positions: Vec::new() });
                 variables.nested.len() - 1
             });
-            variables.nested[slot].places.push(place);
+            variables.nested[slot].positions.push(place);
         } else {
             let slot = *seen.entry(expression.name).or_insert_with(|| {
                 let default = expression.has_default().then(|| default_text(template, index));
-                variables.top.push(Variable { name: name(), default, places: Vec::new() });
-                variables.top.len() - 1
+                variables.top_level.push(Variable { name: name(), default, positions: Vec::new() });
+                variables.top_level.len() - 1
             });
-            variables.top[slot].places.push(place);
+            variables.top_level[slot].positions.push(place);
         }
     }
     variables
@@ -88,13 +88,13 @@ pub(super) fn missing(template: &Template<'_>, values: &[Option<Cow<'_, str>>]) 
         required[expression.name].get_or_insert(unset && !expression.has_default());
     }
     let is_missing = |expression: &&Expression| required[expression.name] == Some(true);
-    let mut cursor = Cursor::new(template.source);
-    let mut places: HashMap<usize, Vec<Position>> = HashMap::new();
+    let mut cursor = PositionCursor::new(template.source);
+    let mut places: HashMap<usize, Vec<TextPosition>> = HashMap::new();
     for expression in top().filter(is_missing) {
-        let place = cursor.position(template.legacy.original(expression.at));
+        let place = cursor.position(template.legacy.original(expression.offset));
         places.entry(expression.name).or_default().push(place);
     }
-    let named = |(name, places)| MissingVariable { name: template.name(name).to_owned(), places };
+    let named = |(name, places)| MissingVariable { name: template.name(name).to_owned(), positions: places };
     let mut variables: Vec<_> = places.into_iter().map(named).collect();
     variables.sort_by(|a, b| a.name.cmp(&b.name));
     (!variables.is_empty()).then_some(MissingVariables { variables })

@@ -4,7 +4,7 @@ use super::*;
 
 const DIGEST: &str = "sha256:7cc4b5aefd1d0cadf8d97d4350462ba51c694ebca145b08d7d41b41acc8db5aa";
 
-fn parse(text: &str) -> Result<(String, String, Option<String>, Option<String>), InvalidReference> {
+fn parse(text: &str) -> Result<(String, String, Option<String>, Option<String>), ImageReferenceError> {
     let part = |part: Option<&str>| part.map(str::to_owned);
     ImageReference::parse(text)
         .map(|it| (it.repository.to_owned(), it.name.to_owned(), part(it.tag), part(it.digest)))
@@ -57,18 +57,22 @@ fn an_image_that_leans_on_docker_hub_is_refused_with_its_full_name() {
         ("index.docker.io/a/b", "docker.io/a/b"),
         ("index.docker.io/b", "docker.io/library/b"),
     ] {
-        assert_eq!(parse(text), Err(InvalidReference::NotCanonical { canonical: full.to_owned() }), "{text}");
+        assert_eq!(
+            parse(text),
+            Err(ImageReferenceError::NotCanonical { canonical: full.to_owned() }),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_broken_reference_is_refused_with_the_part_that_is_wrong() {
-    let name = |part: &str| InvalidReference::Name { part: part.to_owned() };
-    let tag = |tag: &str| InvalidReference::Tag { tag: tag.to_owned() };
+    let name = |part: &str| ImageReferenceError::Name { part: part.to_owned() };
+    let tag = |tag: &str| ImageReferenceError::Tag { tag: tag.to_owned() };
     let long = "x".repeat(256);
     for (text, reason) in [
-        ("", InvalidReference::Empty),
-        ("quay.io/A", InvalidReference::Uppercase),
+        ("", ImageReferenceError::Empty),
+        ("quay.io/A", ImageReferenceError::Uppercase),
         ("quay.io/", name("")),
         ("quay.io/a//b", name("a//b")),
         ("quay.io/a..b", name("a..b")),
@@ -83,11 +87,11 @@ fn a_broken_reference_is_refused_with_the_part_that_is_wrong() {
         ("q.io/x:a:b", tag("a:b")),
         ("q.io/x:${TAG}", tag("${TAG}")),
         ("q.io/ä", name("ä")),
-        (&format!("q.io/{long}"), InvalidReference::TooLong { length: 256, limit: 255 }),
+        (&format!("q.io/{long}"), ImageReferenceError::TooLong { length: 256, limit: 255 }),
         (&format!("q.io/x:{}", "1".repeat(129)), tag(&"1".repeat(129))),
-        ("q.io/x@sha256:12", InvalidReference::Digest { digest: "sha256:12".to_owned() }),
-        ("q.io/x@md5:1", InvalidReference::Digest { digest: "md5:1".to_owned() }),
-        ("q.io/x@", InvalidReference::Digest { digest: String::new() }),
+        ("q.io/x@sha256:12", ImageReferenceError::Digest { digest: "sha256:12".to_owned() }),
+        ("q.io/x@md5:1", ImageReferenceError::Digest { digest: "md5:1".to_owned() }),
+        ("q.io/x@", ImageReferenceError::Digest { digest: String::new() }),
     ] {
         assert_eq!(parse(text), Err(reason), "{text}");
     }

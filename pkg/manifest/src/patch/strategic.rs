@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::builtin::{Field, Merge, Type};
+use crate::builtin::{Field, ListMerge, Type};
 use crate::type_name;
 
 const DIRECTIVE: &str = "$patch";
@@ -32,13 +32,13 @@ pub enum StrategicError {
 
 /// The path of a value in the patch, for errors, with the type of the mapping or of the elements.
 #[derive(Clone, Copy)]
-struct At<'a> {
-    parent: Option<&'a At<'a>>,
+struct PatchPosition<'a> {
+    parent: Option<&'a PatchPosition<'a>>,
     field: &'a str,
-    of: Option<&'static Type>,
+    value_type: Option<&'static Type>,
 }
 
-impl At<'_> {
+impl PatchPosition<'_> {
     fn path(&self) -> String {
         match self.parent {
             Some(parent) if parent.parent.is_some() => format!("{}.{}", parent.path(), self.field),
@@ -48,7 +48,7 @@ impl At<'_> {
 }
 
 /// True if a patch deletes the whole object.
-pub(super) fn deletes(patch: &Value) -> bool {
+pub(super) fn deletes_object(patch: &Value) -> bool {
     patch.get(DIRECTIVE).and_then(Value::as_str) == Some("delete")
 }
 
@@ -59,10 +59,10 @@ pub(super) fn merge(
     kind: &str,
     of: Option<&'static Type>,
 ) -> Result<(), StrategicError> {
-    merge_value(target, patch, At { parent: None, field: kind, of })
+    merge_value(target, patch, PatchPosition { parent: None, field: kind, value_type: of })
 }
 
-fn merge_value(target: &mut Value, patch: &Value, at: At<'_>) -> Result<(), StrategicError> {
+fn merge_value(target: &mut Value, patch: &Value, at: PatchPosition<'_>) -> Result<(), StrategicError> {
     let Value::Object(changes) = patch else {
         *target = patch.clone();
         return Ok(());
@@ -83,11 +83,11 @@ fn merge_value(target: &mut Value, patch: &Value, at: At<'_>) -> Result<(), Stra
     }
     let Value::Object(fields) = target else { unreachable!("invariant: it was made a mapping above") };
     if let Some(kept) = changes.get(RETAIN_KEYS) {
-        retain(fields, kept, at)?;
+        retain_keys(fields, kept, at)?;
     }
     for (key, change) in changes {
         if let Some(field) = key.strip_prefix(DELETE_FROM) {
-            delete_from(fields, field, change, at)?;
+            delete_from_list(fields, field, change, at)?;
         } else if !key.starts_with('$') {
             merge_field(fields, key, change, at)?;
         } else if key != DIRECTIVE && key != RETAIN_KEYS && !key.starts_with(ELEMENT_ORDER) {
@@ -101,16 +101,16 @@ fn merge_field(
     fields: &mut Map<String, Value>,
     key: &str,
     change: &Value,
-    parent: At<'_>,
+    parent: PatchPosition<'_>,
 ) -> Result<(), StrategicError> {
-    let field = parent.of.and_then(|of| of.field(key));
-    let at = At { parent: Some(&parent), field: key, of: field.and_then(Field::inner) };
+    let field = parent.value_type.and_then(|of| of.field(key));
+    let at = PatchPosition { parent: Some(&parent), field: key, value_type: field.and_then(Field::inner) };
     match change {
         Value::Null => {
             fields.remove(key);
         }
         Value::Array(elements) => {
-            merge_list(fields, elements, at, field.map_or(Merge::Replace, |field| field.merge))?;
+            merge_list(fields, elements, at, field.map_or(ListMerge::Replace, |field| field.merge))?;
         }
         change => {
             let value = fields.entry(key).or_insert(Value::Null);
@@ -126,24 +126,26 @@ fn merge_field(
 fn merge_list(
     fields: &mut Map<String, Value>,
     changes: &[Value],
-    at: At<'_>,
-    how: Merge,
+    at: PatchPosition<'_>,
+    strategy: ListMerge,
 ) -> Result<(), StrategicError> {
     let is_replaced = changes.iter().any(|change| is_directive(change, "replace"));
     let old = match fields.get_mut(at.field) {
-        Some(Value::Array(old)) if how != Merge::Replace && !is_replaced => std::mem::take(old),
+        Some(Value::Array(old)) if strategy != ListMerge::Replace && !is_replaced => std::mem::take(old),
         _ => Vec::new(),
     };
-    let merged = match how {
-        Merge::By(key) => merge_by_key(old, changes, key, at)?,
-        Merge::Set => {
+    let merged = match strategy {
+        ListMerge::ByKey(key) => merge_by_key(old, changes, key, at)?,
+        ListMerge::Set => {
             let mut merged = old;
             merged.extend(
                 changes.iter().filter(|change| !merged.contains(change)).cloned().collect::<Vec<_>>(),
             );
             merged
         }
-        Merge::Replace => changes.iter().filter(|change| !is_directive(change, "replace")).cloned().collect(),
+        ListMerge::Replace => {
+            changes.iter().filter(|change| !is_directive(change, "replace")).cloned().collect()
+        }
     };
     fields.insert(at.field.to_owned(), Value::Array(merged));
     Ok(())
@@ -153,7 +155,7 @@ fn merge_by_key(
     mut elements: Vec<Value>,
     changes: &[Value],
     key: &'static str,
-    at: At<'_>,
+    at: PatchPosition<'_>,
 ) -> Result<Vec<Value>, StrategicError> {
     for change in changes {
         let Value::Object(change_fields) = change else {
@@ -190,7 +192,10 @@ fn is_directive(value: &Value, word: &str) -> bool {
     value.get(DIRECTIVE).and_then(Value::as_str) == Some(word)
 }
 
-fn directive<'p>(changes: &'p Map<String, Value>, at: At<'_>) -> Result<Option<&'p str>, StrategicError> {
+fn directive<'p>(
+    changes: &'p Map<String, Value>,
+    at: PatchPosition<'_>,
+) -> Result<Option<&'p str>, StrategicError> {
     match changes.get(DIRECTIVE) {
         None => Ok(None),
         Some(Value::String(word)) if matches!(&**word, "delete" | "replace" | "merge") => Ok(Some(word)),
@@ -208,26 +213,34 @@ fn without_directives(changes: &Map<String, Value>) -> Map<String, Value> {
         .collect()
 }
 
-fn retain(fields: &mut Map<String, Value>, kept: &Value, at: At<'_>) -> Result<(), StrategicError> {
+fn retain_keys(
+    fields: &mut Map<String, Value>,
+    kept: &Value,
+    at: PatchPosition<'_>,
+) -> Result<(), StrategicError> {
     let names = list_of(kept, RETAIN_KEYS, at)?;
     fields.retain(|key, _| names.iter().any(|name| name.as_str() == Some(key)));
     Ok(())
 }
 
-fn delete_from(
+fn delete_from_list(
     fields: &mut Map<String, Value>,
     field: &str,
-    gone: &Value,
-    at: At<'_>,
+    deleted: &Value,
+    at: PatchPosition<'_>,
 ) -> Result<(), StrategicError> {
-    let gone = list_of(gone, &format!("{DELETE_FROM}{field}"), at)?;
+    let gone = list_of(deleted, &format!("{DELETE_FROM}{field}"), at)?;
     if let Some(Value::Array(elements)) = fields.get_mut(field) {
         elements.retain(|element| !gone.contains(element));
     }
     Ok(())
 }
 
-fn list_of<'v>(value: &'v Value, field: &str, at: At<'_>) -> Result<&'v Vec<Value>, StrategicError> {
+fn list_of<'v>(
+    value: &'v Value,
+    field: &str,
+    at: PatchPosition<'_>,
+) -> Result<&'v Vec<Value>, StrategicError> {
     value.as_array().ok_or_else(|| StrategicError::Type {
         path: format!("{}.{field}", at.path()),
         expected: "a list",

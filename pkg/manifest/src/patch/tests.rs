@@ -20,7 +20,7 @@ fn deployment() -> Object {
 
 fn applied(patch: &Patch) -> Value {
     let mut object = deployment();
-    assert_eq!(patch.apply(&mut object).unwrap(), Patched::Stays);
+    assert_eq!(patch.apply(&mut object).unwrap(), PatchOutcome::Updated);
     object.into_value()
 }
 
@@ -70,7 +70,7 @@ fn the_whole_object_can_be_told_to_go() {
     for api_version in ["apps/v1", "example.org/v1"] {
         let mut object = object(json!({"apiVersion": api_version, "kind": "Deployment"}));
         let patch = Patch::Strategic(json!({"$patch": "delete"}));
-        assert_eq!(patch.apply(&mut object).unwrap(), Patched::Deleted);
+        assert_eq!(patch.apply(&mut object).unwrap(), PatchOutcome::Deleted);
     }
 }
 
@@ -153,10 +153,10 @@ fn operations_apply_all_or_none_and_the_one_that_fails_is_told() {
 
 #[test]
 fn the_form_says_what_a_patch_is() {
-    assert!(matches!(Patch::of_form(json!({})), Ok(Patch::Strategic(_))));
-    assert!(matches!(Patch::of_form(json!([])), Ok(Patch::Json(_))));
+    assert!(matches!(Patch::from_value(json!({})), Ok(Patch::Strategic(_))));
+    assert!(matches!(Patch::from_value(json!([])), Ok(Patch::Json(_))));
     assert_eq!(
-        Patch::of_form(json!("x")).unwrap_err().to_string(),
+        Patch::from_value(json!("x")).unwrap_err().to_string(),
         "a patch is a mapping of fields or a list of operations, this is a string"
     );
 }

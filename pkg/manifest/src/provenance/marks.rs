@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Inner, Node, Setter};
+use super::{Children, FieldOrigin, Node};
 use crate::{Map, Value};
 
 /// Finds the fields of an object that have marks in `marked`, another parse of the same text. `setter` returns the
@@ -10,7 +10,7 @@ use crate::{Map, Value};
 pub(super) fn fields(
     now: &Map<String, Value>,
     marked: &Map<String, Value>,
-    setter: &dyn Fn(&str) -> Option<Arc<Setter>>,
+    setter: &dyn Fn(&str) -> Option<Arc<FieldOrigin>>,
 ) -> Node {
     let found = now.iter().filter_map(|(key, value)| {
         let node = node(value, marked.get(key)?, setter);
@@ -19,7 +19,7 @@ pub(super) fn fields(
     Node::of_fields(None, found.collect())
 }
 
-fn node(now: &Value, marked: &Value, setter: &dyn Fn(&str) -> Option<Arc<Setter>>) -> Node {
+fn node(now: &Value, marked: &Value, setter: &dyn Fn(&str) -> Option<Arc<FieldOrigin>>) -> Node {
     match (now, marked) {
         (Value::Object(now), Value::Object(marked)) => fields(now, marked, setter),
         (Value::Array(now), Value::Array(marked)) if now.len() == marked.len() => {
@@ -28,11 +28,11 @@ fn node(now: &Value, marked: &Value, setter: &dyn Fn(&str) -> Option<Arc<Setter>
             Node::of_items(None, found.collect())
         }
         // The substituted text is a structure: a list or a mapping.
-        (_, marked) => Node { setter: first(marked, setter), inner: Inner::Nothing },
+        (_, marked) => Node { origin: first(marked, setter), children: Children::Empty },
     }
 }
 
-fn first(marked: &Value, setter: &dyn Fn(&str) -> Option<Arc<Setter>>) -> Option<Arc<Setter>> {
+fn first(marked: &Value, setter: &dyn Fn(&str) -> Option<Arc<FieldOrigin>>) -> Option<Arc<FieldOrigin>> {
     match marked {
         Value::String(text) => setter(text),
         Value::Array(items) => items.iter().find_map(|item| first(item, setter)),

@@ -2,28 +2,28 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::Setter;
-use crate::{Limits, Object, Value, read_stream, write_stream, write_traced_stream};
+use super::FieldOrigin;
+use crate::{Object, Value, YamlLimits, read_stream, write_stream, write_traced_stream};
 
-fn setter(file: &str) -> Arc<Setter> {
-    Arc::new(Setter { file: file.to_owned(), ..Setter::default() })
+fn setter(file: &str) -> Arc<FieldOrigin> {
+    Arc::new(FieldOrigin { file: file.to_owned(), ..FieldOrigin::default() })
 }
 
 /// Makes an object with a sequence of contents, each set by the next letter.
 fn changed(contents: &[Value]) -> Object {
     let (first, later) = contents.split_first().unwrap();
     let mut object = Object::try_from(first.clone()).unwrap();
-    object.trace(&setter("base"));
+    object.start_provenance(&setter("base"));
     for (content, letter) in later.iter().zip(["a", "b", "c"]) {
         *object.as_map_mut() = content.as_object().unwrap().clone();
-        object.set_by(&setter(letter));
+        object.record_provenance(&setter(letter));
     }
     object
 }
 
 fn fields(contents: &[Value]) -> Vec<String> {
     let object = changed(contents);
-    object.set_fields().into_iter().map(|it| format!("{} {}", it.pointer, it.setter)).collect()
+    object.changed_fields().into_iter().map(|it| format!("{} {}", it.pointer, it.origin)).collect()
 }
 
 #[test]
@@ -58,19 +58,19 @@ fn what_is_left_empty_was_set_by_what_emptied_it() {
 #[test]
 fn what_stands_where_a_mark_was_is_of_the_mark() {
     let read = |text: &str| {
-        let value = crate::yaml::read_value(text, &Limits::default()).unwrap();
+        let value = crate::yaml::read_value(text, &YamlLimits::default()).unwrap();
         Object::try_from(value).unwrap()
     };
     let mut object = read(
         "{kind: X, count: 3, name: demo-md, list: [{name: demo}, {name: b}], cidrs: [a, b], more: {x: 1, z: 2}}",
     );
-    object.trace(&setter("base"));
+    object.start_provenance(&setter("base"));
     let marked = read(
         "{kind: X, count: '!N', name: '!C-md', list: [{name: '!C'}, {name: b}], cidrs: ['!L'], more: '!M'}",
     );
-    object.set_by_marks(&marked, &|text| text.strip_prefix('!').map(setter));
+    object.record_marked_provenance(&marked, &|text| text.strip_prefix('!').map(setter));
     let found: Vec<String> =
-        object.set_fields().iter().map(|it| format!("{} {}", it.pointer, it.setter)).collect();
+        object.changed_fields().iter().map(|it| format!("{} {}", it.pointer, it.origin)).collect();
     let expected =
         ["/cidrs/0 L", "/cidrs/1 L", "/count N", "/list/0/name C", "/more/x M", "/more/z M", "/name C-md"];
     assert_eq!(found, expected);
@@ -109,14 +109,14 @@ number: 1 # a
 old: true
 quoted: \"1\" # a";
     assert_eq!(text, expected);
-    let read = read_stream(text.as_bytes(), &Limits::default()).unwrap();
+    let read = read_stream(text.as_bytes(), &YamlLimits::default()).unwrap();
     assert_eq!(read.objects, [object]);
 }
 
 #[test]
 fn a_setter_can_be_told_in_other_words_and_takes_one_line() {
     let mut object = changed(&[json!({"a": 1, "b": 1}), json!({"a": 2, "b": 2})]);
-    object.map_setters(|setter| Setter { field: "line\nbreak".to_owned(), ..setter.clone() });
+    object.map_origins(|setter| FieldOrigin { field: "line\nbreak".to_owned(), ..setter.clone() });
     let text = write_traced_stream(std::slice::from_ref(&object));
     assert_eq!(text, "# base: line break\na: 2 # a: line break\nb: 2 # a: line break");
 }
@@ -124,11 +124,12 @@ fn a_setter_can_be_told_in_other_words_and_takes_one_line() {
 #[test]
 fn a_setter_in_the_file_of_the_origin_is_told_by_its_place() {
     let mut object = Object::try_from(json!({"a": 1})).unwrap();
-    object.trace(&setter("base"));
+    object.start_provenance(&setter("base"));
     object.as_map_mut().insert("a".to_owned(), json!(2));
-    object.set_by(&Arc::new(Setter { field: "${A}".to_owned(), ..(*setter("base")).clone() }));
+    object
+        .record_provenance(&Arc::new(FieldOrigin { field: "${A}".to_owned(), ..(*setter("base")).clone() }));
     assert_eq!(write_traced_stream(std::slice::from_ref(&object)), "# base\na: 2 # ${A}");
-    assert_eq!(object.set_fields()[0].setter.to_string(), "base: ${A}");
+    assert_eq!(object.changed_fields()[0].origin.to_string(), "base: ${A}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) enum Chunk<'a> {
         lines_before: usize,
     },
     /// A line that starts like a separator, followed by text other than a comment.
-    BadSeparator {
+    InvalidSeparator {
         /// The number of lines before this one.
         lines_before: usize,
     },
@@ -25,7 +25,9 @@ pub(super) enum Chunk<'a> {
 impl Chunk<'_> {
     pub(super) fn lines_before(&self) -> usize {
         match self {
-            Self::Document { lines_before, .. } | Self::BadSeparator { lines_before, .. } => *lines_before,
+            Self::Document { lines_before, .. } | Self::InvalidSeparator { lines_before, .. } => {
+                *lines_before
+            }
         }
     }
 }
@@ -36,12 +38,12 @@ pub(super) struct Chunks<'a> {
     bytes: &'a [u8],
     offset: usize,
     lines_before: usize,
-    bad_separator: Option<Chunk<'a>>,
+    invalid_separator: Option<Chunk<'a>>,
 }
 
 impl<'a> Chunks<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, offset: 0, lines_before: 0, bad_separator: None }
+        Self { bytes, offset: 0, lines_before: 0, invalid_separator: None }
     }
 
     /// Finds the next line that starts with `---`; `from` is the start of a line.
@@ -67,7 +69,7 @@ impl<'a> Iterator for Chunks<'a> {
     type Item = Chunk<'a>;
 
     fn next(&mut self) -> Option<Chunk<'a>> {
-        if let Some(bad) = self.bad_separator.take() {
+        if let Some(bad) = self.invalid_separator.take() {
             return Some(bad);
         }
         if self.offset >= self.bytes.len() {
@@ -81,7 +83,7 @@ impl<'a> Iterator for Chunks<'a> {
             if !is_good {
                 self.offset = after;
                 self.lines_before += 1;
-                return Some(Chunk::BadSeparator { lines_before });
+                return Some(Chunk::InvalidSeparator { lines_before });
             }
             from = after;
         }
@@ -93,7 +95,7 @@ impl<'a> Iterator for Chunks<'a> {
             self.offset = after;
             self.lines_before += memchr_iter(b'\n', bytes).count();
             if !is_good {
-                self.bad_separator = Some(Chunk::BadSeparator { lines_before: self.lines_before });
+                self.invalid_separator = Some(Chunk::InvalidSeparator { lines_before: self.lines_before });
             }
             self.lines_before += 1;
         }

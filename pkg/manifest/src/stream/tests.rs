@@ -5,11 +5,11 @@ use serde_json::json;
 use super::*;
 use crate::Value;
 
-fn read(text: &str) -> Stream {
-    read_stream(text.as_bytes(), &Limits::default()).unwrap()
+fn read(text: &str) -> ObjectStream {
+    read_stream(text.as_bytes(), &YamlLimits::default()).unwrap()
 }
 
-fn values(stream: Stream) -> Vec<Value> {
+fn values(stream: ObjectStream) -> Vec<Value> {
     stream.objects.into_iter().map(Value::from).collect()
 }
 
@@ -18,7 +18,7 @@ fn documents_without_content_give_no_object() {
     let stream = read("---\n# c\n---\n\n---\nnull\n---\na: 1\n---  # next\n~\n---\t\nb: 2\n---");
     assert_eq!(stream.lines, [8, 12]);
     assert_eq!(values(stream), [json!({"a": 1}), json!({"b": 2})]);
-    assert_eq!(read(""), Stream::default());
+    assert_eq!(read(""), ObjectStream::default());
 }
 
 #[test]
@@ -36,17 +36,17 @@ fn separators_inside_of_indented_text_are_text() {
 #[test]
 fn all_bad_documents_are_in_one_error_with_their_lines_in_the_stream() {
     let text = b"a: 1\n---\nb: [1\n---\nc: 3\n---x\nd: \xFF4\n---\n- e\n---\nf: \x07\n";
-    let error = read_stream(text, &Limits::default()).unwrap_err();
+    let error = read_stream(text, &YamlLimits::default()).unwrap_err();
     let found: Vec<_> =
-        error.documents.iter().map(|bad| (bad.index, bad.error.line, bad.error.problem.clone())).collect();
+        error.documents.iter().map(|bad| (bad.index, bad.error.line, bad.error.kind.clone())).collect();
     assert_eq!(
         found,
         [
-            (2, 3, Problem::Syntax("did not find expected `,` or `]`".into())),
-            (4, 6, Problem::Separator),
-            (5, 7, Problem::InvalidUtf8 { offset: 32 }),
-            (6, 9, Problem::NotAMapping("a list")),
-            (7, 11, Problem::ForbiddenCharacter { code: 7, offset: 50 }),
+            (2, 3, YamlErrorKind::Syntax("did not find expected `,` or `]`".into())),
+            (4, 6, YamlErrorKind::Separator),
+            (5, 7, YamlErrorKind::InvalidUtf8 { offset: 32 }),
+            (6, 9, YamlErrorKind::NotAMapping("a list")),
+            (7, 11, YamlErrorKind::ForbiddenCharacter { code: 7, offset: 50 }),
         ]
     );
     assert_eq!(text[32], 0xFF);
@@ -57,7 +57,7 @@ fn all_bad_documents_are_in_one_error_with_their_lines_in_the_stream() {
 #[test]
 fn an_error_shows_the_place_and_no_value() {
     let text = "kind: Secret\nstringData:\n  password: s3cret: x\n  user: admin\n";
-    let error = read_stream(text.as_bytes(), &Limits::default()).unwrap_err();
+    let error = read_stream(text.as_bytes(), &YamlLimits::default()).unwrap_err();
     assert_eq!(error.to_string(), "document 1, line 3, column 19: a mapping value is not allowed here");
     assert!(!format!("{error:?}").contains("s3cret"));
 }
@@ -72,27 +72,27 @@ fn what_is_read_in_an_unexpected_way_is_warned_of() {
     assert_eq!(
         found,
         [
-            (1, WarningKind::RespelledKey("true".to_owned())),
-            (4, WarningKind::RespelledKey("420".to_owned())),
-            (7, WarningKind::DuplicateKey("a".to_owned())),
-            (9, WarningKind::TextAfterEnd),
+            (1, StreamWarningKind::RespelledKey("true".to_owned())),
+            (4, StreamWarningKind::RespelledKey("420".to_owned())),
+            (7, StreamWarningKind::DuplicateKey("a".to_owned())),
+            (9, StreamWarningKind::TextAfterEnd),
         ]
     );
 }
 
 #[test]
 fn a_stream_over_the_size_limit_is_refused_whole() {
-    let limits = Limits { size_bytes: 8, ..Limits::default() };
+    let limits = YamlLimits { size_bytes: 8, ..YamlLimits::default() };
     let error = read_stream(b"a: 1\n---\nb: 1\n", &limits).unwrap_err();
-    assert_eq!(error.documents[0].error.problem, Problem::TooLarge { size_bytes: 14, limit_bytes: 8 });
+    assert_eq!(error.documents[0].error.kind, YamlErrorKind::TooLarge { size_bytes: 14, limit_bytes: 8 });
 }
 
 #[test]
 fn binary_input_is_refused_with_the_byte_that_shows_it() {
-    let error = read_stream(b"\x7fELF\x02\x01\x01\0\0\0", &Limits::default()).unwrap_err();
-    assert_eq!(error.documents[0].error.problem, Problem::ForbiddenCharacter { code: 0x7F, offset: 0 });
-    let error = read_stream(b"\x1f\x8b\x08\0", &Limits::default()).unwrap_err();
-    assert_eq!(error.documents[0].error.problem, Problem::InvalidUtf8 { offset: 1 });
+    let error = read_stream(b"\x7fELF\x02\x01\x01\0\0\0", &YamlLimits::default()).unwrap_err();
+    assert_eq!(error.documents[0].error.kind, YamlErrorKind::ForbiddenCharacter { code: 0x7F, offset: 0 });
+    let error = read_stream(b"\x1f\x8b\x08\0", &YamlLimits::default()).unwrap_err();
+    assert_eq!(error.documents[0].error.kind, YamlErrorKind::InvalidUtf8 { offset: 1 });
 }
 
 #[test]
@@ -133,7 +133,7 @@ spec:
 ";
     let list = text.trim_start().replace('\n', "\n  ");
     let text = format!("{text}---\nkind: List\nitems:\n- {list}\n");
-    let stream = read_resources(text.as_bytes(), &Limits::default()).unwrap();
+    let stream = read_resources(text.as_bytes(), &YamlLimits::default()).unwrap();
     let annotations = json!({
         "f": "one\n  two\n", "a": "1.50", "b": "yes", "c": "2020-01-01", "d": null, "e": "x", "7": "0x10",
     });
@@ -151,16 +151,16 @@ spec:
 #[test]
 fn the_last_line_of_a_resource_ends_where_it_does_and_that_of_an_object_always() {
     let text = b"kind: A\nx: |\n  one\n  two";
-    assert_eq!(read_resources(text, &Limits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo");
-    assert_eq!(read_stream(text, &Limits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo\n");
+    assert_eq!(read_resources(text, &YamlLimits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo");
+    assert_eq!(read_stream(text, &YamlLimits::default()).unwrap().objects[0].as_map()["x"], "one\ntwo\n");
 }
 
 // Row: D-261
 #[test]
 fn documents_share_the_limit_of_what_aliases_add() {
-    let limits = Limits { size_bytes: 50_000, ..Limits::default() };
+    let limits = YamlLimits { size_bytes: 50_000, ..YamlLimits::default() };
     let document = format!("a: &a {}\nb: [{}]\n", "x".repeat(1_000), "*a, ".repeat(10));
     assert!(read_stream(document.as_bytes(), &limits).is_ok());
     let error = read_stream(vec![document; 9].join("---\n").as_bytes(), &limits).unwrap_err();
-    assert!(matches!(error.documents[0].error.problem, Problem::AliasesTooLarge { .. }));
+    assert!(matches!(error.documents[0].error.kind, YamlErrorKind::AliasesTooLarge { .. }));
 }

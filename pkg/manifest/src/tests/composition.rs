@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use support::skip::{corpus, golden};
 
 use crate::images::ImageOverride;
-use crate::typed::Kinds;
+use crate::typed::KindSet;
 use crate::{
-    Limits, Value, envsubst, images, labels, namespace, order, read_stream, typed, write_stream, yaml,
+    Value, YamlLimits, envsubst, images, labels, namespace, order, read_stream, typed, write_stream, yaml,
 };
 
 /// One `generate` call.
@@ -25,7 +25,7 @@ struct Case {
 impl Case {
     fn read(folder: PathBuf) -> Self {
         let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
-        let config = yaml::read_value(&text("clusterctl.yaml"), &Limits::default()).unwrap();
+        let config = yaml::read_value(&text("clusterctl.yaml"), &YamlLimits::default()).unwrap();
         let pairs = text("env");
         let pairs = pairs.lines().filter_map(|line| line.split_once('='));
         Self {
@@ -88,9 +88,9 @@ impl Case {
 
     fn print_components(&self, label: &str, text: &str) -> String {
         let rendered = if self.has("--raw") { text.to_owned() } else { self.substitute(text) };
-        let mut objects = read_stream(rendered.as_bytes(), &Limits::default()).unwrap().objects;
+        let mut objects = read_stream(rendered.as_bytes(), &YamlLimits::default()).unwrap().objects;
         for object in &mut objects {
-            typed::round_trip(object, Kinds::Components).unwrap();
+            typed::round_trip(object, KindSet::Components).unwrap();
             images::override_images(object, &|image| Some(self.image_override(label, image.name))).unwrap();
         }
         let default = namespace::target_namespace(&objects).unwrap().map(str::to_owned);
@@ -105,9 +105,9 @@ impl Case {
 
     fn print_template(&self, text: &str) -> String {
         let rendered = self.substitute(text);
-        let mut objects = read_stream(rendered.as_bytes(), &Limits::default()).unwrap().objects;
+        let mut objects = read_stream(rendered.as_bytes(), &YamlLimits::default()).unwrap().objects;
         for object in &mut objects {
-            typed::round_trip(object, Kinds::Template).unwrap();
+            typed::round_trip(object, KindSet::Template).unwrap();
         }
         namespace::set_namespace(&mut objects, self.value("-n").unwrap()).unwrap();
         write_stream(&objects) + "\n"

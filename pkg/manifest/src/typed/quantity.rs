@@ -56,9 +56,9 @@ pub(super) fn canonical(text: &str) -> Result<Cow<'_, str>, InvalidQuantity> {
     if text.is_empty() {
         return Err(InvalidQuantity::Empty);
     }
-    let scan = Scan::of(text)?;
-    let (format, exponent) = scan.unit().ok_or_else(|| scan.bad_suffix())?;
-    if scan.keeps_its_text(format, exponent) {
+    let scan = QuantityParts::of(text)?;
+    let (format, exponent) = scan.unit().ok_or_else(|| scan.suffix_error())?;
+    if scan.is_kept_as_written(format, exponent) {
         return Ok(Cow::Borrowed(text));
     }
     let amount = scan.amount(format, exponent)?;
@@ -78,7 +78,7 @@ pub(super) fn number_text(number: &Number) -> String {
 }
 
 /// The parts of a quantity, without leading zeros.
-struct Scan<'a> {
+struct QuantityParts<'a> {
     negative: bool,
     whole: &'a str,
     fraction: &'a str,
@@ -87,7 +87,7 @@ struct Scan<'a> {
     has_digits: bool,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> QuantityParts<'a> {
     fn of(text: &'a str) -> Result<Self, InvalidQuantity> {
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
         let (zeros_and_whole, rest) = split_digits(unsigned);
@@ -104,10 +104,10 @@ impl<'a> Scan<'a> {
         if split_digits(exponent).1.is_empty() {
             return Ok(scan);
         }
-        Err(if scan.has_digits { scan.bad_suffix() } else { InvalidQuantity::Number })
+        Err(if scan.has_digits { scan.suffix_error() } else { InvalidQuantity::Number })
     }
 
-    fn bad_suffix(&self) -> InvalidQuantity {
+    fn suffix_error(&self) -> InvalidQuantity {
         InvalidQuantity::Suffix { suffix: self.suffix.to_owned() }
     }
 
@@ -128,7 +128,7 @@ impl<'a> Scan<'a> {
     }
 
     /// True for a small amount without trailing zeros in groups of three; its text stays as written.
-    fn keeps_its_text(&self, format: Format, exponent: i64) -> bool {
+    fn is_kept_as_written(&self, format: Format, exponent: i64) -> bool {
         let digits = self.whole_length() + self.fraction.len();
         if format == Format::Binary {
             let room = match exponent {

@@ -4,13 +4,13 @@ use super::*;
 
 fn converted(value: Value) -> Value {
     let mut object = Object::try_from(value).unwrap();
-    round_trip(&mut object, Kinds::Components).unwrap();
+    round_trip(&mut object, KindSet::Components).unwrap();
     object.into_value()
 }
 
 fn refused(value: Value) -> Vec<String> {
     let mut object = Object::try_from(value).unwrap();
-    round_trip(&mut object, Kinds::Components).unwrap_err().iter().map(ToString::to_string).collect()
+    round_trip(&mut object, KindSet::Components).unwrap_err().iter().map(ToString::to_string).collect()
 }
 
 fn deployment(pod: &Value) -> Value {
@@ -251,11 +251,11 @@ fn a_version_that_is_not_known_is_refused_with_the_ones_that_are() {
 fn kinds_that_are_not_asked_for_stay_as_they_are() {
     let value = json!({"apiVersion": "apps/v1", "kind": "Deployment", "bogus": 1});
     let mut object = Object::try_from(value.clone()).unwrap();
-    round_trip(&mut object, Kinds::Template).unwrap();
+    round_trip(&mut object, KindSet::Template).unwrap();
     assert_eq!(object.into_value(), value);
     let value = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "bogus": 1});
     let mut object = Object::try_from(value.clone()).unwrap();
-    round_trip(&mut object, Kinds::Workloads).unwrap();
+    round_trip(&mut object, KindSet::Workloads).unwrap();
     assert_eq!(object.into_value(), value);
     let value = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": {}}});
     assert_eq!(converted(value.clone()), value);
@@ -275,7 +275,7 @@ fn deep_nesting_is_an_error_and_not_a_crash() {
 
 #[test]
 fn every_kind_that_is_decoded_has_a_type_in_each_version() {
-    for DecodedKind { kind, versions, .. } in &DECODED {
+    for DecodedKind { kind, versions, .. } in &DECODED_KINDS {
         for version in *versions {
             let (group, version) = version.split_once('/').unwrap();
             assert!(builtin::kind(group, version, kind).is_some(), "{kind} {version}");

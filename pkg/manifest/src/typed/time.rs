@@ -5,7 +5,7 @@
 /// # Errors
 /// [`NotATime`] if the text is no RFC 3339 time.
 pub(super) fn canonical(text: &str) -> Result<Option<String>, NotATime> {
-    let parts = Parts::parse(text).ok_or(NotATime)?;
+    let parts = TimeParts::parse(text).ok_or(NotATime)?;
     let seconds = parts.seconds_since_year_zero();
     let (days, in_day) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
     let (year, month, day) = date_of(days);
@@ -28,7 +28,7 @@ const DAY: i64 = 24 * 60 * 60;
 const CYCLE: i64 = 146_097;
 const MONTH_DAYS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-struct Parts {
+struct TimeParts {
     year: i64,
     month: i64,
     day: i64,
@@ -37,7 +37,7 @@ struct Parts {
     offset: i64,
 }
 
-impl Parts {
+impl TimeParts {
     fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let (clock, zone) = bytes.split_at_checked(19)?;

@@ -4,7 +4,7 @@ use base64::{DecodeError, Engine as _};
 use serde_json::{Map, Number, Value};
 
 use super::{quantity, time};
-use crate::builtin::{Field, Kind, NoSchema, Type};
+use crate::builtin::{Field, FieldKind, SchemaAlternative, Type};
 use crate::duration::nanoseconds;
 use crate::go_base64::BASE64;
 use crate::object::type_name;
@@ -25,8 +25,8 @@ const DURATION: &str = "a span of time such as `10m`";
 
 /// The position of a value, linked to its parent on the stack; only errors need the path.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    parent: Option<&'a Place<'a>>,
+struct FieldPath<'a> {
+    parent: Option<&'a FieldPath<'a>>,
     step: Step<'a>,
     depth: usize,
 }
@@ -41,7 +41,7 @@ enum Step<'a> {
 /// Rewrites the fields of an object like decoding into a struct and encoding again.
 pub(super) fn walk(of: &'static Type, object: &mut Map<String, Value>) -> Vec<Mismatch> {
     let mut walker = Walker { mismatches: Vec::new() };
-    walker.fields(of, object, &Place { parent: None, step: Step::Root, depth: 0 });
+    walker.fields(of, object, &FieldPath { parent: None, step: Step::Root, depth: 0 });
     walker.mismatches
 }
 
@@ -50,20 +50,20 @@ struct Walker {
 }
 
 impl Walker {
-    fn fields(&mut self, of: &'static Type, object: &mut Map<String, Value>, place: &Place<'_>) {
+    fn fields(&mut self, of: &'static Type, object: &mut Map<String, Value>, place: &FieldPath<'_>) {
         object.retain(|name, value| {
             let Some(field) = of.field(name) else { return false };
             let something = self.field(field, value, &place.key(name));
-            something || field.is_always
+            something || field.is_always_written
         });
-        for field in of.always() {
+        for field in of.always_written_fields() {
             if !object.contains_key(field.name) {
                 object.insert(field.name.to_owned(), zero_of(field));
             }
         }
     }
 
-    fn field(&mut self, field: &'static Field, value: &mut Value, place: &Place<'_>) -> bool {
+    fn field(&mut self, field: &'static Field, value: &mut Value, place: &FieldPath<'_>) -> bool {
         let is_pointer = field.is_pointer && !value.is_null();
         if field.is_pointer && value.is_null() {
             return false;
@@ -72,30 +72,30 @@ impl Walker {
     }
 
     /// Rewrites one value. Returns true if the value is not empty, so that an optional field stays.
-    fn value(&mut self, kind: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
+    fn value(&mut self, kind: &'static FieldKind, value: &mut Value, place: &FieldPath<'_>) -> bool {
         if place.depth > DEPTH_LIMIT {
-            return self.refuse(place, "nested less deeply", "a value at the limit");
+            return self.reject(place, "nested less deeply", "a value at the limit");
         }
         if value.is_null() {
             *value = zero(kind);
             return false;
         }
         match kind {
-            Kind::Struct(of) => match value {
+            FieldKind::Struct(of) => match value {
                 Value::Object(object) => {
                     self.fields(of, object, place);
                     true
                 }
                 _ => self.mismatch(place, "a mapping", value),
             },
-            Kind::List(item) => self.list(item, value, place),
-            Kind::Map(item) => self.map(item, value, place),
-            Kind::SchemaOr(other, schema) => self.schema(*other, schema, value, place),
+            FieldKind::List(item) => self.list(item, value, place),
+            FieldKind::Map(item) => self.map(item, value, place),
+            FieldKind::SchemaOr(other, schema) => self.schema(*other, schema, value, place),
             _ => self.scalar(kind, value, place),
         }
     }
 
-    fn list(&mut self, item: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
+    fn list(&mut self, item: &'static FieldKind, value: &mut Value, place: &FieldPath<'_>) -> bool {
         let Value::Array(items) = value else { return self.mismatch(place, "a list", value) };
         for (index, entry) in items.iter_mut().enumerate() {
             self.value(item, entry, &place.index(index));
@@ -103,7 +103,7 @@ impl Walker {
         !items.is_empty()
     }
 
-    fn map(&mut self, item: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
+    fn map(&mut self, item: &'static FieldKind, value: &mut Value, place: &FieldPath<'_>) -> bool {
         let Value::Object(entries) = value else { return self.mismatch(place, "a mapping", value) };
         for (key, entry) in entries.iter_mut() {
             self.value(item, entry, &place.key(key));
@@ -114,60 +114,60 @@ impl Walker {
     /// Rewrites a union of a JSON schema and another type.
     fn schema(
         &mut self,
-        other: NoSchema,
-        schema: &'static Kind,
+        other: SchemaAlternative,
+        schema: &'static FieldKind,
         value: &mut Value,
-        place: &Place<'_>,
+        place: &FieldPath<'_>,
     ) -> bool {
         match (other, &*value) {
             (_, Value::Object(_)) => return self.value(schema, value, place),
-            (NoSchema::Bool, Value::Bool(_)) => {}
-            (NoSchema::Bool, _) => return self.mismatch(place, "a boolean or a JSON schema", value),
-            (NoSchema::Schemas, Value::Array(items)) if !items.is_empty() => {
+            (SchemaAlternative::Bool, Value::Bool(_)) => {}
+            (SchemaAlternative::Bool, _) => return self.mismatch(place, "a boolean or a JSON schema", value),
+            (SchemaAlternative::Schemas, Value::Array(items)) if !items.is_empty() => {
                 return self.list(schema, value, place);
             }
-            (NoSchema::Texts, Value::Array(items)) if !items.is_empty() => {
-                return self.list(&Kind::Text, value, place);
+            (SchemaAlternative::Texts, Value::Array(items)) if !items.is_empty() => {
+                return self.list(&FieldKind::Text, value, place);
             }
             _ => *value = Value::Null,
         }
         true
     }
 
-    fn scalar(&mut self, kind: &'static Kind, value: &mut Value, place: &Place<'_>) -> bool {
+    fn scalar(&mut self, kind: &'static FieldKind, value: &mut Value, place: &FieldPath<'_>) -> bool {
         match kind {
-            Kind::Text => match value {
+            FieldKind::Text => match value {
                 Value::String(text) => !text.is_empty(),
                 _ => self.mismatch(place, "a string", value),
             },
-            Kind::Bool => match value {
+            FieldKind::Bool => match value {
                 Value::Bool(yes) => *yes,
                 _ => self.mismatch(place, "a boolean", value),
             },
-            Kind::Int32 => {
+            FieldKind::Int32 => {
                 self.integer(value, place, i64::from(i32::MIN)..=i64::from(i32::MAX), "an integer of 32 bits")
             }
-            Kind::Int64 => self.integer(value, place, i64::MIN..=i64::MAX, "an integer"),
-            Kind::Float => match value {
+            FieldKind::Int64 => self.integer(value, place, i64::MIN..=i64::MAX, "an integer"),
+            FieldKind::Float => match value {
                 Value::Number(number) => number.as_f64() != Some(0.0),
                 _ => self.mismatch(place, "a number", value),
             },
-            Kind::IntOrText if value.is_string() => true,
-            Kind::IntOrText => {
+            FieldKind::IntOrText if value.is_string() => true,
+            FieldKind::IntOrText => {
                 let range = i64::from(i32::MIN)..=i64::from(i32::MAX);
                 self.integer(value, place, range, "an integer of 32 bits or a string");
                 true
             }
-            Kind::Bytes => self.rewrite(value, place, "base64", base64_again),
-            Kind::Time => {
+            FieldKind::Bytes => self.rewrite(value, place, "base64", canonical_base64),
+            FieldKind::Time => {
                 self.rewrite(value, place, "a time such as `2026-01-31T12:00:00Z`", time::canonical)
             }
-            Kind::Duration => match value {
+            FieldKind::Duration => match value {
                 Value::String(text) if nanoseconds(text).is_some() => true,
-                Value::String(text) => self.refuse(place, DURATION, excerpt(text)),
+                Value::String(text) => self.reject(place, DURATION, excerpt(text)),
                 _ => self.mismatch(place, DURATION, value),
             },
-            Kind::Quantity => {
+            FieldKind::Quantity => {
                 if let Value::Number(number) = value {
                     *value = Value::String(quantity::number_text(number));
                 }
@@ -183,12 +183,12 @@ impl Walker {
     fn integer(
         &mut self,
         value: &mut Value,
-        place: &Place<'_>,
+        place: &FieldPath<'_>,
         range: std::ops::RangeInclusive<i64>,
         expected: &'static str,
     ) -> bool {
         let Value::Number(number) = &*value else { return self.mismatch(place, expected, value) };
-        match whole(number) {
+        match whole_number(number) {
             Some(whole) if range.contains(&whole) => {
                 if !number.is_i64() {
                     *value = whole.into();
@@ -197,7 +197,7 @@ impl Walker {
             }
             _ => {
                 let found = number.to_string();
-                self.refuse(place, expected, found)
+                self.reject(place, expected, found)
             }
         }
     }
@@ -206,7 +206,7 @@ impl Walker {
     fn rewrite<E>(
         &mut self,
         value: &mut Value,
-        place: &Place<'_>,
+        place: &FieldPath<'_>,
         expected: &'static str,
         read: impl Fn(&str) -> Result<Option<String>, E>,
     ) -> bool {
@@ -225,33 +225,38 @@ impl Walker {
             }
             Err(_) => {
                 let found = excerpt(text);
-                self.refuse(place, expected, found)
+                self.reject(place, expected, found)
             }
         }
     }
 
-    fn mismatch(&mut self, place: &Place<'_>, expected: &'static str, found: &Value) -> bool {
-        self.refuse(place, expected, type_name(found))
+    fn mismatch(&mut self, place: &FieldPath<'_>, expected: &'static str, found: &Value) -> bool {
+        self.reject(place, expected, type_name(found))
     }
 
-    fn refuse(&mut self, place: &Place<'_>, expected: &'static str, found: impl Into<String>) -> bool {
+    fn reject(&mut self, place: &FieldPath<'_>, expected: &'static str, found: impl Into<String>) -> bool {
         self.mismatches.push(Mismatch { path: place.path(), expected, found: found.into() });
         true
     }
 }
 
 /// Returns the zero value of a field.
-fn zero(kind: &'static Kind) -> Value {
+fn zero(kind: &'static FieldKind) -> Value {
     match kind {
-        Kind::Text => Value::String(String::new()),
-        Kind::Bool => Value::Bool(false),
-        Kind::Int32 | Kind::Int64 | Kind::Float | Kind::IntOrText => Value::from(0),
-        Kind::Quantity => Value::from("0"),
-        Kind::Duration => Value::from("0s"),
-        Kind::Struct(of) => of.always().map(|field| (field.name.to_owned(), zero_of(field))).collect(),
-        Kind::Bytes | Kind::Time | Kind::Raw | Kind::SchemaOr(..) | Kind::List(_) | Kind::Map(_) => {
-            Value::Null
+        FieldKind::Text => Value::String(String::new()),
+        FieldKind::Bool => Value::Bool(false),
+        FieldKind::Int32 | FieldKind::Int64 | FieldKind::Float | FieldKind::IntOrText => Value::from(0),
+        FieldKind::Quantity => Value::from("0"),
+        FieldKind::Duration => Value::from("0s"),
+        FieldKind::Struct(of) => {
+            of.always_written_fields().map(|field| (field.name.to_owned(), zero_of(field))).collect()
         }
+        FieldKind::Bytes
+        | FieldKind::Time
+        | FieldKind::Raw
+        | FieldKind::SchemaOr(..)
+        | FieldKind::List(_)
+        | FieldKind::Map(_) => Value::Null,
     }
 }
 
@@ -268,7 +273,7 @@ fn excerpt(text: &str) -> String {
     format!("`{start}{more}`")
 }
 
-fn whole(number: &Number) -> Option<i64> {
+fn whole_number(number: &Number) -> Option<i64> {
     if let Some(whole) = number.as_i64() {
         return Some(whole);
     }
@@ -278,7 +283,7 @@ fn whole(number: &Number) -> Option<i64> {
     (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&float).then_some(float as i64)
 }
 
-fn base64_again(text: &str) -> Result<Option<String>, DecodeError> {
+fn canonical_base64(text: &str) -> Result<Option<String>, DecodeError> {
     // The command `base64` inserts line breaks.
     let bytes = if text.contains(['\r', '\n']) {
         BASE64.decode(text.replace(['\r', '\n'], ""))
@@ -288,13 +293,13 @@ fn base64_again(text: &str) -> Result<Option<String>, DecodeError> {
     Ok(Some(BASE64.encode(bytes?)))
 }
 
-impl<'a> Place<'a> {
-    fn key(&'a self, key: &'a str) -> Place<'a> {
-        Place { parent: Some(self), step: Step::Key(key), depth: self.depth + 1 }
+impl<'a> FieldPath<'a> {
+    fn key(&'a self, key: &'a str) -> FieldPath<'a> {
+        FieldPath { parent: Some(self), step: Step::Key(key), depth: self.depth + 1 }
     }
 
-    fn index(&'a self, index: usize) -> Place<'a> {
-        Place { parent: Some(self), step: Step::Index(index), depth: self.depth + 1 }
+    fn index(&'a self, index: usize) -> FieldPath<'a> {
+        FieldPath { parent: Some(self), step: Step::Index(index), depth: self.depth + 1 }
     }
 
     /// Returns the path in the usual notation: `spec.containers[0].image`, `metadata.labels["a.b/c"]`.

@@ -1,6 +1,6 @@
 //! Rejects characters that YAML forbids everywhere.
 
-use super::Problem;
+use super::YamlErrorKind;
 use super::error::Fault;
 
 /// The number of bytes checked together.
@@ -19,8 +19,8 @@ pub(super) fn check(text: &str) -> Result<(), Fault> {
         let start = index * BLOCK;
         for offset in start..start + block.len() {
             if let Some(code) = forbidden(&bytes[offset..]) {
-                let problem = Problem::ForbiddenCharacter { code, offset };
-                return Err(problem.from(u32::try_from(offset).unwrap_or(u32::MAX)));
+                let problem = YamlErrorKind::ForbiddenCharacter { code, offset };
+                return Err(problem.at_offset(u32::try_from(offset).unwrap_or(u32::MAX)));
             }
         }
     }

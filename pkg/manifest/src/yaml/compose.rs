@@ -2,27 +2,27 @@
 //!
 //! Source: go.yaml.in/yaml/v2 2.4.3 decode.go for the counted nodes and the order of merges; sigs.k8s.io/yaml 1.6.0 for
 //! keys; go.yaml.in/yaml/v3 3.0.4 for settings, in which own fields override merged fields.
-//! Uses an explicit stack, so only [`Limits`](crate::Limits) bound the depth.
+//! Uses an explicit stack, so only [`YamlLimits`](crate::Limits) bound the depth.
 
-use super::error::{Fault, Problem};
+use super::error::{Fault, YamlErrorKind};
 use super::scalar::{Dialect, Scalar, float_key, float_value};
-use super::tree::{Kind, Node, Tree};
-use crate::{Limits, Map, Value};
+use super::tree::{Node, NodeKind, Tree};
+use crate::{Map, Value, YamlLimits};
 
 /// A document with at most this many nodes from aliases, or at most [`FREE_NODES`] in total, is always accepted.
 const FREE_ALIASED: u64 = 100;
 const FREE_NODES: u64 = 1_000;
-/// Up to this size, 99 % of the nodes may come from aliases; above, the share falls to 10 % at [`LARGE`].
-const SMALL: u64 = 400_000;
-const LARGE: u64 = 4_000_000;
+/// Up to this size, 99 % of the nodes may come from aliases; above, the share falls to 10 % at [`LARGE_DOCUMENT_NODES`].
+const SMALL_DOCUMENT_NODES: u64 = 400_000;
+const LARGE_DOCUMENT_NODES: u64 = 4_000_000;
 
 /// Composes the value of a document.
 pub(super) fn compose(
     tree: Tree,
     text: &str,
-    limits: &Limits,
+    limits: &YamlLimits,
     rules: Rules,
-    told: Told<'_>,
+    extras: DocumentExtras<'_>,
 ) -> Result<Value, Fault> {
     let mut composer = Composer {
         tree,
@@ -30,7 +30,7 @@ pub(super) fn compose(
         depth: limits.depth,
         size_bytes: limits.size_bytes,
         rules,
-        told,
+        extras,
         stack: Vec::new(),
         nodes: 1,
         aliased: 0,
@@ -56,7 +56,7 @@ pub(crate) enum NoteKind {
 }
 
 /// The additional results for a document.
-pub(super) struct Told<'a> {
+pub(super) struct DocumentExtras<'a> {
     pub(super) notes: &'a mut Vec<Note>,
     /// The fields without a written value, as JSON pointers.
     pub(super) empty_fields: &'a mut Vec<String>,
@@ -75,7 +75,7 @@ pub(super) struct Rules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duplicates {
     LastWins,
-    Refused,
+    Rejected,
 }
 
 struct Composer<'a> {
@@ -84,7 +84,7 @@ struct Composer<'a> {
     depth: usize,
     size_bytes: usize,
     rules: Rules,
-    told: Told<'a>,
+    extras: DocumentExtras<'a>,
     stack: Vec<Frame>,
     /// The number of visited nodes; a repeated alias counts each time.
     nodes: u64,
@@ -145,7 +145,7 @@ impl Composer<'_> {
                     None => return Ok(value),
                     Some(frame) => {
                         if let Some(key) = frame.add(value) {
-                            self.note_duplicate(key)?;
+                            self.record_duplicate(key)?;
                         }
                     }
                 }
@@ -187,22 +187,22 @@ impl Composer<'_> {
         self.count_bytes(index, through_alias)?;
         let next = index + 1;
         let (content, end) = match &self.tree.node(index).kind {
-            Kind::List { end } => (Content::List(Vec::new()), *end),
-            Kind::Mapping { end } => {
+            NodeKind::List { end } => (Content::List(Vec::new()), *end),
+            NodeKind::Mapping { end } => {
                 (Content::Mapping { fields: Map::new(), key: None, merged: false }, *end)
             }
-            Kind::Scalar(_) | Kind::Alias { .. } => {
+            NodeKind::Scalar(_) | NodeKind::Alias { .. } => {
                 let offset = self.tree.node(index).offset;
                 let scalar = self.take_scalar(index);
                 if scalar == Scalar::Empty {
                     let pointer = self.pointer();
-                    self.told.empty_fields.push(pointer);
+                    self.extras.empty_fields.push(pointer);
                 }
-                return scalar.into_value().map(Some).map_err(|problem| problem.from(offset));
+                return scalar.into_value().map(Some).map_err(|problem| problem.at_offset(offset));
             }
         };
         if self.stack.len() >= self.depth {
-            return Err(Problem::TooDeep { limit: self.depth }.from(self.tree.node(index).offset));
+            return Err(YamlErrorKind::TooDeep { limit: self.depth }.at_offset(self.tree.node(index).offset));
         }
         self.stack
             .push(Frame { content, sources: vec![Source { next, end, through_alias, gives_way: false }] });
@@ -233,7 +233,7 @@ impl Composer<'_> {
         gives_way: bool,
     ) -> Result<Option<Value>, Fault> {
         let value = self.tree.after(index);
-        if matches!(self.tree.node(index).kind, Kind::Scalar(Scalar::Merge)) {
+        if matches!(self.tree.node(index).kind, NodeKind::Scalar(Scalar::Merge)) {
             self.merge(value, through_alias)?;
             return Ok(None);
         }
@@ -241,9 +241,9 @@ impl Composer<'_> {
         let (target, key_through_alias) = self.follow(index, through_alias)?;
         self.count_bytes(target, key_through_alias)?;
         let text = match &self.tree.node(target).kind {
-            Kind::List { .. } => return Err(Problem::UnusableKey("a list").from(offset)),
-            Kind::Mapping { .. } => return Err(Problem::UnusableKey("a mapping").from(offset)),
-            Kind::Scalar(_) | Kind::Alias { .. } => self.take_key(target)?,
+            NodeKind::List { .. } => return Err(YamlErrorKind::UnusableKey("a list").at_offset(offset)),
+            NodeKind::Mapping { .. } => return Err(YamlErrorKind::UnusableKey("a mapping").at_offset(offset)),
+            NodeKind::Scalar(_) | NodeKind::Alias { .. } => self.take_key(target)?,
         };
         if let Some(Frame { content: Content::Mapping { key, .. }, .. }) = self.stack.last_mut() {
             *key = Some(Key { text, offset, gives_way });
@@ -254,7 +254,7 @@ impl Composer<'_> {
     /// Inserts the mappings of a merge at the current position of the innermost mapping.
     fn merge(&mut self, index: u32, through_alias: bool) -> Result<(), Fault> {
         let mut sources = Vec::new();
-        if let Kind::List { end } = self.tree.node(index).kind {
+        if let NodeKind::List { end } = self.tree.node(index).kind {
             let mut item = index + 1;
             while item < end {
                 sources.push(self.merge_source(item, through_alias)?);
@@ -284,11 +284,11 @@ impl Composer<'_> {
         let offset = self.tree.node(index).offset;
         let (target, through_alias) = self.follow(index, through_alias)?;
         match self.tree.node(target).kind {
-            Kind::Mapping { end } => {
+            NodeKind::Mapping { end } => {
                 let gives_way = self.rules.dialect.is_v3();
                 Ok(Source { next: target + 1, end, through_alias, gives_way })
             }
-            _ => Err(Problem::MergeNotMapping.from(offset)),
+            _ => Err(YamlErrorKind::MergeNotMapping.at_offset(offset)),
         }
     }
 
@@ -296,7 +296,7 @@ impl Composer<'_> {
     fn follow(&mut self, index: u32, through_alias: bool) -> Result<(u32, bool), Fault> {
         self.count(index, through_alias)?;
         match self.tree.node(index).kind {
-            Kind::Alias { target } => {
+            NodeKind::Alias { target } => {
                 self.count(index, true)?;
                 Ok((target, true))
             }
@@ -312,7 +312,7 @@ impl Composer<'_> {
                 && self.nodes > FREE_NODES
                 && is_excessive(self.aliased, self.nodes)
             {
-                return Err(Problem::ExcessiveAliases.from(self.tree.node(index).offset));
+                return Err(YamlErrorKind::ExcessiveAliases.at_offset(self.tree.node(index).offset));
             }
         }
         Ok(())
@@ -322,10 +322,12 @@ impl Composer<'_> {
     fn count_bytes(&mut self, index: u32, through_alias: bool) -> Result<(), Fault> {
         if through_alias {
             let node = self.tree.node(index);
-            let text = if let Kind::Scalar(Scalar::Text(text)) = &node.kind { text.len() } else { 0 };
-            *self.told.aliased_bytes += size_of::<Value>() + text;
-            if self.text.len() + *self.told.aliased_bytes > self.size_bytes {
-                return Err(Problem::AliasesTooLarge { limit_bytes: self.size_bytes }.from(node.offset));
+            let text = if let NodeKind::Scalar(Scalar::Text(text)) = &node.kind { text.len() } else { 0 };
+            *self.extras.aliased_bytes += size_of::<Value>() + text;
+            if self.text.len() + *self.extras.aliased_bytes > self.size_bytes {
+                return Err(
+                    YamlErrorKind::AliasesTooLarge { limit_bytes: self.size_bytes }.at_offset(node.offset)
+                );
             }
         }
         Ok(())
@@ -335,8 +337,8 @@ impl Composer<'_> {
     fn take_scalar(&mut self, index: u32) -> Scalar {
         let keep = self.tree.has_aliases;
         match &mut self.tree.nodes[index as usize].kind {
-            Kind::Scalar(scalar) if keep => scalar.clone(),
-            Kind::Scalar(scalar) => std::mem::replace(scalar, Scalar::Null),
+            NodeKind::Scalar(scalar) if keep => scalar.clone(),
+            NodeKind::Scalar(scalar) => std::mem::replace(scalar, Scalar::Null),
             _ => Scalar::Null,
         }
     }
@@ -345,19 +347,19 @@ impl Composer<'_> {
         let offset = self.tree.node(index).offset;
         let scalar = self.take_scalar(index);
         let written_as_text = matches!(scalar, Scalar::Text(_) | Scalar::Merge);
-        let key = scalar.into_key(self.rules.dialect).map_err(|problem| problem.from(offset))?;
+        let key = scalar.into_key(self.rules.dialect).map_err(|problem| problem.at_offset(offset))?;
         if !written_as_text && !self.text.as_bytes()[offset as usize..].starts_with(key.as_bytes()) {
-            self.told.notes.push(Note { offset, kind: NoteKind::RespelledKey(key.clone()) });
+            self.extras.notes.push(Note { offset, kind: NoteKind::RespelledKey(key.clone()) });
         }
         Ok(key)
     }
 
-    fn note_duplicate(&mut self, key: Key) -> Result<(), Fault> {
-        if self.rules.duplicates == Duplicates::Refused {
-            return Err(Problem::DuplicateKey(key.text).from(key.offset));
+    fn record_duplicate(&mut self, key: Key) -> Result<(), Fault> {
+        if self.rules.duplicates == Duplicates::Rejected {
+            return Err(YamlErrorKind::DuplicateKey(key.text).at_offset(key.offset));
         }
         if let Some(Frame { content: Content::Mapping { merged: false, .. }, .. }) = self.stack.last() {
-            self.told.notes.push(Note { offset: key.offset, kind: NoteKind::DuplicateKey(key.text) });
+            self.extras.notes.push(Note { offset: key.offset, kind: NoteKind::DuplicateKey(key.text) });
         }
         Ok(())
     }
@@ -404,32 +406,32 @@ impl Tree {
     /// Returns the index after a node and its content.
     fn after(&self, index: u32) -> u32 {
         match self.node(index).kind {
-            Kind::List { end } | Kind::Mapping { end } => end,
-            Kind::Scalar(_) | Kind::Alias { .. } => index + 1,
+            NodeKind::List { end } | NodeKind::Mapping { end } => end,
+            NodeKind::Scalar(_) | NodeKind::Alias { .. } => index + 1,
         }
     }
 }
 
 impl Scalar {
-    fn into_value(self) -> Result<Value, Problem> {
+    fn into_value(self) -> Result<Value, YamlErrorKind> {
         Ok(match self {
             Self::Null | Self::Empty => Value::Null,
             Self::Bool(flag) => Value::Bool(flag),
             Self::Int(number) => Value::from(number),
             Self::Uint(number) => Value::from(number),
             Self::Float(number) if number.is_finite() => float_value(number),
-            Self::Float(_) => return Err(Problem::NotFinite),
+            Self::Float(_) => return Err(YamlErrorKind::NotFinite),
             Self::Text(text) => Value::String(text),
             Self::Merge => Value::from("<<"),
         })
     }
 
-    fn into_key(self, dialect: Dialect) -> Result<String, Problem> {
+    fn into_key(self, dialect: Dialect) -> Result<String, YamlErrorKind> {
         Ok(match self {
             Self::Null | Self::Empty if dialect.is_v3() => String::new(),
             Self::Uint(number) if dialect.is_v3() => number.to_string(),
-            Self::Null | Self::Empty => return Err(Problem::UnusableKey("`null`")),
-            Self::Uint(_) => return Err(Problem::UnusableKey("an integer over 63 bits")),
+            Self::Null | Self::Empty => return Err(YamlErrorKind::UnusableKey("`null`")),
+            Self::Uint(_) => return Err(YamlErrorKind::UnusableKey("an integer over 63 bits")),
             Self::Bool(flag) => flag.to_string(),
             Self::Int(number) => number.to_string(),
             Self::Float(number) => float_key(number),
@@ -443,9 +445,9 @@ impl Scalar {
 fn is_excessive(aliased: u64, nodes: u64) -> bool {
     // In thousandths, to use integers.
     let allowed = match nodes {
-        ..=SMALL => 990,
-        LARGE.. => 100,
-        _ => 990 - 890 * (nodes - SMALL) / (LARGE - SMALL),
+        ..=SMALL_DOCUMENT_NODES => 990,
+        LARGE_DOCUMENT_NODES.. => 100,
+        _ => 990 - 890 * (nodes - SMALL_DOCUMENT_NODES) / (LARGE_DOCUMENT_NODES - SMALL_DOCUMENT_NODES),
     };
     aliased * 1_000 > allowed * nodes
 }

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 ///
 /// The message contains no values of the document, which may be secret; keys, anchors and tags may appear.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {problem}")]
+#[error("line {line}, column {column}: {kind}")]
 pub struct YamlError {
     /// The problem at the position.
-    pub problem: Problem,
+    pub kind: YamlErrorKind,
     /// The line in the text, from 1.
     pub line: usize,
     /// The column in the line, in characters, from 1.
@@ -20,7 +20,7 @@ pub struct YamlError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum YamlErrorKind {
     /// The text violates the grammar of YAML.
     #[error("{0}")]
     Syntax(Cow<'static, str>),
@@ -87,21 +87,21 @@ pub enum Problem {
 /// A problem at an offset; the line and column are computed only if needed.
 #[derive(Debug)]
 pub(super) struct Fault {
-    pub(super) problem: Problem,
+    pub(super) kind: YamlErrorKind,
     /// The byte offset, from 0.
     pub(super) offset: u32,
 }
 
-impl Problem {
-    pub(super) fn from(self, offset: u32) -> Fault {
-        Fault { problem: self, offset }
+impl YamlErrorKind {
+    pub(super) fn at_offset(self, offset: u32) -> Fault {
+        Fault { kind: self, offset }
     }
 }
 
 impl Fault {
     pub(super) fn locate(self, text: &str) -> YamlError {
         let (line, column) = line_and_column(text.as_bytes(), self.offset as usize);
-        YamlError { problem: self.problem, line, column }
+        YamlError { kind: self.kind, line, column }
     }
 }
 

@@ -7,7 +7,7 @@
 use super::write::may_be_block;
 
 /// Returns a folded text as it is after printing and parsing it again.
-pub(super) fn read_again(text: &str) -> String {
+pub(super) fn reparse_folded(text: &str) -> String {
     if !may_be_block(text) {
         return text.to_owned();
     }
@@ -43,7 +43,7 @@ fn is_blank(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::read_again;
+    use super::reparse_folded;
 
     #[test]
     fn folded_texts_change_as_kustomize_changes_them() {
@@ -59,7 +59,7 @@ mod tests {
             ("one\n  trailing \ntwo\n", "one\n  trailing \ntwo\n"),
             ("", ""),
         ] {
-            assert_eq!(read_again(text), expected, "{text:?}");
+            assert_eq!(reparse_folded(text), expected, "{text:?}");
         }
     }
 }

@@ -3,15 +3,15 @@
 use super::error::line_and_column;
 use super::parse;
 use super::scalar::{Dialect, Scalar};
-use super::tree::{Kind, Node};
-use crate::Limits;
+use super::tree::{Node, NodeKind};
+use crate::YamlLimits;
 
 /// Returns the line, from 1, of a field such as `patches[0].target` in the first document of a text.
 ///
 /// A missing field has the line of its innermost existing parent. `None` for an unreadable text, or if no part of the
 /// field exists.
 pub fn line_of(text: &str, field: &str) -> Option<usize> {
-    let limits = Limits::default();
+    let limits = YamlLimits::default();
     if field.is_empty() || text.len() > limits.size_bytes.min(u32::MAX as usize / 2) {
         return None;
     }
@@ -31,27 +31,27 @@ pub fn line_of(text: &str, field: &str) -> Option<usize> {
 
 /// Returns the key and the value of an entry of a mapping.
 fn entry(nodes: &[Node], at: usize, key: &str) -> Option<(usize, usize)> {
-    let Kind::Mapping { end } = nodes.get(resolved(nodes, at))?.kind else { return None };
+    let NodeKind::Mapping { end } = nodes.get(resolved(nodes, at))?.kind else { return None };
     let mut next = resolved(nodes, at) + 1;
     while next < end as usize {
-        let value = behind(nodes, next);
-        if matches!(&nodes[next].kind, Kind::Scalar(Scalar::Text(text)) if text == key) {
+        let value = index_after(nodes, next);
+        if matches!(&nodes[next].kind, NodeKind::Scalar(Scalar::Text(text)) if text == key) {
             return Some((next, value));
         }
-        next = behind(nodes, value);
+        next = index_after(nodes, value);
     }
     None
 }
 
 /// Returns an item of a list, as key and value alike.
 fn item(nodes: &[Node], at: usize, index: usize) -> Option<(usize, usize)> {
-    let Kind::List { end } = nodes.get(resolved(nodes, at))?.kind else { return None };
+    let NodeKind::List { end } = nodes.get(resolved(nodes, at))?.kind else { return None };
     let mut next = resolved(nodes, at) + 1;
     for _ in 0..index {
         if next >= end as usize {
             return None;
         }
-        next = behind(nodes, next);
+        next = index_after(nodes, next);
     }
     (next < end as usize).then_some((next, next))
 }
@@ -59,16 +59,16 @@ fn item(nodes: &[Node], at: usize, index: usize) -> Option<(usize, usize)> {
 /// Returns the target of an alias, or the node itself.
 fn resolved(nodes: &[Node], at: usize) -> usize {
     match nodes.get(at).map(|node| &node.kind) {
-        Some(Kind::Alias { target }) => *target as usize,
+        Some(NodeKind::Alias { target }) => *target as usize,
         _ => at,
     }
 }
 
 /// Returns the index after a node and its content.
-fn behind(nodes: &[Node], at: usize) -> usize {
+fn index_after(nodes: &[Node], at: usize) -> usize {
     match nodes[at].kind {
-        Kind::List { end } | Kind::Mapping { end } => end as usize,
-        Kind::Scalar(_) | Kind::Alias { .. } => at + 1,
+        NodeKind::List { end } | NodeKind::Mapping { end } => end as usize,
+        NodeKind::Scalar(_) | NodeKind::Alias { .. } => at + 1,
     }
 }
 

@@ -5,33 +5,38 @@ use std::ops::Range;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag, options};
 
-use super::error::{Fault, Problem};
+use super::error::{Fault, YamlErrorKind};
 use super::folded;
-use super::refuse::{self, Tabs};
+use super::parser_text::ParserText;
+use super::reject::{self, TabCheck};
 use super::scalar::{Dialect, Scalar, is_null, resolve};
 use super::tree::{Builder, Tree};
-use super::view::View;
 
 /// The maximum number of characters from the start of a key to its `:`, which must be on the same line.
-const LONGEST_KEY: usize = 1024;
+const MAX_KEY_CHARACTERS: usize = 1024;
 
 /// The result of parsing.
-pub(super) struct Parsed {
+pub(super) struct ParsedDocument {
     pub(super) tree: Tree,
     /// The start of ignored text, unless only blanks and comments follow the document.
     pub(super) text_after_end: Option<u32>,
 }
 
 /// Parses the first document of a text; without a document, the tree has no nodes.
-pub(super) fn parse(text: &str, depth: usize, dialect: Dialect) -> Result<Parsed, Fault> {
-    let mut view = View::new(text);
+pub(super) fn parse(text: &str, depth: usize, dialect: Dialect) -> Result<ParsedDocument, Fault> {
+    let mut view = ParserText::new(text);
     loop {
-        let document =
-            Document { view: &view, dialect, builder: Builder::new(depth), tabs: Tabs::new(text), end: None };
+        let document = Document {
+            view: &view,
+            dialect,
+            builder: Builder::new(depth),
+            tabs: TabCheck::new(text),
+            end: None,
+        };
         match document.parse(depth) {
             Ok(parsed) => return Ok(parsed),
-            Err(Stop::Fault(fault)) => return Err(fault),
-            Err(Stop::Parser(error)) => {
+            Err(ParseStop::Fault(fault)) => return Err(fault),
+            Err(ParseStop::Parser(error)) => {
                 let offset = error.marker().byte_offset().unwrap_or_default();
                 if !view.repair(error.kind(), offset) {
                     return Err(fault(error.kind(), offset, depth));
@@ -42,12 +47,12 @@ pub(super) fn parse(text: &str, depth: usize, dialect: Dialect) -> Result<Parsed
 }
 
 /// The reason to stop parsing a document.
-enum Stop {
+enum ParseStop {
     Parser(ScanError),
     Fault(Fault),
 }
 
-impl From<Fault> for Stop {
+impl From<Fault> for ParseStop {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }
@@ -55,21 +60,21 @@ impl From<Fault> for Stop {
 
 /// The first document during parsing.
 struct Document<'a> {
-    view: &'a View<'a>,
+    view: &'a ParserText<'a>,
     dialect: Dialect,
     builder: Builder,
-    tabs: Tabs<'a>,
+    tabs: TabCheck<'a>,
     /// The end of the document, in bytes.
     end: Option<usize>,
 }
 
 impl Document<'_> {
-    fn parse(mut self, depth: usize) -> Result<Parsed, Stop> {
+    fn parse(mut self, depth: usize) -> Result<ParsedDocument, ParseStop> {
         // The parser counts lists and mappings in brackets separately, the builder counts all of them together.
         let mut options = options! {
             emit_unresolved_aliases: true,
             emit_anchor_events: true,
-            simple_key_max_lookahead: LONGEST_KEY,
+            simple_key_max_lookahead: MAX_KEY_CHARACTERS,
             flow_nesting_limit: depth,
             block_nesting_limit: depth,
         };
@@ -79,20 +84,20 @@ impl Document<'_> {
         while self.end.is_none()
             && let Some(next) = parser.next_event()
         {
-            let (event, span) = next.map_err(Stop::Parser)?;
-            self.take(event, place(span))?;
+            let (event, span) = next.map_err(ParseStop::Parser)?;
+            self.handle_event(event, byte_range(span))?;
         }
         Ok(self.finish()?)
     }
 
-    fn take(&mut self, event: Event<'_>, place: Range<usize>) -> Result<(), Fault> {
+    fn handle_event(&mut self, event: Event<'_>, place: Range<usize>) -> Result<(), Fault> {
         let start = position(place.start);
         match event {
             Event::DocumentStart(_, version) => {
                 if version.is_some_and(|version| (version.major, version.minor) != (1, 1)) {
                     return Err(syntax("the version in `%YAML` is not 1.1", start));
                 }
-                refuse::directives(&self.view.text[..place.start])
+                reject::directives(&self.view.text[..place.start])
             }
             Event::DocumentEnd => {
                 self.end = Some(place.start);
@@ -105,30 +110,32 @@ impl Document<'_> {
                 let scalar = match self.resource_scalar(&text, style, &place, tag.is_some()) {
                     Some(scalar) => scalar,
                     None => resolve(text, tag.as_deref(), style == ScalarStyle::Plain, self.dialect)
-                        .map_err(|problem| problem.from(start))?,
+                        .map_err(|problem| problem.at_offset(start))?,
                 };
-                self.builder.scalar(scalar, named(anchor), start);
+                self.builder.scalar(scalar, anchor_number(anchor), start);
                 Ok(())
             }
             Event::SequenceStart(style, anchor, _) => {
                 self.tabs.open(style, place.start)?;
-                self.builder.open_list(named(anchor), start)
+                self.builder.open_list(anchor_number(anchor), start)
             }
             Event::MappingStart(style, anchor, _) => {
                 self.tabs.open(style, place.start)?;
-                self.builder.open_mapping(named(anchor), start)
+                self.builder.open_mapping(anchor_number(anchor), start)
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 self.tabs.close(place.end);
                 self.builder.close();
                 Ok(())
             }
-            Event::Anchor(_, name) => refuse::anchor_name(&name, place.start),
+            Event::Anchor(_, name) => reject::anchor_name(&name, place.start),
             Event::Alias(anchor) => {
                 let name = self.view.text[place].trim_start_matches('*');
                 self.builder.alias(anchor, name, start)
             }
-            Event::UnresolvedAlias(name) => Err(Problem::UnknownAnchor(name.into_owned()).from(start)),
+            Event::UnresolvedAlias(name) => {
+                Err(YamlErrorKind::UnknownAnchor(name.into_owned()).at_offset(start))
+            }
             _ => Ok(()),
         }
     }
@@ -138,7 +145,7 @@ impl Document<'_> {
         &self,
         text: &str,
         style: ScalarStyle,
-        place: &Range<usize>,
+        range: &Range<usize>,
         is_tagged: bool,
     ) -> Option<Scalar> {
         if self.dialect != Dialect::Resources {
@@ -147,8 +154,8 @@ impl Document<'_> {
         match style {
             // Annotations lose their style when they are printed.
             ScalarStyle::Folded if self.builder.is_in_annotations() => None,
-            ScalarStyle::Folded => Some(Scalar::Text(folded::read_again(text))),
-            ScalarStyle::Plain if place.is_empty() && !is_tagged => Some(Scalar::Empty),
+            ScalarStyle::Folded => Some(Scalar::Text(folded::reparse_folded(text))),
+            ScalarStyle::Plain if range.is_empty() && !is_tagged => Some(Scalar::Empty),
             // Null in a patch removes an annotation.
             ScalarStyle::Plain if matches!(text, "<<" | "") || is_null(text) => None,
             ScalarStyle::Plain if self.builder.is_in_annotations() => Some(Scalar::Text(text.to_owned())),
@@ -161,7 +168,7 @@ impl Document<'_> {
         &mut self,
         text: Cow<'t, str>,
         style: ScalarStyle,
-        place: &Range<usize>,
+        range: &Range<usize>,
     ) -> Cow<'t, str> {
         let text = self.view.restore(text, style);
         if !matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
@@ -170,12 +177,12 @@ impl Document<'_> {
         let whole = &self.view.text;
         // In Go, a block scalar as the whole document must be indented, or it is empty. The parser places it by its
         // content.
-        if self.builder.is_empty() && !place.is_empty() && whole[..place.start].ends_with('\n') {
-            self.end = Some(place.start);
+        if self.builder.is_empty() && !range.is_empty() && whole[..range.start].ends_with('\n') {
+            self.end = Some(range.start);
             return Cow::Borrowed("");
         }
         // The parser adds a line feed that the text does not have.
-        if place.end < whole.len() || whole.ends_with(['\n', '\r']) {
+        if range.end < whole.len() || whole.ends_with(['\n', '\r']) {
             return text;
         }
         match text.strip_suffix('\n') {
@@ -184,11 +191,11 @@ impl Document<'_> {
         }
     }
 
-    fn finish(mut self) -> Result<Parsed, Fault> {
+    fn finish(mut self) -> Result<ParsedDocument, Fault> {
         let text = &self.view.text;
         let rest = rest_after(text, self.end.unwrap_or(text.len()));
-        self.tabs.go_on(rest.unwrap_or(text.len()), text.len())?;
-        Ok(Parsed { tree: self.builder.finish(), text_after_end: rest.map(position) })
+        self.tabs.check_up_to(rest.unwrap_or(text.len()), text.len())?;
+        Ok(ParsedDocument { tree: self.builder.finish(), text_after_end: rest.map(position) })
     }
 }
 
@@ -210,11 +217,11 @@ fn full_tag(tag: &Tag) -> String {
 }
 
 /// Returns the number of an anchor; the parser writes 0 for none.
-fn named(anchor: usize) -> Option<usize> {
+fn anchor_number(anchor: usize) -> Option<usize> {
     (anchor != 0).then_some(anchor)
 }
 
-fn place(span: Span) -> Range<usize> {
+fn byte_range(span: Span) -> Range<usize> {
     span.byte_range().expect("invariant: a parser made from a string knows its bytes")
 }
 
@@ -224,16 +231,16 @@ fn position(offset: usize) -> u32 {
 }
 
 fn syntax(problem: &'static str, offset: u32) -> Fault {
-    Problem::Syntax(problem.into()).from(offset)
+    YamlErrorKind::Syntax(problem.into()).at_offset(offset)
 }
 
 /// Converts a parser error to a fault with our wording.
 fn fault(kind: &ErrorKind, offset: usize, depth: usize) -> Fault {
     let problem = match kind {
-        ErrorKind::RecursionLimitExceeded => Problem::TooDeep { limit: depth },
-        kind => Problem::Syntax(wording(kind)),
+        ErrorKind::RecursionLimitExceeded => YamlErrorKind::TooDeep { limit: depth },
+        kind => YamlErrorKind::Syntax(wording(kind)),
     };
-    problem.from(position(offset))
+    problem.at_offset(position(offset))
 }
 
 fn wording(kind: &ErrorKind) -> Cow<'static, str> {
@@ -258,7 +265,7 @@ fn wording(kind: &ErrorKind) -> Cow<'static, str> {
         K::BlockSequenceEntryNotAllowed | K::BlockEntryInFlowCollection => "a list item is not allowed here",
         K::UnexpectedCharacter { .. } => "found a character that cannot start a value",
         K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabInPlainScalar => {
-            refuse::TAB
+            reject::TAB
         }
         K::UnclosedQuotedScalar => "found the end of the text inside quotes",
         K::DocumentIndicatorInQuotedScalar => "found the end of the document inside quotes",
@@ -267,12 +274,12 @@ fn wording(kind: &ErrorKind) -> Cow<'static, str> {
         K::UndeclaredTagHandle => "found a tag handle that is not defined",
         K::ExpectedDocumentStart => "did not find expected `---` after a directive",
         K::CommentNotSeparated => "a comment must be separated by a blank",
-        other => return Cow::Owned(cleaned(&other.to_string())),
+        other => return Cow::Owned(clean_message(&other.to_string())),
     })
 }
 
 /// Returns the finding of a message as a lower-case fragment, without the parser context.
-fn cleaned(message: &str) -> String {
+fn clean_message(message: &str) -> String {
     let finding = match message.split_once(", ") {
         Some((context, finding)) if context.starts_with("while ") => finding,
         _ => message,

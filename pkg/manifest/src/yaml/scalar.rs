@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 
-use super::error::Problem;
+use super::error::YamlErrorKind;
 use super::timestamp::Timestamp;
 use crate::Value;
 use crate::go_base64::BASE64;
@@ -67,10 +67,10 @@ pub(super) fn resolve(
     tag: Option<&str>,
     plain: bool,
     dialect: Dialect,
-) -> Result<Scalar, Problem> {
+) -> Result<Scalar, YamlErrorKind> {
     match tag {
         None if plain && text == "<<" => Ok(Scalar::Merge),
-        None if plain => Ok(keep(resolve_plain(&text, dialect), text, dialect)),
+        None if plain => Ok(into_scalar(resolve_plain(&text, dialect), text, dialect)),
         None => Ok(Scalar::Text(text.into_owned())),
         Some(tag) => resolve_tagged(text, tag, dialect),
     }
@@ -81,9 +81,9 @@ pub(super) fn changes_when_plain(text: &str) -> bool {
     resolve_plain(text, Dialect::Objects) != Plain::Text || is_base_60(text)
 }
 
-fn resolve_tagged(text: Cow<'_, str>, tag: &str, dialect: Dialect) -> Result<Scalar, Problem> {
+fn resolve_tagged(text: Cow<'_, str>, tag: &str, dialect: Dialect) -> Result<Scalar, YamlErrorKind> {
     let Some(core) = tag.strip_prefix(CORE_TAGS) else { return Ok(Scalar::Text(text.into_owned())) };
-    let mismatch = || Problem::TagMismatch(format!("!!{core}"));
+    let mismatch = || YamlErrorKind::TagMismatch(format!("!!{core}"));
     match core {
         "binary" => decode_binary(&text).map(Scalar::Text),
         "merge" if text == "<<" => Ok(Scalar::Merge),
@@ -95,7 +95,7 @@ fn resolve_tagged(text: Cow<'_, str>, tag: &str, dialect: Dialect) -> Result<Sca
                 | ("bool", Plain::Bool(_))
                 | ("int", Plain::Int(_) | Plain::Uint(_))
                 | ("float", Plain::Float(_))
-                | ("timestamp", Plain::Timestamp(_)) => Ok(keep(found, text, dialect)),
+                | ("timestamp", Plain::Timestamp(_)) => Ok(into_scalar(found, text, dialect)),
                 _ => Err(mismatch()),
             }
         }
@@ -103,8 +103,8 @@ fn resolve_tagged(text: Cow<'_, str>, tag: &str, dialect: Dialect) -> Result<Sca
     }
 }
 
-fn keep(found: Plain, text: Cow<'_, str>, dialect: Dialect) -> Scalar {
-    match found {
+fn into_scalar(plain: Plain, text: Cow<'_, str>, dialect: Dialect) -> Scalar {
+    match plain {
         Plain::Float(number) if dialect.is_v3() && !number.is_finite() => {
             Scalar::Text(infinity_or_nan(number).to_owned())
         }
@@ -272,9 +272,9 @@ fn is_base_60(text: &str) -> bool {
 }
 
 /// Decodes base64. Each byte that is no valid UTF-8 becomes U+FFFD, as in Go's JSON encoder.
-fn decode_binary(text: &str) -> Result<String, Problem> {
+fn decode_binary(text: &str) -> Result<String, YamlErrorKind> {
     let packed: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    let bytes = BASE64.decode(packed).map_err(|_| Problem::InvalidBase64)?;
+    let bytes = BASE64.decode(packed).map_err(|_| YamlErrorKind::InvalidBase64)?;
     let mut out = String::with_capacity(bytes.len());
     let mut rest = bytes.as_slice();
     while !rest.is_empty() {

@@ -7,12 +7,12 @@ use super::*;
 use crate::{Map, read_stream, write_stream};
 
 fn read(text: &str) -> Value {
-    read_value(text, &Limits::default()).unwrap()
+    read_value(text, &YamlLimits::default()).unwrap()
 }
 
-fn problem(text: &str) -> (Problem, usize, usize) {
-    let error = read_value(text, &Limits::default()).unwrap_err();
-    (error.problem, error.line, error.column)
+fn problem(text: &str) -> (YamlErrorKind, usize, usize) {
+    let error = read_value(text, &YamlLimits::default()).unwrap_err();
+    (error.kind, error.line, error.column)
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn words_and_numbers_mean_what_they_mean_to_go() {
         ("v: -", Value::Null),
     ];
     for (text, expected) in cases {
-        let found = read_value(text, &Limits::default()).map(|value| value["v"].clone());
+        let found = read_value(text, &YamlLimits::default()).map(|value| value["v"].clone());
         match expected {
             Value::Null => assert!(found.is_err(), "{text}"),
             expected => assert_eq!(found, Ok(expected), "{text}"),
@@ -64,12 +64,12 @@ fn settings_have_words_dates_and_merges_of_their_own() {
         ("a: &a {x: 1, y: 1}\nb: &b {x: 2, z: 2}\nv: {x: 3, <<: [*b, *a]}", json!({"x": 3, "y": 1, "z": 2})),
     ];
     for (text, expected) in cases {
-        let found = read_settings(text, &Limits::default()).map(|value| value["v"].clone());
+        let found = read_settings(text, &YamlLimits::default()).map(|value| value["v"].clone());
         assert_eq!(found, Ok(expected), "{text}");
     }
-    assert!(read_settings("v: !!bool yes", &Limits::default()).is_err());
-    let twice = read_settings("a: 1\na: 2", &Limits::default()).unwrap_err();
-    assert_eq!((twice.problem, twice.line), (Problem::DuplicateKey("a".to_owned()), 2));
+    assert!(read_settings("v: !!bool yes", &YamlLimits::default()).is_err());
+    let twice = read_settings("a: 1\na: 2", &YamlLimits::default()).unwrap_err();
+    assert_eq!((twice.kind, twice.line), (YamlErrorKind::DuplicateKey("a".to_owned()), 2));
 }
 
 #[test]
@@ -80,35 +80,35 @@ fn a_text_without_its_last_line_break_is_read_as_it_stands() {
 
 #[test]
 fn an_error_names_its_line_and_column_and_no_value() {
-    let error = read_value("user: admin\npassword: s3cret: x\n", &Limits::default()).unwrap_err();
+    let error = read_value("user: admin\npassword: s3cret: x\n", &YamlLimits::default()).unwrap_err();
     assert_eq!((error.line, error.column), (2, 17));
     assert_eq!(error.to_string(), "line 2, column 17: a mapping value is not allowed here");
-    assert_eq!(problem("é: é\nü: *x\n"), (Problem::UnknownAnchor("x".to_owned()), 2, 4));
-    assert_eq!(problem("a: &x [*x]"), (Problem::AnchorInItself("x".to_owned()), 1, 8));
-    assert_eq!(problem("a: .inf"), (Problem::NotFinite, 1, 4));
-    assert_eq!(problem("~: a"), (Problem::UnusableKey("`null`"), 1, 1));
-    assert_eq!(problem("a: !!int s3cret"), (Problem::TagMismatch("!!int".to_owned()), 1, 10));
-    assert_eq!(problem("a: b\u{7}"), (Problem::ForbiddenCharacter { code: 7, offset: 4 }, 1, 5));
-    assert_eq!(problem("a: \u{FFFE}"), (Problem::ForbiddenCharacter { code: 0xFFFE, offset: 3 }, 1, 4));
+    assert_eq!(problem("é: é\nü: *x\n"), (YamlErrorKind::UnknownAnchor("x".to_owned()), 2, 4));
+    assert_eq!(problem("a: &x [*x]"), (YamlErrorKind::AnchorInItself("x".to_owned()), 1, 8));
+    assert_eq!(problem("a: .inf"), (YamlErrorKind::NotFinite, 1, 4));
+    assert_eq!(problem("~: a"), (YamlErrorKind::UnusableKey("`null`"), 1, 1));
+    assert_eq!(problem("a: !!int s3cret"), (YamlErrorKind::TagMismatch("!!int".to_owned()), 1, 10));
+    assert_eq!(problem("a: b\u{7}"), (YamlErrorKind::ForbiddenCharacter { code: 7, offset: 4 }, 1, 5));
+    assert_eq!(problem("a: \u{FFFE}"), (YamlErrorKind::ForbiddenCharacter { code: 0xFFFE, offset: 3 }, 1, 4));
 }
 
 #[test]
 fn the_strict_reader_names_the_key_that_is_set_twice() {
-    let error = read_value_strict("a: 1\nb:\n  c: 1\n  c: 2\n", &Limits::default()).unwrap_err();
-    assert_eq!((error.problem, error.line, error.column), (Problem::DuplicateKey("c".to_owned()), 4, 3));
+    let error = read_value_strict("a: 1\nb:\n  c: 1\n  c: 2\n", &YamlLimits::default()).unwrap_err();
+    assert_eq!((error.kind, error.line, error.column), (YamlErrorKind::DuplicateKey("c".to_owned()), 4, 3));
 }
 
 // Row: D-50
 #[test]
 fn nesting_beyond_the_limit_is_an_error_however_it_is_written() {
-    let limits = Limits { depth: 50, ..Limits::default() };
+    let limits = YamlLimits { depth: 50, ..YamlLimits::default() };
     let levels: Vec<String> = (0..51).map(|level| format!("{}a:\n", "  ".repeat(level))).collect();
     let indented = levels.concat() + &"  ".repeat(51) + "a: 1\n";
     let through_aliases =
         format!("a: &a {}1{}\nb: {}*a{}\n", "[".repeat(30), "]".repeat(30), "[".repeat(30), "]".repeat(30));
     for text in ["[".repeat(51), "{a: ".repeat(51), "- ".repeat(51), indented, through_aliases] {
         let error = read_value(&text, &limits).unwrap_err();
-        assert_eq!(error.problem, Problem::TooDeep { limit: 50 }, "{text}");
+        assert_eq!(error.kind, YamlErrorKind::TooDeep { limit: 50 }, "{text}");
     }
     assert!(read_value(&("[".repeat(50) + &"]".repeat(50)), &limits).is_ok());
 }
@@ -116,9 +116,9 @@ fn nesting_beyond_the_limit_is_an_error_however_it_is_written() {
 // Row: D-51
 #[test]
 fn a_text_over_the_size_limit_is_refused_before_it_is_parsed() {
-    let limits = Limits { size_bytes: 10, ..Limits::default() };
+    let limits = YamlLimits { size_bytes: 10, ..YamlLimits::default() };
     let error = read_value("a: [[[[[[[[[", &limits).unwrap_err();
-    assert_eq!(error.problem, Problem::TooLarge { size_bytes: 12, limit_bytes: 10 });
+    assert_eq!(error.kind, YamlErrorKind::TooLarge { size_bytes: 12, limit_bytes: 10 });
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn aliases_that_grow_beyond_reason_are_refused_and_honest_ones_are_not() {
         format!("a{level}: &a{level} [{items}]\n")
     });
     let bomb: Vec<String> = std::iter::once(first).chain(levels).collect();
-    assert_eq!(problem(&bomb.concat()).0, Problem::ExcessiveAliases);
+    assert_eq!(problem(&bomb.concat()).0, YamlErrorKind::ExcessiveAliases);
     let honest = format!("a: &a {{x: 1, y: [1, 2]}}\nb:\n{}", "- *a\n".repeat(90));
     assert_eq!(read(&honest)["b"].as_array().map(Vec::len), Some(90));
 }
@@ -137,17 +137,17 @@ fn aliases_that_grow_beyond_reason_are_refused_and_honest_ones_are_not() {
 // Row: D-261
 #[test]
 fn few_aliases_of_a_large_text_are_refused_at_the_limit() {
-    let limits = Limits { size_bytes: 50_000, ..Limits::default() };
+    let limits = YamlLimits { size_bytes: 50_000, ..YamlLimits::default() };
     let text = "x".repeat(1_000);
     for (anchor, alias) in [(text.clone(), "*a"), (format!("{{k: {text}}}"), "{<<: *a}")] {
         let document = |count| format!("a: &a {anchor}\nb:\n{}", format!("- {alias}\n").repeat(count));
         let error = read_value(&document(90), &limits).unwrap_err();
-        assert_eq!(error.problem, Problem::AliasesTooLarge { limit_bytes: 50_000 });
+        assert_eq!(error.kind, YamlErrorKind::AliasesTooLarge { limit_bytes: 50_000 });
         assert!(read_value(&document(20), &limits).is_ok());
     }
     let keys = format!("a: &a {text}\nb:\n{}", "- {*a : 1}\n".repeat(90));
     let error = read_value(&keys, &limits).unwrap_err();
-    assert_eq!(error.problem, Problem::AliasesTooLarge { limit_bytes: 50_000 });
+    assert_eq!(error.kind, YamlErrorKind::AliasesTooLarge { limit_bytes: 50_000 });
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn what_the_parser_refuses_and_go_takes_is_read() {
         ("a: 'x\u{2028}  y'\nb: |\n  x\u{2029}  y\n", json!({"a": "x\u{2028}y", "b": "x\u{2029}y\n"})),
     ];
     for (text, expected) in cases {
-        assert_eq!(read_value(text, &Limits::default()), Ok(expected), "{text:?}");
+        assert_eq!(read_value(text, &YamlLimits::default()), Ok(expected), "{text:?}");
     }
 }
 
@@ -200,14 +200,14 @@ fn what_the_parser_takes_and_go_refuses_is_refused_with_its_place() {
         ("%YAML 1.2\n---\na: b\n", "the version in `%YAML` is not 1.1", 2, 1),
     ];
     for (text, expected, line, column) in cases {
-        assert_eq!(problem(text), (Problem::Syntax(expected.into()), line, column), "{text:?}");
+        assert_eq!(problem(text), (YamlErrorKind::Syntax(expected.into()), line, column), "{text:?}");
     }
 }
 
 #[test]
 fn only_so_many_repairs_are_made_that_work_stays_in_proportion_to_the_text() {
-    assert!(read_value(&"- \"x\"#c\n".repeat(30), &Limits::default()).is_ok());
-    assert!(read_value(&"- \"x\"#c\n".repeat(3_000), &Limits::default()).is_err());
+    assert!(read_value(&"- \"x\"#c\n".repeat(30), &YamlLimits::default()).is_ok());
+    assert!(read_value(&"- \"x\"#c\n".repeat(3_000), &YamlLimits::default()).is_err());
 }
 
 #[test]
@@ -220,8 +220,8 @@ fn every_prefix_of_a_document_is_read_or_refused() {
     ];
     for document in documents {
         for end in (0..=document.len()).filter(|end| document.is_char_boundary(*end)) {
-            let _ = read_value(&document[..end], &Limits::default());
-            let _ = read_value(&document[end..], &Limits::default());
+            let _ = read_value(&document[..end], &YamlLimits::default());
+            let _ = read_value(&document[end..], &YamlLimits::default());
         }
     }
 }
@@ -276,7 +276,7 @@ proptest! {
     #[test]
     fn what_is_printed_reads_back_as_the_same_value(value in values()) {
         let text = write(&value);
-        let back = read_value(&text, &Limits::default());
+        let back = read_value(&text, &YamlLimits::default());
         prop_assert_eq!(back.as_ref(), Ok(&value), "{}", text);
         prop_assert_eq!(write(&value), text);
     }
@@ -286,23 +286,23 @@ proptest! {
         let objects: Vec<Object> = values.into_iter().filter_map(|value| value.try_into().ok()).collect();
         // Without a line feed at the end, a text that ends in line breaks would lose one of them.
         let text = write_stream(&objects) + "\n";
-        let back = read_stream(text.as_bytes(), &Limits::default()).map(|stream| stream.objects);
+        let back = read_stream(text.as_bytes(), &YamlLimits::default()).map(|stream| stream.objects);
         prop_assert_eq!(back.as_ref(), Ok(&objects), "{}", text);
     }
 
     #[test]
     fn any_text_is_read_or_refused(text in any::<String>()) {
-        let _ = read_value(&text, &Limits::default());
+        let _ = read_value(&text, &YamlLimits::default());
     }
 
     #[test]
     fn any_signs_are_read_or_refused(text in "[a-b0 \\n\\t:#&*!|>'\"%@{}\\[\\],?\\-\\.~<\\\\é]{0,40}") {
-        let _ = read_value(&text, &Limits::default());
-        let _ = read_value_strict(&text, &Limits::default());
+        let _ = read_value(&text, &YamlLimits::default());
+        let _ = read_value_strict(&text, &YamlLimits::default());
     }
 
     #[test]
     fn any_bytes_are_read_or_refused_as_a_stream(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-        let _ = read_stream(&bytes, &Limits::default());
+        let _ = read_stream(&bytes, &YamlLimits::default());
     }
 }

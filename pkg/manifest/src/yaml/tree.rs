@@ -5,21 +5,21 @@
 
 use std::collections::HashMap;
 
-use super::Problem;
+use super::YamlErrorKind;
 use super::error::Fault;
 use super::scalar::Scalar;
 
 /// One node of a document.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
     /// The start of the node in the text, in bytes.
     pub(super) offset: u32,
 }
 
 /// The kind of a node.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Scalar(Scalar),
     List {
         /// The index after the last node of the content.
@@ -60,15 +60,15 @@ impl Builder {
     }
 
     pub(super) fn scalar(&mut self, scalar: Scalar, anchor: Option<usize>, offset: u32) {
-        self.push(Kind::Scalar(scalar), anchor, offset);
+        self.push(NodeKind::Scalar(scalar), anchor, offset);
     }
 
     pub(super) fn open_list(&mut self, anchor: Option<usize>, offset: u32) -> Result<(), Fault> {
-        self.open(Kind::List { end: 0 }, anchor, offset)
+        self.open(NodeKind::List { end: 0 }, anchor, offset)
     }
 
     pub(super) fn open_mapping(&mut self, anchor: Option<usize>, offset: u32) -> Result<(), Fault> {
-        self.open(Kind::Mapping { end: 0 }, anchor, offset)
+        self.open(NodeKind::Mapping { end: 0 }, anchor, offset)
     }
 
     /// True if the next node is a key or value of annotations.
@@ -77,7 +77,7 @@ impl Builder {
     pub(super) fn is_in_annotations(&self) -> bool {
         let is_called = |index: u32, name: &str| {
             let before = index.checked_sub(1).and_then(|before| self.tree.nodes.get(before as usize));
-            matches!(before, Some(Node { kind: Kind::Scalar(Scalar::Text(text)), .. }) if text == name)
+            matches!(before, Some(Node { kind: NodeKind::Scalar(Scalar::Text(text)), .. }) if text == name)
         };
         match *self.open {
             [_, metadata, annotations] => {
@@ -101,20 +101,20 @@ impl Builder {
         let end = self.next_index();
         let Some(index) = self.open.pop() else { return };
         match &mut self.tree.nodes[index as usize].kind {
-            Kind::List { end: last } | Kind::Mapping { end: last } => *last = end,
-            Kind::Scalar(_) | Kind::Alias { .. } => {}
+            NodeKind::List { end: last } | NodeKind::Mapping { end: last } => *last = end,
+            NodeKind::Scalar(_) | NodeKind::Alias { .. } => {}
         }
     }
 
     pub(super) fn alias(&mut self, anchor: usize, name: &str, offset: u32) -> Result<(), Fault> {
         let Some(&target) = self.anchors.get(&anchor) else {
-            return Err(Problem::UnknownAnchor(name.to_owned()).from(offset));
+            return Err(YamlErrorKind::UnknownAnchor(name.to_owned()).at_offset(offset));
         };
         if self.open.contains(&target) {
-            return Err(Problem::AnchorInItself(name.to_owned()).from(offset));
+            return Err(YamlErrorKind::AnchorInItself(name.to_owned()).at_offset(offset));
         }
         self.tree.has_aliases = true;
-        self.push(Kind::Alias { target }, None, offset);
+        self.push(NodeKind::Alias { target }, None, offset);
         Ok(())
     }
 
@@ -122,16 +122,16 @@ impl Builder {
         self.tree
     }
 
-    fn open(&mut self, kind: Kind, anchor: Option<usize>, offset: u32) -> Result<(), Fault> {
+    fn open(&mut self, kind: NodeKind, anchor: Option<usize>, offset: u32) -> Result<(), Fault> {
         if self.open.len() >= self.depth {
-            return Err(Problem::TooDeep { limit: self.depth }.from(offset));
+            return Err(YamlErrorKind::TooDeep { limit: self.depth }.at_offset(offset));
         }
         self.open.push(self.next_index());
         self.push(kind, anchor, offset);
         Ok(())
     }
 
-    fn push(&mut self, kind: Kind, anchor: Option<usize>, offset: u32) {
+    fn push(&mut self, kind: NodeKind, anchor: Option<usize>, offset: u32) {
         if let Some(anchor) = anchor {
             self.anchors.insert(anchor, self.next_index());
         }

@@ -8,32 +8,32 @@ mod text;
 
 use std::fmt::Write as _;
 
-use super::natural;
+use super::key_order;
 use super::scalar::push_float;
-use crate::provenance::Trail;
+use crate::provenance::ProvenanceCursor;
 use crate::{Map, Value};
-use style::{Style, Traits};
+use style::{Style, TextTraits};
 
 /// True if a text may be written as a block scalar, by this printer and by version 3.
 pub(super) fn may_be_block(text: &str) -> bool {
-    Traits::of(text).may_be_block()
+    TextTraits::of(text).may_be_block()
 }
 
 /// The maximum length in bytes of a key without `? `.
-const LONGEST_SIMPLE_KEY: usize = 128;
+const MAX_SIMPLE_KEY_BYTES: usize = 128;
 const INDENT: usize = 2;
 
 /// Prints one value and ends its last line.
 pub(super) fn write_into(out: &mut String, value: &Value) {
-    let mut writer = Writer { out, column: 0, open: true };
-    writer.node(value, Place::Root, Trail::default());
+    let mut writer = Writer { out, column: 0, line_is_open: true };
+    writer.node(value, NodePosition::Root, ProvenanceCursor::default());
     writer.finish();
 }
 
 /// Prints one mapping and ends its last line. A comment behind each value names its setter, if `trail` knows one.
-pub(super) fn write_map_into(out: &mut String, fields: &Map<String, Value>, trail: Trail<'_>) {
-    let mut writer = Writer { out, column: 0, open: true };
-    writer.fields(fields, Place::Root, trail);
+pub(super) fn write_map_into(out: &mut String, fields: &Map<String, Value>, trail: ProvenanceCursor<'_>) {
+    let mut writer = Writer { out, column: 0, line_is_open: true };
+    writer.fields(fields, NodePosition::Root, trail);
     writer.finish();
 }
 
@@ -43,12 +43,12 @@ struct Writer<'a> {
     column: usize,
     /// True if a list or mapping may start on this line, which is empty or contains only `-`, `?` and `:` of its
     /// parents.
-    open: bool,
+    line_is_open: bool,
 }
 
 /// The position of a node.
 #[derive(Clone, Copy)]
-enum Place {
+enum NodePosition {
     Root,
     /// After the `-` of a list in this column.
     Item(usize),
@@ -64,7 +64,7 @@ pub(super) fn push_comment(out: &mut String, text: &str) {
     out.extend(text.chars().map(|character| if is_shown(character) { character } else { ' ' }));
 }
 
-impl Place {
+impl NodePosition {
     /// The column of continuation lines.
     fn inner(self) -> usize {
         match self {
@@ -91,14 +91,14 @@ impl Place {
 }
 
 impl Writer<'_> {
-    fn node(&mut self, value: &Value, place: Place, trail: Trail<'_>) {
+    fn node(&mut self, value: &Value, place: NodePosition, trail: ProvenanceCursor<'_>) {
         match value {
             Value::Null => self.word("null"),
             Value::Bool(true) => self.word("true"),
             Value::Bool(false) => self.word("false"),
             Value::Number(number) => self.number(number),
             Value::String(text) => {
-                let traits = Traits::of(text);
+                let traits = TextTraits::of(text);
                 let style = traits.style_of(text);
                 return self.text(text, style, place.inner(), true, trail);
             }
@@ -109,7 +109,7 @@ impl Writer<'_> {
         self.comment(trail);
     }
 
-    fn fields(&mut self, fields: &Map<String, Value>, place: Place, trail: Trail<'_>) {
+    fn fields(&mut self, fields: &Map<String, Value>, place: NodePosition, trail: ProvenanceCursor<'_>) {
         if fields.is_empty() {
             self.word("{}");
             self.comment(trail);
@@ -119,8 +119,8 @@ impl Writer<'_> {
     }
 
     /// Writes a comment with the setter of a value; nothing if the origin of the object set it.
-    fn comment(&mut self, trail: Trail<'_>) {
-        if let Some(told) = trail.told() {
+    fn comment(&mut self, trail: ProvenanceCursor<'_>) {
+        if let Some(told) = trail.describe_origin() {
             self.out.push_str(" # ");
             push_comment(self.out, &told);
         }
@@ -132,40 +132,40 @@ impl Writer<'_> {
         }
     }
 
-    fn list(&mut self, items: &[Value], column: usize, trail: Trail<'_>) {
+    fn list(&mut self, items: &[Value], column: usize, trail: ProvenanceCursor<'_>) {
         for (index, item) in items.iter().enumerate() {
             self.start_line(column);
             self.push("-");
-            self.open = true;
-            self.node(item, Place::Item(column), trail.item(index));
+            self.line_is_open = true;
+            self.node(item, NodePosition::Item(column), trail.item(index));
         }
     }
 
-    fn mapping(&mut self, fields: &Map<String, Value>, column: usize, trail: Trail<'_>) {
+    fn mapping(&mut self, fields: &Map<String, Value>, column: usize, trail: ProvenanceCursor<'_>) {
         let mut entries: Vec<(&str, &Value)> =
             fields.iter().map(|(key, value)| (key.as_str(), value)).collect();
-        natural::sort(&mut entries);
+        key_order::sort(&mut entries);
         for (key, value) in entries {
             self.start_line(column);
-            let traits = Traits::of(key);
+            let traits = TextTraits::of(key);
             let style = traits.style_of(key);
-            if traits.is_multiline() || key.len() > LONGEST_SIMPLE_KEY {
+            if traits.is_multiline() || key.len() > MAX_SIMPLE_KEY_BYTES {
                 self.push("?");
-                self.text(key, style, column + INDENT, true, Trail::default());
+                self.text(key, style, column + INDENT, true, ProvenanceCursor::default());
                 self.start_line(column);
                 self.push(":");
-                self.open = true;
-                self.node(value, Place::LongField(column), trail.field(key));
+                self.line_is_open = true;
+                self.node(value, NodePosition::LongField(column), trail.field(key));
             } else {
-                self.text(key, style, column + INDENT, false, Trail::default());
+                self.text(key, style, column + INDENT, false, ProvenanceCursor::default());
                 self.push(":");
-                self.open = false;
-                self.node(value, Place::Field(column), trail.field(key));
+                self.line_is_open = false;
+                self.node(value, NodePosition::Field(column), trail.field(key));
             }
         }
     }
 
-    fn text(&mut self, text: &str, style: Style, column: usize, may_wrap: bool, trail: Trail<'_>) {
+    fn text(&mut self, text: &str, style: Style, column: usize, may_wrap: bool, trail: ProvenanceCursor<'_>) {
         self.space();
         match style {
             Style::Plain => self.plain(text, column, may_wrap),
@@ -186,7 +186,7 @@ impl Writer<'_> {
             let _ = write!(self.out, "{number}");
         }
         self.column += self.out.len() - start;
-        self.open = false;
+        self.line_is_open = false;
     }
 
     fn float(&mut self, float: f64) {
@@ -201,7 +201,7 @@ impl Writer<'_> {
     fn word(&mut self, word: &str) {
         self.space();
         self.push(word);
-        self.open = false;
+        self.line_is_open = false;
     }
 
     /// Separates a value from the preceding indicator.
@@ -213,11 +213,11 @@ impl Writer<'_> {
 
     /// Moves to a column, on a new line unless the current line is still open.
     fn start_line(&mut self, column: usize) {
-        if self.column > 0 && !self.open {
+        if self.column > 0 && !self.line_is_open {
             self.new_line();
         }
         self.pad(column);
-        self.open = false;
+        self.line_is_open = false;
     }
 
     fn pad(&mut self, column: usize) {

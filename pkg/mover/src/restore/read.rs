@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apply::ObjectKey;
 use inventory::{PreflightProblem, PreflightProblems};
-use manifest::{Limits, Object, Value, read_stream};
+use manifest::{Object, Value, YamlLimits, read_stream};
 
 use super::{SavedContent, SavedFile, SavedObjects};
 use crate::{
@@ -143,7 +143,7 @@ fn documents(content: &[u8]) -> Result<Vec<Object>, String> {
             Err(_) => Err("it holds no object".to_owned()),
         };
     }
-    match read_stream(content, &Limits::default()) {
+    match read_stream(content, &YamlLimits::default()) {
         Ok(stream) => Ok(stream.objects),
         Err(error) => {
             let all: Vec<String> = error.documents.iter().map(ToString::to_string).collect();

@@ -203,14 +203,14 @@ fn each_field_tells_the_variable_or_setting_that_set_it() {
     let run = Run { config, target_namespace: Some("elsewhere"), trace: Trace::On, ..Run::default() };
     let components = run.build().unwrap();
     let told = |kind: &str| -> Vec<String> {
-        let fields = named(&components, kind).set_fields().into_iter();
+        let fields = named(&components, kind).changed_fields().into_iter();
         fields
-            .map(|it| format!("{} {}", it.pointer, it.setter))
+            .map(|it| format!("{} {}", it.pointer, it.origin))
             .filter(|it| !it.contains("form of"))
             .collect()
     };
     let file = "infrastructure-components.yaml";
-    assert_eq!(named(&components, "Secret").provenance().unwrap().origin().to_string(), file);
+    assert_eq!(named(&components, "Secret").provenance().unwrap().object_origin().to_string(), file);
     let labels = [
         "/metadata/labels/cluster.x-k8s.io~1provider label of the provider".to_owned(),
         "/metadata/labels/clusterctl.cluster.x-k8s.io label of the provider".to_owned(),

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use manifest::{Limits, Map, Value, yaml};
+use manifest::{Map, Value, YamlLimits, yaml};
 
 use super::{Environment, dotenv};
 
@@ -96,7 +96,7 @@ pub(super) fn decode(
 ) -> Result<Map<String, Value>, UndecodableConfig> {
     let tree = match file.format {
         ConfigFormat::Yaml => {
-            yaml::read_settings(&file.text, &Limits::default()).map_err(UndecodableConfig::Yaml)?
+            yaml::read_settings(&file.text, &YamlLimits::default()).map_err(UndecodableConfig::Yaml)?
         }
         ConfigFormat::Json if file.text.trim().is_empty() => Value::Null,
         ConfigFormat::Json => serde_json::from_str(&file.text).map_err(UndecodableConfig::Json)?,

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use api::{ProviderId, similar_names};
-use manifest::{Limits, Map, Value, patch::Patch, type_name, yaml};
+use manifest::{Map, Value, YamlLimits, patch::Patch, type_name, yaml};
 
 use super::{Config, ConfigError};
 use crate::customise::{Change, ControllerSettings, Customisation, Target};
@@ -131,12 +131,12 @@ fn target_of(patch: &Patch) -> Result<Target, String> {
 
 fn read_patch(patch: &Value, form: Option<&Value>) -> Result<Patch, String> {
     let patch = match patch {
-        Value::String(text) => yaml::read_value(text, &Limits::default())
+        Value::String(text) => yaml::read_value(text, &YamlLimits::default())
             .map_err(|error| format!("the text of `patch` is not valid YAML: {error}"))?,
         other => other.clone(),
     };
     match (form.map(Value::as_str), &patch) {
-        (None, _) => Patch::of_form(patch).map_err(|error| error.to_string()),
+        (None, _) => Patch::from_value(patch).map_err(|error| error.to_string()),
         (Some(Some("strategic")), Value::Object(_)) => Ok(Patch::Strategic(patch)),
         (Some(Some("merge")), Value::Object(_)) => Ok(Patch::Merge(patch)),
         (Some(Some("json")), Value::Array(_)) => Ok(Patch::Json(patch)),

@@ -1,13 +1,13 @@
 mod kinds;
 
-use manifest::{Limits, read_stream, write_stream};
+use manifest::{YamlLimits, read_stream, write_stream};
 
 use super::duration::whole_seconds;
 use super::{Outcome, Problem, convert};
 
 /// Converts a file. Returns the result, with notes as lines starting with `#` and faults as lines starting with `!`.
 fn converted(text: &str) -> String {
-    let objects = read_stream(text.as_bytes(), &Limits::default()).unwrap().objects;
+    let objects = read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects;
     match convert(objects) {
         Ok(converted) => {
             let notes: Vec<_> = converted.notes.iter().map(|note| format!("# {note}\n")).collect();
@@ -43,7 +43,7 @@ items:
 - {apiVersion: v1, kind: Secret}
 - {apiVersion: cluster.x-k8s.io/v1beta1, kind: MachineSet}
 ";
-    let objects = read_stream(text.as_bytes(), &Limits::default()).unwrap().objects;
+    let objects = read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects;
     let result = convert(objects.clone()).unwrap();
     assert_eq!(result.objects[..3], objects[..3]);
     assert_eq!(result.count(Outcome::PassedThrough), 4);
@@ -53,7 +53,7 @@ items:
 #[test]
 fn every_fault_of_the_group_names_the_kinds_that_it_has() {
     let text = "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Spaceship, metadata: {name: red}}";
-    let error = convert(read_stream(text.as_bytes(), &Limits::default()).unwrap().objects).unwrap_err();
+    let error = convert(read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects).unwrap_err();
     let Problem::UnknownKind { known } = &error.faults[0].problem else { panic!("{error}") };
     assert_eq!(known.len(), 8);
 }

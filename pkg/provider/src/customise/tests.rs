@@ -1,5 +1,5 @@
 use api::{ProviderId, ProviderType};
-use manifest::{Limits, Value, read_stream};
+use manifest::{Value, YamlLimits, read_stream};
 use serde_json::json;
 
 use super::*;
@@ -43,7 +43,7 @@ fn own() -> ProviderId {
 }
 
 fn customised(patches: &str) -> Result<Vec<Value>, Vec<String>> {
-    let mut objects = read_stream(OBJECTS.as_bytes(), &Limits::default()).unwrap().objects;
+    let mut objects = read_stream(OBJECTS.as_bytes(), &YamlLimits::default()).unwrap().objects;
     match customise(&mut objects, &config(patches).customisations(&own()).unwrap()) {
         Ok(()) => Ok(objects.into_iter().map(Value::from).collect()),
         Err(errors) => Err(errors.iter().map(ToString::to_string).collect()),

@@ -179,11 +179,10 @@ pub(crate) fn configuration(content: &[u8]) -> Result<Decoded, Status> {
 }
 
 fn yaml_text(content: &[u8]) -> Result<Decoded, String> {
-    let limits = yaml::Limits { size_bytes: LIMIT_BYTES, depth: DEPTH };
+    let limits = yaml::YamlLimits { size_bytes: LIMIT_BYTES, depth: DEPTH };
     let text = std::str::from_utf8(content).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
-    let said = |error: &yaml::YamlError| {
-        format!("line {}: {}", error.line, go_words::of_yaml_problem(&error.problem))
-    };
+    let said =
+        |error: &yaml::YamlError| format!("line {}: {}", error.line, go_words::of_yaml_problem(&error.kind));
     let value = yaml::read_value(text, &limits).map_err(|error| format!("yaml: {}", said(&error)))?;
     let oddities = yaml::read_value_strict(text, &limits).err().map(|error| said(&error));
     Ok(Decoded { value, oddities: oddities.into_iter().collect() })

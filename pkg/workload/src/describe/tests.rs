@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use api::{Contract, output::PartRole};
 use apply::ObjectKey;
 use insta::assert_snapshot;
-use manifest::{Limits, Object, read_stream};
+use manifest::{Object, YamlLimits, read_stream};
 
 use super::{
     found::{Found, FoundControlPlane, References},
@@ -24,7 +24,7 @@ pub(super) struct Given {
 impl Given {
     pub(super) fn new(yaml: &str) -> Self {
         let mut objects: BTreeMap<String, Vec<Object>> = BTreeMap::new();
-        for mut object in read_stream(yaml.as_bytes(), &Limits::default()).unwrap().objects {
+        for mut object in read_stream(yaml.as_bytes(), &YamlLimits::default()).unwrap().objects {
             object.set_namespace("ns");
             objects.entry(object.kind().to_owned()).or_default().push(object);
         }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::Full;
-use manifest::{Limits, yaml};
+use manifest::{YamlLimits, yaml};
 
 /// Parses a request of a page: the first line, header lines, an empty line, the body.
 ///
@@ -32,7 +32,7 @@ pub(super) fn read(text: &str, raw: bool) -> Result<Request<Full<Bytes>>, String
 }
 
 fn as_json(text: &str) -> Result<String, String> {
-    let value = yaml::read_value(text, &Limits::default()).map_err(|error| error.to_string())?;
+    let value = yaml::read_value(text, &YamlLimits::default()).map_err(|error| error.to_string())?;
     Ok(value.to_string())
 }
 

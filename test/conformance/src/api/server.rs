@@ -8,7 +8,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 use http::{HeaderValue, Request, Response, header};
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use hyper_util::rt::TokioIo;
-use manifest::{Limits, Value, yaml};
+use manifest::{Value, YamlLimits, yaml};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -41,7 +41,7 @@ pub struct Https {
 impl Https {
     /// Uses the first cluster and the first user of a kubeconfig. The user must have a token.
     pub fn from_kubeconfig(path: &Path) -> Result<Self, ServerError> {
-        let config = yaml::read_value(&fs::read_to_string(path)?, &Limits::default())?;
+        let config = yaml::read_value(&fs::read_to_string(path)?, &YamlLimits::default())?;
         let text = |pointer: &str| config.pointer(pointer).and_then(Value::as_str);
         let server = text("/clusters/0/cluster/server").and_then(|url| url.strip_prefix("https://"));
         let (host, port) = server

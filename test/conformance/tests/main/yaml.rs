@@ -8,7 +8,7 @@ use std::thread;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use manifest::{Limits, Value, read_stream, yaml};
+use manifest::{Value, YamlLimits, read_stream, yaml};
 use serde::Deserialize;
 use support::skip::golden;
 
@@ -46,7 +46,7 @@ impl ReadCase {
     fn difference(&self) -> Option<String> {
         let bytes = self.bytes();
         // As deep as Go reads; the limit of every day is lower.
-        let limits = Limits { depth: 10_000, ..Limits::default() };
+        let limits = YamlLimits { depth: 10_000, ..YamlLimits::default() };
         let stream = read_stream(&bytes, &limits)
             .map(|stream| stream.objects.into_iter().map(Value::from).collect::<Vec<_>>())
             .map_err(|error| error.to_string());
@@ -73,7 +73,7 @@ impl ReadCase {
     }
 }
 
-fn read_mapping(text: &str, limits: &Limits) -> Result<Value, String> {
+fn read_mapping(text: &str, limits: &YamlLimits) -> Result<Value, String> {
     match yaml::read_value(text, limits).map_err(|error| error.to_string())? {
         value @ (Value::Object(_) | Value::Null) => Ok(value),
         _ => Err("expected a mapping".to_owned()),

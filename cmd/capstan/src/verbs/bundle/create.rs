@@ -181,7 +181,7 @@ fn add_images(
     let context = session.repositories()?;
     let mut runs: BTreeMap<&str, bool> = BTreeMap::new();
     for image in collected.iter().flat_map(|it| &it.supply.images) {
-        *runs.entry(&image.reference).or_default() |= image.place.is_container();
+        *runs.entry(&image.reference).or_default() |= image.location.is_container();
     }
     for (reference, is_run) in runs {
         let known: Option<Digest> =
@@ -223,8 +223,8 @@ fn image_list(collected: &[Collected], lock: &Lock) -> ImageList {
             image.places.push(ListedImagePlace {
                 component: one.label.clone(),
                 object: found.object.to_string(),
-                runs: found.place.is_container(),
-                place: found.place.to_string(),
+                runs: found.location.is_container(),
+                place: found.location.to_string(),
             });
         }
     }

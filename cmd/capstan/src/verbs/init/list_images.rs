@@ -163,8 +163,8 @@ fn add(label: &str, objects: &[Object], images: &mut Images) {
         images.entry(found.reference).or_default().places.insert(ListedImagePlace {
             component: label.to_owned(),
             object: found.object.to_string(),
-            runs: found.place.is_container(),
-            place: found.place.to_string(),
+            runs: found.location.is_container(),
+            place: found.location.to_string(),
         });
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use api::output::{FindingSeverity, KustomizationFinding, KustomizationFindings, KustomizationLint};
 use kustomize::{BuildProblem, ConflictDetection};
-use manifest::yaml::{self, Limits};
+use manifest::yaml::{self, YamlLimits};
 
 use super::{HERE, build::LoadFlags};
 use crate::{
@@ -178,6 +178,6 @@ fn is_buildable(folder: &Path) -> bool {
     };
     // The build reports a file that cannot be read.
     let text = fs::read_to_string(path).unwrap_or_default();
-    let value = yaml::read_settings(&text, &Limits::default()).unwrap_or_default();
+    let value = yaml::read_settings(&text, &YamlLimits::default()).unwrap_or_default();
     value.get("kind").is_none_or(|kind| kind != "Component")
 }

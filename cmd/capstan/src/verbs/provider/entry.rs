@@ -3,7 +3,7 @@
 use api::ProviderType;
 use manifest::{
     Map, Value,
-    yaml::{self, Limits, YamlError},
+    yaml::{self, YamlError, YamlLimits},
 };
 use transport::HostKind;
 
@@ -99,7 +99,7 @@ pub(super) fn put(text: &str, entry: &Entry, replace: bool) -> Result<Edit, Refu
 const LAYOUT: &str = "is laid out in a way that cannot be edited safely";
 
 fn read(text: &str) -> Result<Map<String, Value>, Refusal> {
-    match yaml::read_value(text, &Limits::default()).map_err(Refusal::Invalid)? {
+    match yaml::read_value(text, &YamlLimits::default()).map_err(Refusal::Invalid)? {
         Value::Object(fields) => Ok(fields),
         Value::Null => Ok(Map::new()),
         _ => Err(Refusal::Layout { found: "cannot be added: the file holds no keys with values" }),

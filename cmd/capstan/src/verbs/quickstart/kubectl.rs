@@ -6,7 +6,7 @@ use std::{
 };
 
 use apply::{Apply, Blocker, Hints, ObjectKey, Server, Waiting};
-use manifest::Limits;
+use manifest::YamlLimits;
 
 use crate::{
     Failure, Within as _,
@@ -40,7 +40,7 @@ pub(super) fn run(kubeconfig: &str, task: &[String], session: &Session) -> Resul
 fn apply_file(file: &str, server: &Server, session: &Session) -> Result<(), Failure> {
     let cannot = || format!("cannot apply `{file}`");
     let bytes = fs::read(file).within(cannot)?;
-    for object in &manifest::read_stream(&bytes, &Limits::default()).foreign().within(cannot)?.objects {
+    for object in &manifest::read_stream(&bytes, &YamlLimits::default()).foreign().within(cannot)?.objects {
         let key = ObjectKey::of(object);
         let written = async {
             let kind = server.kind(&key.group_kind()).await?;

@@ -41,7 +41,7 @@ async fn on_any(server: &Server) {
 
 fn read(real: &ApiServer) -> Value {
     let text = std::fs::read(real.kubeconfig()).unwrap();
-    let stream = manifest::read_stream(&text, &manifest::Limits::default()).unwrap();
+    let stream = manifest::read_stream(&text, &manifest::YamlLimits::default()).unwrap();
     stream.objects.into_iter().next().unwrap().into_value()
 }
 

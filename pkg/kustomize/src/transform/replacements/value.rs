@@ -1,6 +1,6 @@
 //! Reads and writes values and parts of values.
 
-use manifest::{Limits, Value, type_name, yaml};
+use manifest::{Value, YamlLimits, type_name, yaml};
 
 use crate::kustomization::replacements::FieldOptions;
 
@@ -72,7 +72,7 @@ fn with_part(text: &str, value: &str, options: &FieldOptions) -> String {
 
 /// Parses a text as an unquoted YAML scalar.
 fn as_plain(text: &str) -> Value {
-    match yaml::read_settings(text, &Limits::default()) {
+    match yaml::read_settings(text, &YamlLimits::default()) {
         Ok(value @ (Value::Bool(_) | Value::Number(_))) => value,
         _ => Value::String(text.to_owned()),
     }

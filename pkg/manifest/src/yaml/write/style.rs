@@ -14,7 +14,7 @@ pub(super) enum Style {
 
 /// The properties of a text that rule out styles, found in one pass.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Traits {
+pub(super) struct TextTraits {
     /// The text has a line feed.
     has_line_feed: bool,
     /// The text has a line break of any kind.
@@ -29,7 +29,7 @@ pub(super) struct Traits {
     not_plain: bool,
 }
 
-impl Traits {
+impl TextTraits {
     pub(super) fn of(text: &str) -> Self {
         // Shortcut: nearly all keys and most values have only these characters.
         if text.bytes().all(is_harmless) {

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use super::style::{is_break, is_printable};
-use super::{Trail, Writer};
+use super::{ProvenanceCursor, Writer};
 
 /// A line breaks at the first single space after this many characters.
 const WIDTH: usize = 80;
 
 impl Writer<'_> {
     pub(super) fn plain(&mut self, text: &str, column: usize, may_wrap: bool) {
-        self.open = false;
+        self.line_is_open = false;
         if !may_wrap || self.column + text.len() <= WIDTH {
             self.piece(text);
             return;
@@ -26,7 +26,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn single_quoted(&mut self, text: &str, column: usize, may_wrap: bool) {
-        self.open = false;
+        self.line_is_open = false;
         self.push("'");
         let mut after_break = false;
         let mut after_space = false;
@@ -61,7 +61,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn double_quoted(&mut self, text: &str, column: usize, may_wrap: bool) {
-        self.open = false;
+        self.line_is_open = false;
         self.push("\"");
         // If a text starts with a byte order mark, Go escapes every character.
         let escape_all = text.starts_with('\u{FEFF}');
@@ -94,7 +94,7 @@ impl Writer<'_> {
         self.push("\"");
     }
 
-    pub(super) fn literal(&mut self, text: &str, column: usize, trail: Trail<'_>) {
+    pub(super) fn literal(&mut self, text: &str, column: usize, trail: ProvenanceCursor<'_>) {
         self.push("|");
         if text.starts_with(|first| first == ' ' || is_break(first)) {
             self.push("2");
@@ -119,7 +119,7 @@ impl Writer<'_> {
                 self.column = 0;
             }
         }
-        self.open = false;
+        self.line_is_open = false;
     }
 
     /// Finds the space at which a plain text is wrapped, starting at the current column.

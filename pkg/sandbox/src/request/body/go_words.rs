@@ -1,6 +1,6 @@
 //! Parse errors of a body in the words of Go's parsers, which clients show to users.
 
-use manifest::yaml::Problem;
+use manifest::yaml::YamlErrorKind;
 
 /// Translates an error of serde_json into the message of Go's `encoding/json`.
 pub(crate) fn of_json_error(error: &serde_json::Error, content: &[u8]) -> String {
@@ -66,9 +66,9 @@ fn byte_at(content: &[u8], line: usize, column: usize) -> Option<u8> {
 }
 
 /// Translates a YAML error into the message of Go's YAML parser, if that message differs.
-pub(super) fn of_yaml_problem(problem: &Problem) -> String {
+pub(super) fn of_yaml_problem(problem: &YamlErrorKind) -> String {
     match problem {
-        Problem::DuplicateKey(key) => format!("key {} already set in map", crate::go::quoted(key)),
+        YamlErrorKind::DuplicateKey(key) => format!("key {} already set in map", crate::go::quoted(key)),
         other => other.to_string(),
     }
 }

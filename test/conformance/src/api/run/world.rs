@@ -5,7 +5,7 @@ use std::{collections::HashMap, fmt::Write as _, sync::LazyLock, time::Duration}
 use bytes::Bytes;
 use http::{Method, StatusCode, header};
 use http_body_util::BodyExt as _;
-use manifest::{Limits, yaml};
+use manifest::{YamlLimits, yaml};
 use regex::{Captures, Regex};
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
@@ -250,7 +250,7 @@ impl Answer {
         let is_yaml = self.headers.get(header::CONTENT_TYPE).is_some_and(|found| found == "application/yaml");
         if is_yaml {
             let text = str::from_utf8(&self.body).ok()?;
-            return yaml::read_value(text, &Limits::default()).ok();
+            return yaml::read_value(text, &YamlLimits::default()).ok();
         }
         serde_json::from_slice(&self.body).ok()
     }

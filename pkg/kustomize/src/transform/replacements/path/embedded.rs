@@ -1,6 +1,6 @@
 //! Edits JSON or YAML inside a string.
 
-use manifest::{Limits, Value, type_name, yaml};
+use manifest::{Value, YamlLimits, type_name, yaml};
 
 use super::PathLookupError;
 
@@ -16,7 +16,7 @@ pub(super) fn edit(
     let whole = Value::String(String::new());
     let wrong =
         |value: &Value| PathLookupError::Type { expected: "a mapping or a list", found: type_name(value) };
-    let mut inner = yaml::read_settings(text, &Limits::default()).map_err(|_| wrong(&whole))?;
+    let mut inner = yaml::read_settings(text, &YamlLimits::default()).map_err(|_| wrong(&whole))?;
     if !(inner.is_object() || inner.is_array()) {
         return Err(wrong(&whole));
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use granit_parser::{ScalarStyle, StructureStyle};
 use memchr::{memchr, memmem, memrchr};
 
-use super::Problem;
+use super::YamlErrorKind;
 use super::error::Fault;
 
 pub(super) const TAB: &str = "found a tab where only spaces may stand";
@@ -40,39 +40,39 @@ pub(super) fn anchor_name(name: &str, offset: usize) -> Result<(), Fault> {
 ///
 /// The caller reports the ranges of scalars and of flow collections; this type checks the text between them.
 #[derive(Debug)]
-pub(super) struct Tabs<'a> {
+pub(super) struct TabCheck<'a> {
     /// `None` if the text has no tab.
     text: Option<&'a [u8]>,
     /// The end of the text already checked.
-    seen: usize,
+    checked_end: usize,
     /// The number of open `[` and `{`; inside them, a tab is a valid blank.
     open_flows: usize,
     /// The column of the key of the last scalar, if the scalar is plain. Blank lines with more indent belong to the
     /// scalar.
-    plain_at: Option<usize>,
+    plain_column: Option<usize>,
 }
 
-impl<'a> Tabs<'a> {
+impl<'a> TabCheck<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let text = memchr(b'\t', text.as_bytes()).map(|_| text.as_bytes());
-        Self { text, seen: 0, open_flows: 0, plain_at: None }
+        Self { text, checked_end: 0, open_flows: 0, plain_column: None }
     }
 
     /// Records the range of a scalar.
-    pub(super) fn scalar(&mut self, place: &Range<usize>, style: ScalarStyle) -> Result<(), Fault> {
+    pub(super) fn scalar(&mut self, range: &Range<usize>, style: ScalarStyle) -> Result<(), Fault> {
         let Some(text) = self.text else { return Ok(()) };
-        self.go_on(place.start, place.end)?;
-        self.plain_at = None;
+        self.check_up_to(range.start, range.end)?;
+        self.plain_column = None;
         let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
-        if is_quoted || self.open_flows > 0 || place.is_empty() {
+        if is_quoted || self.open_flows > 0 || range.is_empty() {
             return Ok(());
         }
-        if let Some(at) = memmem::find(&text[place.clone()], b"\n\t") {
-            return Err(tab(place.start + at + 1));
+        if let Some(at) = memmem::find(&text[range.clone()], b"\n\t") {
+            return Err(tab(range.start + at + 1));
         }
         if style == ScalarStyle::Plain {
-            let line = memrchr(b'\n', &text[..place.start]).map_or(0, |at| at + 1);
-            self.plain_at = Some(indicators(&text[line..place.start]));
+            let line = memrchr(b'\n', &text[..range.start]).map_or(0, |at| at + 1);
+            self.plain_column = Some(indicators(&text[line..range.start]));
         }
         Ok(())
     }
@@ -82,7 +82,7 @@ impl<'a> Tabs<'a> {
         if self.open_flows > 0 {
             self.open_flows += 1;
         } else if style == StructureStyle::Flow {
-            self.go_on(start, start)?;
+            self.check_up_to(start, start)?;
             self.open_flows = 1;
         }
         Ok(())
@@ -92,24 +92,24 @@ impl<'a> Tabs<'a> {
     pub(super) fn close(&mut self, end: usize) {
         if self.open_flows > 0 {
             self.open_flows -= 1;
-            self.seen = self.seen.max(end);
-            self.plain_at = None;
+            self.checked_end = self.checked_end.max(end);
+            self.plain_column = None;
         }
     }
 
     /// Checks the text up to `start`, and continues at `end`.
-    pub(super) fn go_on(&mut self, start: usize, end: usize) -> Result<(), Fault> {
+    pub(super) fn check_up_to(&mut self, start: usize, end: usize) -> Result<(), Fault> {
         let Some(text) = self.text else { return Ok(()) };
-        if start > self.seen && self.open_flows == 0 {
-            self.look_at(text, start)?;
+        if start > self.checked_end && self.open_flows == 0 {
+            self.check_range(text, start)?;
         }
-        self.seen = self.seen.max(end);
+        self.checked_end = self.checked_end.max(end);
         Ok(())
     }
 
-    fn look_at(&self, text: &[u8], end: usize) -> Result<(), Fault> {
-        let mut in_plain = self.plain_at;
-        let mut start = self.seen;
+    fn check_range(&self, text: &[u8], end: usize) -> Result<(), Fault> {
+        let mut in_plain = self.plain_column;
+        let mut start = self.checked_end;
         while start < end {
             let line_end = memchr(b'\n', &text[start..end]).map_or(end, |at| start + at + 1);
             let line = &text[start..line_end];
@@ -140,5 +140,5 @@ fn tab(offset: usize) -> Fault {
 
 /// The offset fits the type: `read_document` limits the text.
 fn syntax(problem: &'static str, offset: usize) -> Fault {
-    Problem::Syntax(problem.into()).from(u32::try_from(offset).unwrap_or(u32::MAX))
+    YamlErrorKind::Syntax(problem.into()).at_offset(u32::try_from(offset).unwrap_or(u32::MAX))
 }

@@ -2,23 +2,23 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{ImageOverride, ImageReference, InvalidReference};
+use super::{ImageOverride, ImageReference, ImageReferenceError};
 use crate::{Object, ObjectRef};
 
 /// An image reference found in an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundImage {
+pub struct ImageOccurrence {
     /// The reference as written.
     pub reference: String,
     /// The object with the reference.
     pub object: ObjectRef,
     /// The position in the object.
-    pub place: ImagePlace,
+    pub location: ImageLocation,
 }
 
 /// The position of an image in an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ImagePlace {
+pub enum ImageLocation {
     /// The image of a container, an init container or an ephemeral container.
     Container {
         /// The name of the container.
@@ -45,14 +45,14 @@ pub enum ImagePlace {
     },
 }
 
-impl ImagePlace {
+impl ImageLocation {
     /// True for the image of a container; all other positions are text that looks like an image.
     pub fn is_container(&self) -> bool {
         matches!(self, Self::Container { .. })
     }
 }
 
-impl fmt::Display for ImagePlace {
+impl fmt::Display for ImageLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Container { container } => write!(f, "container `{container}`"),
@@ -70,31 +70,31 @@ impl fmt::Display for ImagePlace {
 
 /// The paths of pod templates: in workloads, in CronJobs, and in a Pod itself.
 const POD_SPECS: [&[&str]; 3] = [&["spec", "template"], &["spec", "jobTemplate", "spec", "template"], &[]];
-const EVERY_CONTAINER: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+const ALL_CONTAINER_FIELDS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
 /// Finds every image reference in an object.
 ///
 /// The containers of every kind with a pod come first, each followed by its arguments and environment, then
 /// annotations. Duplicates stay. Text counts as an image if its flag, variable or key ends in `image`, or if it has a
 /// registry and a tag or digest.
-pub fn find_images(object: &Object) -> Vec<FoundImage> {
-    spots(object)
+pub fn find_images(object: &Object) -> Vec<ImageOccurrence> {
+    image_spans(object)
         .into_iter()
-        .map(|spot| FoundImage {
+        .map(|spot| ImageOccurrence {
             reference: spot.reference,
             object: ObjectRef::of(object),
-            place: spot.place,
+            location: spot.location,
         })
         .collect()
 }
 
 /// Replaces the images in arguments, environment and annotations. Images of containers and incomplete references stay.
 /// An object without a new image is not copied.
-pub fn override_named_images(
+pub fn override_text_images(
     object: &mut Object,
     lookup: &dyn Fn(&ImageReference<'_>) -> Option<ImageOverride>,
 ) {
-    for spot in spots(object).into_iter().filter(|spot| !spot.place.is_container()) {
+    for spot in image_spans(object).into_iter().filter(|spot| !spot.location.is_container()) {
         let Ok(reference) = ImageReference::parse(&spot.reference) else { continue };
         let Some(new) = lookup(&reference).map(|change| reference.with_override(&change)) else { continue };
         if new == spot.reference {
@@ -107,24 +107,24 @@ pub fn override_named_images(
 }
 
 /// An image, and its position in a text that ends with it.
-struct Spot {
+struct ImageSpan {
     path: Vec<String>,
     /// The number of bytes before the image in the text.
     start: usize,
     reference: String,
-    place: ImagePlace,
+    location: ImageLocation,
 }
 
-fn spots(object: &Object) -> Vec<Spot> {
+fn image_spans(object: &Object) -> Vec<ImageSpan> {
     let mut spots = Vec::new();
     for template in POD_SPECS {
-        for field in EVERY_CONTAINER {
+        for field in ALL_CONTAINER_FIELDS {
             let path = [template, &["spec", field]].concat();
             let list = object.get(&path).and_then(Value::as_array);
             for (index, container) in list.into_iter().flatten().enumerate() {
                 let mut path: Vec<String> = path.iter().map(|&step| step.to_owned()).collect();
                 path.push(index.to_string());
-                in_container(container, &path, &mut spots);
+                spans_in_container(container, &path, &mut spots);
             }
         }
     }
@@ -133,14 +133,14 @@ fn spots(object: &Object) -> Vec<Spot> {
         let annotations = object.get(&path).and_then(Value::as_object);
         for (key, value) in annotations.into_iter().flatten() {
             let path = path.iter().map(|&step| step.to_owned()).chain([key.clone()]).collect();
-            let place = ImagePlace::Annotation { key: key.clone() };
-            spots.extend(in_text(value.as_str().unwrap_or_default(), 0, key, path, place));
+            let place = ImageLocation::Annotation { key: key.clone() };
+            spots.extend(span_in_text(value.as_str().unwrap_or_default(), 0, key, path, place));
         }
     }
     spots
 }
 
-fn in_container(container: &Value, path: &[String], spots: &mut Vec<Spot>) {
+fn spans_in_container(container: &Value, path: &[String], spots: &mut Vec<ImageSpan>) {
     let text = |value: &'_ Value, field: &str| {
         value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
@@ -150,8 +150,8 @@ fn in_container(container: &Value, path: &[String], spots: &mut Vec<Spot>) {
     let name = text(container, "name");
     let image = text(container, "image");
     if !image.is_empty() {
-        let place = ImagePlace::Container { container: name.clone() };
-        spots.push(Spot { path: below(&["image"]), start: 0, reference: image, place });
+        let place = ImageLocation::Container { container: name.clone() };
+        spots.push(ImageSpan { path: below(&["image"]), start: 0, reference: image, location: place });
     }
     for field in ["command", "args"] {
         let words = container.get(field).and_then(Value::as_array).into_iter().flatten();
@@ -163,30 +163,36 @@ fn in_container(container: &Value, path: &[String], spots: &mut Vec<Spot>) {
                 _ => ("", 0),
             };
             before = word;
-            let place = ImagePlace::Argument { container: name.clone(), flag: flag.to_owned() };
-            spots.extend(in_text(word, start, flag, below(&[field, &index.to_string()]), place));
+            let place = ImageLocation::Argument { container: name.clone(), flag: flag.to_owned() };
+            spots.extend(span_in_text(word, start, flag, below(&[field, &index.to_string()]), place));
         }
     }
     let variables = container.get("env").and_then(Value::as_array).into_iter().flatten();
     for (index, variable) in variables.enumerate() {
         let (variable, value) = (text(variable, "name"), text(variable, "value"));
-        let place = ImagePlace::Environment { container: name.clone(), variable: variable.clone() };
-        spots.extend(in_text(&value, 0, &variable, below(&["env", &index.to_string(), "value"]), place));
+        let place = ImageLocation::Environment { container: name.clone(), variable: variable.clone() };
+        spots.extend(span_in_text(&value, 0, &variable, below(&["env", &index.to_string(), "value"]), place));
     }
 }
 
 /// Returns the image at the end of a text, if any; `name` is the name of the flag, variable or annotation.
-fn in_text(text: &str, start: usize, name: &str, path: Vec<String>, place: ImagePlace) -> Option<Spot> {
+fn span_in_text(
+    text: &str,
+    start: usize,
+    name: &str,
+    path: Vec<String>,
+    place: ImageLocation,
+) -> Option<ImageSpan> {
     let reference = &text[start..];
     let is_image = match ImageReference::parse(reference) {
-        Ok(parsed) => says_image(name) || parsed.tag.is_some() || parsed.digest.is_some(),
-        Err(InvalidReference::NotCanonical { .. }) => says_image(name),
+        Ok(parsed) => is_image_name(name) || parsed.tag.is_some() || parsed.digest.is_some(),
+        Err(ImageReferenceError::NotCanonical { .. }) => is_image_name(name),
         Err(_) => false,
     };
-    is_image.then(|| Spot { path, start, reference: reference.to_owned(), place })
+    is_image.then(|| ImageSpan { path, start, reference: reference.to_owned(), location: place })
 }
 
-fn says_image(name: &str) -> bool {
+fn is_image_name(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with("image")
 }
 
@@ -233,7 +239,7 @@ mod tests {
     }
 
     fn told(object: &Object) -> Vec<String> {
-        find_images(object).iter().map(|found| format!("{} {}", found.reference, found.place)).collect()
+        find_images(object).iter().map(|found| format!("{} {}", found.reference, found.location)).collect()
     }
 
     // Row: D-214
@@ -269,7 +275,7 @@ mod tests {
     #[test]
     fn named_images_are_replaced_where_they_stand_and_containers_are_left_alone() {
         let mut object = deployment();
-        override_named_images(&mut object, &|reference| {
+        override_text_images(&mut object, &|reference| {
             let change = ImageOverride { repository: "lab.local".into(), ..ImageOverride::default() };
             (reference.name != "word").then_some(change)
         });
@@ -288,7 +294,7 @@ mod tests {
         );
         let untouched = deployment();
         let mut clone = untouched.clone();
-        override_named_images(&mut clone, &|_| None);
+        override_text_images(&mut clone, &|_| None);
         assert!(std::ptr::eq(untouched.as_map(), clone.as_map()));
     }
 }

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | U+0085 | CR LF | is a line break in YAML 1.1 |
 //! | U+2028, U+2029 | a stand-in and LF | are line breaks that also stay in the text |
-//! | tabs at the start of a line | spaces | are blanks in brackets and quotes; see [`Tabs`](super::refuse::Tabs) |
+//! | tabs at the start of a line | spaces | are blanks in brackets and quotes; see [`TabCheck`](super::refuse::Tabs) |
 //! | a break in quotes, the next line at column 0 | a blank | text may continue at any column; the break is a blank |
 //! | `\'` in double quotes | a stand-in | is an escape in YAML 1.1 as read by Go |
 //! | a comment right after `"`, `]` or `\|` | blanks | needs no preceding blank |
@@ -26,18 +26,18 @@ const PARAGRAPH_STAND_IN: char = '\u{7FC}';
 const QUOTE_STAND_IN: char = '\u{7BF}';
 
 /// The maximum number of repairs. Each comment and quoted scalar that the parser rejects needs another parse.
-const MOST_REPAIRS: usize = 32;
+const MAX_REPAIRS: usize = 32;
 
 /// A text and its form for the parser.
 #[derive(Debug)]
-pub(super) struct View<'a> {
+pub(super) struct ParserText<'a> {
     pub(super) text: Cow<'a, str>,
     has_stand_ins: bool,
     has_quote_stand_ins: bool,
     repairs: usize,
 }
 
-impl<'a> View<'a> {
+impl<'a> ParserText<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let mut view =
             Self { text: Cow::Borrowed(text), has_stand_ins: false, has_quote_stand_ins: false, repairs: 0 };
@@ -75,7 +75,7 @@ impl<'a> View<'a> {
 
     /// Replaces the syntax that the parser rejected at an offset. Returns false if that is not possible.
     pub(super) fn repair(&mut self, refused: &ErrorKind, at: usize) -> bool {
-        if self.repairs == MOST_REPAIRS {
+        if self.repairs == MAX_REPAIRS {
             return false;
         }
         self.repairs += 1;
