@@ -40,7 +40,7 @@ pub(crate) struct Session {
     input: Input,
     runtime: Runtime,
     config: OnceCell<Rc<Config>>,
-    repositories: OnceCell<repository::Context>,
+    repositories: OnceCell<repository::RepositoryContext>,
     writes: Writes,
     started_at: Instant,
 }
@@ -147,13 +147,13 @@ impl Session {
 
     /// Returns the access to provider repositories, checked against the lock of this run.
     /// All calls share one context, so nothing is fetched twice.
-    pub(crate) fn repositories(&self) -> Result<repository::Context, Failure> {
+    pub(crate) fn repositories(&self) -> Result<repository::RepositoryContext, Failure> {
         if let Some(context) = self.repositories.get() {
             return Ok(context.clone());
         }
         let lock = settings::lock_settings(&self.globals, &self.environment)?;
         if let Some(lock) = &lock {
-            self.messages().log(1, format!("reading what is locked in `{}`", lock.place));
+            self.messages().log(1, format!("reading what is locked in `{}`", lock.location));
         }
         let context = settings::repositories(
             &*self.config()?,
@@ -188,7 +188,7 @@ impl Session {
     }
 
     pub(crate) fn read_stdin(&mut self) -> Result<Vec<u8>, Failure> {
-        let limit = repository::Context::default().max_file_bytes();
+        let limit = repository::RepositoryContext::default().max_file_bytes();
         self.input
             .read_to_end(self.printer.messages(), limit)
             .map_err(|error| Failure::new(Kind::Environment, "cannot read standard input").because(&error))

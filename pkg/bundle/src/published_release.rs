@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use repository::{Location, published};
+use repository::{Location, find_published};
 use transport::{
     Context, Digest,
     registry::{Descriptor, Manifest, ManifestDocument, Registry},
@@ -34,7 +34,7 @@ impl BundleWriter {
         files: BTreeMap<String, Bytes>,
     ) -> Result<ReleaseArtifact, BundleError> {
         if let Ok(Location::Oci(location)) = Location::parse(url, label, None)
-            && let Some(found) = published(&location, version, context).await?
+            && let Some(found) = find_published(&location, version, context).await?
             && let ManifestDocument::Manifest(manifest) = &found.document
             && has_exactly(manifest, &files)
         {

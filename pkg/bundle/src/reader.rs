@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use repository::Lock;
+use repository::LockFile;
 use transport::{
     Digest, Digester,
     disk::SharedFile,
@@ -138,13 +138,13 @@ impl Bundle {
     /// Reads the lock of the releases.
     /// # Errors
     /// Fails if the lock does not exist or is invalid.
-    pub fn read_lock(&self) -> Result<Lock, BundleError> {
-        let bytes = self.read_setting(Lock::FILE)?;
+    pub fn read_lock(&self) -> Result<LockFile, BundleError> {
+        let bytes = self.read_setting(LockFile::FILE)?;
         let unreadable = |source: Box<dyn std::error::Error + Send + Sync>| {
-            self.format_error(index::parse_error(&format!("`{}`", Lock::FILE), source))
+            self.format_error(index::parse_error(&format!("`{}`", LockFile::FILE), source))
         };
         let text = std::str::from_utf8(&bytes).map_err(|error| unreadable(Box::new(error)))?;
-        Lock::parse(text).map_err(|error| unreadable(Box::new(error)))
+        LockFile::parse(text).map_err(|error| unreadable(Box::new(error)))
     }
 
     /// Reads content and verifies its digest.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use api::output::{LoadedContent, LoadedContentState};
 use bytes::Bytes;
-use repository::{FileOrigin, Lock, LockedFile, LockedProvider};
+use repository::{LockFile, LockedFile, LockedFileOrigin, LockedProvider};
 use support::host::{FakeHost, Reply};
 use tar::{Builder, EntryType, Header};
 use tempfile::TempDir;
@@ -37,9 +37,9 @@ fn files() -> BTreeMap<String, Bytes> {
         .into()
 }
 
-fn lock() -> Lock {
+fn lock() -> LockFile {
     let file = |(name, bytes): (String, Bytes)| {
-        (name, LockedFile { digest: Digest::of(&bytes), origin: FileOrigin::Repository })
+        (name, LockedFile { digest: Digest::of(&bytes), origin: LockedFileOrigin::Repository })
     };
     let provider = LockedProvider {
         version: VERSION.to_owned(),
@@ -48,14 +48,14 @@ fn lock() -> Lock {
         images: BTreeMap::new(),
         kustomization: BTreeMap::new(),
     };
-    Lock { providers: BTreeMap::from([(LABEL.to_owned(), provider)]) }
+    LockFile { providers: BTreeMap::from([(LABEL.to_owned(), provider)]) }
 }
 
 fn write(path: &Path) {
     let writer = BundleWriter::create(path).unwrap();
     writer.add_release(LABEL, VERSION, files()).unwrap();
     let lock = Bytes::from(lock().to_string());
-    writer.add_configuration(BTreeMap::from([(Lock::FILE.to_owned(), lock)])).unwrap();
+    writer.add_configuration(BTreeMap::from([(LockFile::FILE.to_owned(), lock)])).unwrap();
     writer.finish().unwrap();
 }
 
@@ -274,7 +274,7 @@ fn a_release_that_is_not_the_locked_one_is_refused() {
     other.insert("metadata.yaml".to_owned(), Bytes::from_static(b"other"));
     writer.add_release(LABEL, VERSION, other).unwrap();
     let lock = Bytes::from(lock().to_string());
-    writer.add_configuration(BTreeMap::from([(Lock::FILE.to_owned(), lock)])).unwrap();
+    writer.add_configuration(BTreeMap::from([(LockFile::FILE.to_owned(), lock)])).unwrap();
     writer.finish().unwrap();
     assert!(error_text(&fs::read(path).unwrap()).contains("`metadata.yaml` of `infrastructure-aws` is not"));
 }
@@ -376,7 +376,7 @@ fn locked(
     let mut lock = lock();
     change(&mut lock.providers.get_mut(LABEL).unwrap().files);
     let lock = Bytes::from(lock.to_string());
-    writer.add_configuration(BTreeMap::from([(Lock::FILE.to_owned(), lock)])).unwrap();
+    writer.add_configuration(BTreeMap::from([(LockFile::FILE.to_owned(), lock)])).unwrap();
     writer.finish().unwrap();
     Bundle::open(&path).unwrap().verify()
 }
@@ -387,7 +387,7 @@ fn a_release_has_the_files_that_are_locked_and_no_others() {
         let Err(BundleError::InvalidBundle { problem: flaw, .. }) = outcome else { return false };
         matches!(flaw, BundleFormatError::LockMismatch { file, .. } if file == name)
     };
-    let other = || LockedFile { digest: Digest::of(b"other"), origin: FileOrigin::Repository };
+    let other = || LockedFile { digest: Digest::of(b"other"), origin: LockedFileOrigin::Repository };
     assert!(locked(|_| None).is_ok());
     assert!(is_refused(locked(|files| files.remove("metadata.yaml")), "metadata.yaml"));
     assert!(is_refused(locked(|files| files.insert("gone.yaml".to_owned(), other())), "gone.yaml"));

@@ -9,7 +9,7 @@ use provider::{
     config::{Config, ConfigError, UnknownProvider, Variables},
     read_metadata,
 };
-use repository::{Context, Overrides};
+use repository::{Overrides, RepositoryContext};
 
 /// The limit of providers whose files are read concurrently.
 const MAX_PROVIDERS_AT_ONCE: usize = 8;
@@ -22,7 +22,7 @@ pub struct Sources<'a> {
     /// Local files that replace files of repositories.
     pub overrides: &'a Overrides,
     /// Access to repositories.
-    pub repositories: &'a Context,
+    pub repositories: &'a RepositoryContext,
     /// Kustomizations over the components of providers.
     pub layers: &'a Layers,
     /// Controls the recording of field origins in rendered objects.
@@ -210,7 +210,7 @@ impl Sources<'_> {
 async fn metadata_of(release: &Release<'_>) -> Result<Metadata, ReleaseError> {
     let id = &release.provider().id;
     let file = release.read(Metadata::FILE).await?;
-    read_metadata(id, &file.origin.to_string(), &file.bytes).map_err(|source| ReleaseError::Metadata {
+    read_metadata(id, &file.source.to_string(), &file.bytes).map_err(|source| ReleaseError::Metadata {
         provider: id.clone(),
         version: release.version().to_owned(),
         source: Box::new(source),

@@ -13,7 +13,7 @@ use provider::{
     InstalledProvider,
     config::{Config, ConfigFile, ConfigFormat, Environment},
 };
-use repository::{Context, Overrides};
+use repository::{Overrides, RepositoryContext};
 use support::{fixture::Fixture, wire::Wire};
 use tempfile::TempDir;
 
@@ -34,7 +34,7 @@ pub(crate) struct Releases {
     environment: Vec<(String, String)>,
     parsed: Config,
     overrides: Overrides,
-    context: Context,
+    context: RepositoryContext,
 }
 
 impl Releases {
@@ -46,7 +46,14 @@ impl Releases {
             format!("cert-manager:\n  url: {}\n  version: {CERT_MANAGER}\nproviders:\n", url.display());
         let overrides = Overrides::in_folder(folder.path().join("overrides"));
         let parsed = parse(&config, &[]);
-        Self { folder, config, environment: Vec::new(), parsed, overrides, context: Context::default() }
+        Self {
+            folder,
+            config,
+            environment: Vec::new(),
+            parsed,
+            overrides,
+            context: RepositoryContext::default(),
+        }
     }
 
     /// Returns core, both kubeadm providers and docker, each in [`OLD`] and [`NEW`], and cert-manager.

@@ -43,9 +43,9 @@ pub fn explain_variable(config: &Config, name: &str) -> Explanation {
 pub async fn explain_file(release: &Release<'_>, file: &str) -> Result<Explanation, repository::Error> {
     let mut places = Vec::new();
     let files = release.releases().files();
-    let candidate = files.overrides().candidate(files.label(), release.version(), file)?;
+    let candidate = files.overrides().path(files.label(), release.version(), file)?;
     let found = release.read(file).await;
-    let overridden = matches!(&found, Ok(found) if found.origin.is_override());
+    let overridden = matches!(&found, Ok(found) if found.source.is_override());
     if let Some(path) = candidate {
         places.push(ExplainedPlace {
             place: path.display().to_string(),
@@ -54,12 +54,12 @@ pub async fn explain_file(release: &Release<'_>, file: &str) -> Result<Explanati
         });
     }
     let (place, place_state, note) = match &found {
-        Ok(_) if overridden => (files.repository().place(), PlaceState::NotAsked, None),
-        Ok(found) => (found.origin.to_string(), PlaceState::Taken, None),
+        Ok(_) if overridden => (files.repository().display_address(), PlaceState::NotAsked, None),
+        Ok(found) => (found.source.to_string(), PlaceState::Taken, None),
         Err(ReleaseError::Read { source, .. }) if source.is_not_found() => {
-            (files.repository().place(), PlaceState::Absent, Some(source.to_string()))
+            (files.repository().display_address(), PlaceState::Absent, Some(source.to_string()))
         }
-        Err(error) => (files.repository().place(), PlaceState::Unreadable, Some(deepest(error))),
+        Err(error) => (files.repository().display_address(), PlaceState::Unreadable, Some(deepest(error))),
     };
     places.push(ExplainedPlace { place, state: place_state, note });
     let subject = format!("{file} of {} {}", release.provider().id, release.version());

@@ -166,7 +166,7 @@ fn version_form(invalid: &VersionError) -> &'static str {
 
 /// Returns a hint with the flavors of a release that lacks the requested cluster template.
 fn flavors(error: &RepositoryError) -> Option<String> {
-    let RepositoryError::NoFile { file, available, .. } = error else { return None };
+    let RepositoryError::UnknownFile { file, available, .. } = error else { return None };
     flavor_of_file(file)?;
     if !similar_names(file, available.iter().map(String::as_str)).is_empty() {
         return None;
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_template_that_is_not_there_is_answered_with_the_flavors_there_are() {
         let available = ["cluster-template-development.yaml", "cluster-template-in-memory.yaml", "x.yaml"];
-        let source = RepositoryError::NoFile {
+        let source = RepositoryError::UnknownFile {
             file: "cluster-template.yaml".to_owned(),
             version: "v1.0.0".to_owned(),
             place: "/srv".to_owned(),

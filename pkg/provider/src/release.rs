@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use api::{Contract, Metadata, ProviderId, Version, VersionError, VersionOrLatest};
-use repository::{Context, File, Overrides, Repository, WithOverrides};
+use repository::{File, Overrides, Repository, RepositoryContext, RepositoryWithOverrides};
 
 use crate::{
     config::{ProviderConfig, without_dots},
@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub struct ProviderReleases {
     provider: ProviderConfig,
-    files: WithOverrides,
+    files: RepositoryWithOverrides,
 }
 
 /// The version text that selects the newest release.
@@ -82,7 +82,7 @@ impl ProviderReleases {
     pub fn open(
         provider: ProviderConfig,
         overrides: Overrides,
-        context: &Context,
+        context: &RepositoryContext,
     ) -> Result<Self, ReleaseError> {
         let label = provider.id.label();
         // A path may contain `..`. The url in messages stays as written.
@@ -94,11 +94,14 @@ impl ProviderReleases {
         let repository = repository::open(&url, &label, provider.kind, context).map_err(|source| {
             ReleaseError::Repository { provider: provider.id.clone(), source: Box::new(source) }
         })?;
-        Ok(Self { provider, files: WithOverrides::new(repository, overrides, label, context.clone()) })
+        Ok(Self {
+            provider,
+            files: RepositoryWithOverrides::new(repository, overrides, label, context.clone()),
+        })
     }
 
     /// Uses the given files instead of the url.
-    pub fn over(provider: ProviderConfig, files: WithOverrides) -> Self {
+    pub fn over(provider: ProviderConfig, files: RepositoryWithOverrides) -> Self {
         Self { provider, files }
     }
 
@@ -108,7 +111,7 @@ impl ProviderReleases {
     }
 
     /// The repository with overrides.
-    pub fn files(&self) -> &WithOverrides {
+    pub fn files(&self) -> &RepositoryWithOverrides {
         &self.files
     }
 
@@ -155,8 +158,9 @@ impl ProviderReleases {
             return Ok(self.release(locked));
         }
         let parse = |bytes: &[u8]| read_metadata(&self.provider.id, Metadata::FILE, bytes).ok();
-        let newest =
-            repository::latest(self.repository(), Contract::CURRENT, &parse).await.map_err(unknown)?;
+        let newest = repository::latest_version(self.repository(), Contract::CURRENT, &parse)
+            .await
+            .map_err(unknown)?;
         Ok(self.release(newest.as_str()))
     }
 
@@ -208,7 +212,7 @@ impl Release<'_> {
     /// Reads a file that may contain variables.
     pub async fn read_text(&self, file: &str) -> Result<TemplateText, ReleaseError> {
         let found = self.read(file).await?;
-        TemplateText::new(found.origin.to_string(), &found.bytes).map_err(|source| ReleaseError::Text {
+        TemplateText::new(found.source.to_string(), &found.bytes).map_err(|source| ReleaseError::Text {
             provider: self.provider().id.clone(),
             version: self.version.clone(),
             source: Box::new(source),
@@ -243,7 +247,7 @@ impl Release<'_> {
             .map_err(|source| ReleaseError::Version { provider: provider(), source })?;
         let file = self.read(Metadata::FILE).await?;
         let metadata =
-            read_metadata(&self.provider().id, &file.origin.to_string(), &file.bytes).map_err(|source| {
+            read_metadata(&self.provider().id, &file.source.to_string(), &file.bytes).map_err(|source| {
                 ReleaseError::Metadata { provider: provider(), version: version(), source: Box::new(source) }
             })?;
         let contract = contract_of(&self.provider().id, &metadata, &parsed)

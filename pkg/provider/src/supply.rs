@@ -15,7 +15,7 @@ use manifest::{
     images::{ImageOccurrence, ImageReference, find_images},
     provenance::Trace,
 };
-use repository::{Context, File, LockedFile, LockedProvider, Overrides, WithOverrides};
+use repository::{File, LockedFile, LockedProvider, Overrides, RepositoryContext, RepositoryWithOverrides};
 use transport::Digest;
 
 use crate::{
@@ -90,7 +90,7 @@ pub async fn release_files(release: &Release<'_>) -> Result<Vec<String>, Release
 /// # Errors
 /// Any failure to read a file, except for a missing file.
 pub async fn read_files(
-    files: &WithOverrides,
+    files: &RepositoryWithOverrides,
     version: &str,
     names: impl IntoIterator<Item = String>,
 ) -> Result<BTreeMap<String, File>, repository::Error> {
@@ -116,10 +116,10 @@ pub fn images(objects: &[Object]) -> Vec<ImageOccurrence> {
 pub fn open_cert_manager(
     cert_manager: &CertManager,
     overrides: Overrides,
-    context: &Context,
-) -> Result<WithOverrides, repository::Error> {
+    context: &RepositoryContext,
+) -> Result<RepositoryWithOverrides, repository::Error> {
     let repository = repository::open(&cert_manager.url, CertManager::LABEL, None, context)?;
-    Ok(WithOverrides::new(repository, overrides, CertManager::LABEL, context.clone()))
+    Ok(RepositoryWithOverrides::new(repository, overrides, CertManager::LABEL, context.clone()))
 }
 
 /// Collects the content of a release after checking its metadata. `also` names additional files that no list contains.

@@ -17,29 +17,29 @@ pub struct ReleaseSettings {
 
 /// Transport and release settings, shared by all repositories of one process. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Context {
+pub struct RepositoryContext {
     transport: transport::Context,
-    releases: Arc<ReleaseSettings>,
+    release_settings: Arc<ReleaseSettings>,
 }
 
-impl Context {
+impl RepositoryContext {
     /// Takes transport settings, with default release settings. Opens no connection and creates no client.
     pub fn new(transport: transport::Settings) -> Self {
-        Self::with(transport, ReleaseSettings::default())
+        Self::with_release_settings(transport, ReleaseSettings::default())
     }
 
     /// Takes transport settings and release settings.
-    pub fn with(transport: transport::Settings, releases: ReleaseSettings) -> Self {
-        Self { transport: transport::Context::new(transport), releases: Arc::new(releases) }
+    pub fn with_release_settings(transport: transport::Settings, releases: ReleaseSettings) -> Self {
+        Self { transport: transport::Context::new(transport), release_settings: Arc::new(releases) }
     }
 
     /// The settings that select and check releases.
-    pub fn releases(&self) -> &ReleaseSettings {
-        &self.releases
+    pub fn release_settings(&self) -> &ReleaseSettings {
+        &self.release_settings
     }
 }
 
-impl Deref for Context {
+impl Deref for RepositoryContext {
     type Target = transport::Context;
 
     fn deref(&self) -> &transport::Context {
@@ -47,7 +47,7 @@ impl Deref for Context {
     }
 }
 
-impl fmt::Debug for Context {
+impl fmt::Debug for RepositoryContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.transport.fmt(f)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use transport::Miss;
 
 use crate::{
-    LocationError, NotAsLocked, OciError,
+    LocationError, LockMismatch, OciError,
     git::{GitError, GitFailure, RemoteUrlError},
 };
 
@@ -30,17 +30,17 @@ pub enum Error {
     #[error("no release {major}.{minor}.x in `{place}`, though its metadata lists that series")]
     EmptySeries { place: String, major: u64, minor: u64, listed_by: String },
     #[error("no release `{version}` in `{place}`")]
-    NoRelease { version: String, place: String, available: Vec<String> },
+    UnknownRelease { version: String, place: String, available: Vec<String> },
     #[error("no file `{file}` in release `{version}` of `{place}`")]
-    NoFile { file: String, version: String, place: String, looked_at: String, available: Vec<String> },
+    UnknownFile { file: String, version: String, place: String, looked_at: String, available: Vec<String> },
     /// A provider, version or file differs from the lock.
     #[error(transparent)]
-    NotAsLocked(#[from] Box<NotAsLocked>),
+    LockMismatch(#[from] Box<LockMismatch>),
     /// The content of a registry cannot be used.
     #[error(transparent)]
     Oci(Box<OciError>),
     #[error("the Git repository in `{url}` cannot be used")]
-    Remote {
+    RemoteUrl {
         url: String,
         #[source]
         source: RemoteUrlError,
@@ -67,7 +67,7 @@ impl Miss for Error {
 impl Error {
     /// True if the release or the file does not exist.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Error::NoRelease { .. } | Error::NoFile { .. })
+        matches!(self, Error::UnknownRelease { .. } | Error::UnknownFile { .. })
     }
 
     /// True if a connection is required but connections are forbidden.

@@ -8,26 +8,28 @@ use transport::{
 };
 use url::Url;
 
-use crate::{Context, Error, File, GitHubLocation, Origin, Repository as _, github::GitHub};
+use crate::{
+    Error, File, FileSource, GitHubLocation, Repository as _, RepositoryContext, github::GitHubRepository,
+};
 
 /// Fetches a configuration file from any http or https url, using the settings of its host. GitHub tokens are never
 /// sent. The file is not cached, because a configuration file may contain passwords.
 /// # Errors
 /// [`transport::Error::FetchUrl`] for any other scheme; any failure of the request.
-pub async fn fetch_url(context: &Context, url: &str) -> Result<File, Error> {
+pub async fn fetch_url(context: &RepositoryContext, url: &str) -> Result<File, Error> {
     let url = parse_http(url)?;
-    let origin = Origin::Url(redact_url(&url));
+    let origin = FileSource::Url(redact_url(&url));
     let bytes = send(context, &file_request(context, url, AddressOrigin::User).await?).await?;
-    Ok(File { bytes, origin })
+    Ok(File { bytes, source: origin })
 }
 
 /// Reads a file that belongs to no repository, for example a template of the user.
 /// # Errors
 /// Fails if the file is missing, unreadable, a folder, or larger than the limit of the context. Each error names the
 /// path.
-pub fn read_file(context: &Context, path: &Path) -> Result<File, Error> {
+pub fn read_file(context: &RepositoryContext, path: &Path) -> Result<File, Error> {
     match read_limited(path, context.max_file_bytes())? {
-        Some(bytes) => Ok(File { bytes, origin: Origin::Local(path.to_owned()) }),
+        Some(bytes) => Ok(File { bytes, source: FileSource::Local(path.to_owned()) }),
         None => {
             Err(read_error(path, io::Error::new(io::ErrorKind::NotFound, "there is no such file")).into())
         }
@@ -44,10 +46,10 @@ pub fn read_file(context: &Context, path: &Path) -> Result<File, Error> {
 /// Source: clusterctl v1.14 client/cluster/template.go. Differs: requests are retried, and `/raw/` urls work.
 /// # Errors
 /// [`transport::Error::FetchUrl`] for any other url form; [`Error::NoFile`]; any failure of the request.
-pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error> {
+pub async fn fetch_template(context: &RepositoryContext, url: &str) -> Result<File, Error> {
     let url = parse_address(url.trim())?;
     if url.scheme() != "https" {
-        return Err(refuse(&url, "only https addresses are read"));
+        return Err(url_error(&url, "only https addresses are read"));
     }
     let host = authority(&url);
     if !is_github(context, &url) {
@@ -56,7 +58,7 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
     let segments: Vec<String> = url.path_segments().into_iter().flatten().map(percent_decode).collect();
     match segments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [owner, repo, "blob", branch, path @ ..] if !path.is_empty() => {
-            contents(context, &url, &host, (owner, repo), branch, &path.join("/")).await
+            fetch_github_contents(context, &url, &host, (owner, repo), branch, &path.join("/")).await
         }
         [owner, repo, "releases", "download", tag, asset] => {
             let location = GitHubLocation {
@@ -67,12 +69,12 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
                 root: String::new(),
                 file: (*asset).to_owned(),
             };
-            GitHub::new(location, context.clone()).read(tag, asset).await
+            GitHubRepository::new(location, context.clone()).read(tag, asset).await
         }
         [_, _, "raw", _, ..] | [_, _, "releases", "latest", "download", _] => {
             fetch(context, url, AddressOrigin::User).await
         }
-        _ => Err(refuse(
+        _ => Err(url_error(
             &url,
             "a GitHub address is .../{owner}/{repository}/blob/{branch}/{path} or .../releases/download/{tag}/{file}",
         )),
@@ -83,12 +85,16 @@ pub async fn fetch_template(context: &Context, url: &str) -> Result<File, Error>
 /// and revalidates it only if it may have changed.
 /// # Errors
 /// [`transport::Error::FetchUrl`] for any other scheme; any failure of the request.
-pub async fn fetch_file(context: &Context, url: &str, named_by: AddressOrigin) -> Result<File, Error> {
+pub async fn fetch_file(
+    context: &RepositoryContext,
+    url: &str,
+    named_by: AddressOrigin,
+) -> Result<File, Error> {
     fetch(context, parse_http(url)?, named_by).await
 }
 
-async fn contents(
-    context: &Context,
+async fn fetch_github_contents(
+    context: &RepositoryContext,
     url: &Url,
     host: &str,
     (owner, repo): (&str, &str),
@@ -101,17 +107,18 @@ async fn contents(
         percent_encode_path(repo),
         percent_encode_path(path)
     );
-    let mut request = GitHub::api_request(context, host, &route, "application/vnd.github.raw+json").await?;
+    let mut request =
+        GitHubRepository::api_request(context, host, &route, "application/vnd.github.raw+json").await?;
     request.url.query_pairs_mut().append_pair("ref", branch);
     match fetch_cached(context, &request, CachePolicy::Revalidate).await {
         Ok(answer) => {
             let kind = answer.media_type.unwrap_or_default();
             if kind.starts_with("application/json") && answer.bytes.starts_with(b"[") {
-                return Err(refuse(url, "it is a folder"));
+                return Err(url_error(url, "it is a folder"));
             }
-            Ok(File { bytes: answer.bytes, origin: Origin::Url(redact_url(url)) })
+            Ok(File { bytes: answer.bytes, source: FileSource::Url(redact_url(url)) })
         }
-        Err(error) if error.is_missing() => Err(Error::NoFile {
+        Err(error) if error.is_missing() => Err(Error::UnknownFile {
             file: path.to_owned(),
             version: branch.to_owned(),
             place: format!("https://{host}/{owner}/{repo}"),
@@ -122,14 +129,18 @@ async fn contents(
     }
 }
 
-async fn fetch(context: &Context, url: Url, named_by: AddressOrigin) -> Result<File, Error> {
-    let origin = Origin::Url(redact_url(&url));
+async fn fetch(context: &RepositoryContext, url: Url, named_by: AddressOrigin) -> Result<File, Error> {
+    let origin = FileSource::Url(redact_url(&url));
     let answer =
         fetch_cached(context, &file_request(context, url, named_by).await?, CachePolicy::Revalidate).await?;
-    Ok(File { bytes: answer.bytes, origin })
+    Ok(File { bytes: answer.bytes, source: origin })
 }
 
-async fn file_request(context: &Context, url: Url, named_by: AddressOrigin) -> Result<Request, Error> {
+async fn file_request(
+    context: &RepositoryContext,
+    url: Url,
+    named_by: AddressOrigin,
+) -> Result<Request, Error> {
     // A GitHub download needs no token, and a stale token would make it fail.
     let credential = if is_github(context, &url) {
         None
@@ -139,7 +150,7 @@ async fn file_request(context: &Context, url: Url, named_by: AddressOrigin) -> R
     Ok(Request::get(url).with_credential(credential))
 }
 
-fn is_github(context: &Context, url: &Url) -> bool {
+fn is_github(context: &RepositoryContext, url: &Url) -> bool {
     let settings = context.settings();
     let host = authority(url);
     let kind = settings.hosts.get(url).and_then(|host| host.kind);
@@ -152,11 +163,11 @@ fn parse_http(url: &str) -> Result<Url, Error> {
     let url = parse_address(url.trim())?;
     match url.scheme() {
         "http" | "https" => Ok(url),
-        _ => Err(refuse(&url, "only http and https addresses can be fetched")),
+        _ => Err(url_error(&url, "only http and https addresses can be fetched")),
     }
 }
 
-fn refuse(url: &Url, reason: &'static str) -> Error {
+fn url_error(url: &Url, reason: &'static str) -> Error {
     transport::Error::FetchUrl { url: redact_url(url), reason }.into()
 }
 

@@ -8,18 +8,18 @@ pub struct File {
     /// The content; cheap to clone.
     pub bytes: Bytes,
     /// The source of the content.
-    pub origin: Origin,
+    pub source: FileSource,
 }
 
 impl fmt::Debug for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "File({} bytes from {})", self.bytes.len(), self.origin)
+        write!(f, "File({} bytes from {})", self.bytes.len(), self.source)
     }
 }
 
 /// The source of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum FileSource {
     /// A file in the overrides folder.
     Override(PathBuf),
     /// A file in a local repository.
@@ -30,18 +30,18 @@ pub enum Origin {
     Memory(String),
 }
 
-impl Origin {
+impl FileSource {
     /// True if the file comes from the overrides folder.
     pub fn is_override(&self) -> bool {
-        matches!(self, Origin::Override(_))
+        matches!(self, FileSource::Override(_))
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for FileSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Override(path) | Origin::Local(path) => path.display().fmt(f),
-            Origin::Url(text) | Origin::Memory(text) => f.write_str(text),
+            FileSource::Override(path) | FileSource::Local(path) => path.display().fmt(f),
+            FileSource::Url(text) | FileSource::Memory(text) => f.write_str(text),
         }
     }
 }

@@ -16,7 +16,7 @@ use url::Url;
 
 pub use index::{FolderIndex, InvalidFolderIndex};
 
-use crate::{Context, Error, File, FolderLocation, Origin, Repository, reader};
+use crate::{Error, File, FileSource, FolderLocation, Repository, RepositoryContext, repository};
 
 /// The index file, which lists the versions of a folder.
 const INDEX: &str = "index.json";
@@ -26,13 +26,13 @@ const INDEX: &str = "index.json";
 /// Web servers have no reliable directory listing, so versions come from an index file in the folder. Without an index,
 /// a pinned version still works. With an index, each file is checked against its listed digest.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub(crate) struct WebFolderRepository {
     location: FolderLocation,
-    context: Context,
+    context: RepositoryContext,
 }
 
-impl Folder {
-    pub(crate) fn new(location: FolderLocation, context: Context) -> Self {
+impl WebFolderRepository {
+    pub(crate) fn new(location: FolderLocation, context: RepositoryContext) -> Self {
         Self { location, context }
     }
 
@@ -66,11 +66,11 @@ impl Folder {
         self.context.cached_results().get(&key, ask).await
     }
 
-    async fn listed(&self) -> Result<Arc<FolderIndex>, Error> {
-        self.index().await?.ok_or_else(|| Error::CannotList { place: self.place() })
+    async fn require_index(&self) -> Result<Arc<FolderIndex>, Error> {
+        self.index().await?.ok_or_else(|| Error::CannotList { place: self.display_address() })
     }
 
-    async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
+    async fn read_file(&self, version: &str, file: &str) -> Result<File, Error> {
         check_version(version)?;
         check_file(file)?;
         let index = match self.index().await {
@@ -78,7 +78,7 @@ impl Folder {
             Err(error) if error.is_offline() => None,
             index => index?,
         };
-        let spelled = index.as_ref().and_then(|index| index.spelling(version)).unwrap_or(version);
+        let spelled = index.as_ref().and_then(|index| index.stored_version(version)).unwrap_or(version);
         let path = format!("{spelled}/{file}");
         let key = self.address(&path)?.to_string();
         let fetch = async {
@@ -89,10 +89,10 @@ impl Folder {
                     let expected = index.as_ref().and_then(|index| index.digest(spelled, file));
                     check_digest(&looked_at, expected, &answer.bytes)
                         .inspect_err(|_| remove_cached(&self.context, &request))?;
-                    Ok(File { bytes: answer.bytes, origin: Origin::Url(looked_at) })
+                    Ok(File { bytes: answer.bytes, source: FileSource::Url(looked_at) })
                 }
                 Err(error) if error.is_missing() => {
-                    Err(self.missing(index.as_deref(), version, file, looked_at))
+                    Err(self.missing_error(index.as_deref(), version, file, looked_at))
                 }
                 Err(error) => Err(error.into()),
             }
@@ -100,16 +100,22 @@ impl Folder {
         self.context.cached_results().get(&key, fetch).await
     }
 
-    fn missing(&self, index: Option<&FolderIndex>, version: &str, file: &str, looked_at: String) -> Error {
-        let (version, place) = (version.to_owned(), self.place());
+    fn missing_error(
+        &self,
+        index: Option<&FolderIndex>,
+        version: &str,
+        file: &str,
+        looked_at: String,
+    ) -> Error {
+        let (version, place) = (version.to_owned(), self.display_address());
         match index {
-            Some(index) if index.spelling(&version).is_none() => {
+            Some(index) if index.stored_version(&version).is_none() => {
                 let available = index.versions().iter().map(|known| known.as_str().to_owned()).collect();
-                Error::NoRelease { version, place, available }
+                Error::UnknownRelease { version, place, available }
             }
             _ => {
                 let available = index.and_then(|index| index.files(&version)).unwrap_or_default();
-                Error::NoFile { file: file.to_owned(), version, place, looked_at, available }
+                Error::UnknownFile { file: file.to_owned(), version, place, looked_at, available }
             }
         }
     }
@@ -124,17 +130,17 @@ fn check_digest(place: &str, expected: Option<&Digest>, bytes: &[u8]) -> Result<
     Err(transport::Error::Digest { place: place.to_owned(), expected: *expected, found }.into())
 }
 
-impl Repository for Folder {
+impl Repository for WebFolderRepository {
     fn default_version(&self) -> Result<VersionOrLatest, Error> {
-        reader::default_version(self, &self.location.version)
+        repository::default_version(self, &self.location.version)
     }
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
         async move {
-            let index = self.listed().await?;
+            let index = self.require_index().await?;
             match index.versions() {
                 versions if versions.is_empty() => {
-                    Err(Error::NoVersions { place: self.place(), ignored: index.names() })
+                    Err(Error::NoVersions { place: self.display_address(), ignored: index.names() })
                 }
                 versions => Ok(versions),
             }
@@ -143,17 +149,17 @@ impl Repository for Folder {
     }
 
     fn read<'a>(&'a self, version: &'a str, file: &'a str) -> BoxFuture<'a, Result<File, Error>> {
-        self.read_now(version, file).boxed()
+        self.read_file(version, file).boxed()
     }
 
     fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
         async move {
             check_version(version)?;
-            let index = self.listed().await?;
-            if index.spelling(version).is_none() {
-                return Err(self.missing(Some(&index), version, "", String::new()));
+            let index = self.require_index().await?;
+            if index.stored_version(version).is_none() {
+                return Err(self.missing_error(Some(&index), version, "", String::new()));
             }
-            index.files(version).ok_or_else(|| Error::CannotList { place: self.place() })
+            index.files(version).ok_or_else(|| Error::CannotList { place: self.display_address() })
         }
         .boxed()
     }
@@ -162,7 +168,7 @@ impl Repository for Folder {
         &self.location.file
     }
 
-    fn place(&self) -> String {
+    fn display_address(&self) -> String {
         redact_url(&self.location.base).trim_end_matches('/').to_owned()
     }
 }

@@ -29,27 +29,27 @@ use std::fmt;
 pub use failure::{GitError, GitFailure};
 pub use program::GitSettings;
 pub(crate) use release::GitRepository;
-pub use remote::{Clones, Remote};
-pub use url::{RemoteUrl, RemoteUrlError, Transport};
-pub use worktree::{LocalChanges, Worktree};
+pub use remote::{CloneStore, GitRemote};
+pub use url::{GitTransport, RemoteUrl, RemoteUrlError};
+pub use worktree::{LocalChangesPolicy, Worktree};
 
 /// The full hash of a commit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Commit(String);
+pub struct GitCommit(String);
 
-impl Commit {
+impl GitCommit {
     /// The hash in lower-case hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// True if a text is a full SHA-1 or SHA-256 hash.
-    fn is_full(text: &str) -> bool {
+    fn is_full_hash(text: &str) -> bool {
         matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
 }
 
-impl fmt::Display for Commit {
+impl fmt::Display for GitCommit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

@@ -11,7 +11,7 @@ use transport::{
 };
 use url::Url;
 
-use crate::{Context, Error, File, GitHubLocation, Origin, Repository, go_proxy, reader};
+use crate::{Error, File, FileSource, GitHubLocation, Repository, RepositoryContext, go_proxy, repository};
 
 /// The maximum number of pages to read, which is 10,000 releases.
 const MAX_PAGES: usize = 100;
@@ -24,9 +24,9 @@ const API_VERSION: &str = "2022-11-28";
 /// because private repositories require it. For github.com, versions come from Go module proxies first. The API is the
 /// fallback.
 #[derive(Debug)]
-pub(crate) struct GitHub {
+pub(crate) struct GitHubRepository {
     location: GitHubLocation,
-    context: Context,
+    context: RepositoryContext,
 }
 
 /// A release in an API response.
@@ -49,14 +49,14 @@ struct Asset {
 #[derive(Debug)]
 struct ReleaseAssets(Vec<Asset>);
 
-impl GitHub {
-    pub(crate) fn new(location: GitHubLocation, context: Context) -> Self {
+impl GitHubRepository {
+    pub(crate) fn new(location: GitHubLocation, context: RepositoryContext) -> Self {
         Self { location, context }
     }
 
     /// Creates a request to the API of a host. `route` starts with a slash.
     pub(crate) async fn api_request(
-        context: &Context,
+        context: &RepositoryContext,
         host: &str,
         route: &str,
         accept: &'static str,
@@ -81,14 +81,14 @@ impl GitHub {
         format!("/repos/{}/{}{rest}", percent_encode_path(owner), percent_encode_path(repo))
     }
 
-    async fn api(&self, rest: &str, accept: &'static str) -> Result<Request, Error> {
+    async fn repo_request(&self, rest: &str, accept: &'static str) -> Result<Request, Error> {
         Self::api_request(&self.context, &self.location.host, &self.route(rest), accept).await
     }
 
-    async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
+    async fn read_file(&self, version: &str, file: &str) -> Result<File, Error> {
         check_version(version)?;
         check_file(file)?;
-        let place = self.place();
+        let place = self.display_address();
         let url = parse_address(&format!(
             "{place}/download/{}/{}",
             percent_encode_path(version),
@@ -102,7 +102,7 @@ impl GitHub {
         let address = redact_url(&url);
         let download = Request::get(url);
         let error = match fetch_cached(&self.context, &download, CachePolicy::Immutable).await {
-            Ok(FetchedResponse { bytes, .. }) => return Ok(File { bytes, origin: Origin::Url(address) }),
+            Ok(FetchedResponse { bytes, .. }) => return Ok(File { bytes, source: FileSource::Url(address) }),
             Err(error) => error,
         };
         let missing = error.is_missing();
@@ -114,7 +114,7 @@ impl GitHub {
             return self.fetch_asset(&download.url, version, file).await;
         }
         if missing {
-            return Err(self.no_file(version, file, address, Vec::new()));
+            return Err(self.unknown_file(version, file, address, Vec::new()));
         }
         Err(error.into())
     }
@@ -126,30 +126,34 @@ impl GitHub {
         let asset = release.0.iter().find(|asset| asset.name == file || asset.name == rooted);
         let Some(asset) = asset else {
             let available = release.0.iter().map(|asset| asset.name.clone()).collect();
-            return Err(self.no_file(version, file, self.place(), available));
+            return Err(self.unknown_file(version, file, self.display_address(), available));
         };
-        let request = self.api(&format!("/releases/assets/{}", asset.id), "application/octet-stream").await?;
+        let request =
+            self.repo_request(&format!("/releases/assets/{}", asset.id), "application/octet-stream").await?;
         let FetchedResponse { bytes, .. } =
             fetch_cached_as(&self.context, download, &request, CachePolicy::Immutable).await?;
-        Ok(File { bytes, origin: Origin::Url(redact_url(&request.url)) })
+        Ok(File { bytes, source: FileSource::Url(redact_url(&request.url)) })
     }
 
-    fn no_file(&self, version: &str, file: &str, looked_at: String, available: Vec<String>) -> Error {
-        let (file, version, place) = (file.to_owned(), version.to_owned(), self.place());
-        Error::NoFile { file, version, place, looked_at, available }
+    fn unknown_file(&self, version: &str, file: &str, looked_at: String, available: Vec<String>) -> Error {
+        let (file, version, place) = (file.to_owned(), version.to_owned(), self.display_address());
+        Error::UnknownFile { file, version, place, looked_at, available }
     }
 
     async fn release(&self, version: &str) -> Result<Arc<ReleaseAssets>, Error> {
         let request = self
-            .api(&format!("/releases/tags/{}", percent_encode_path(version)), "application/vnd.github+json")
+            .repo_request(
+                &format!("/releases/tags/{}", percent_encode_path(version)),
+                "application/vnd.github+json",
+            )
             .await?;
         let key = request.url.to_string();
         let ask = async {
             match fetch_cached(&self.context, &request, CachePolicy::Revalidate).await {
                 Ok(answer) => Ok(Arc::new(ReleaseAssets(read_json::<Release>(&request, &answer)?.assets))),
-                Err(error) if error.is_missing() => Err(Error::NoRelease {
+                Err(error) if error.is_missing() => Err(Error::UnknownRelease {
                     version: version.to_owned(),
-                    place: self.place(),
+                    place: self.display_address(),
                     available: Vec::new(),
                 }),
                 Err(error) => Err(error.into()),
@@ -158,7 +162,7 @@ impl GitHub {
         self.context.cached_results().get(&key, ask).await
     }
 
-    async fn list(&self) -> Result<Arc<[Version]>, Error> {
+    async fn list_versions(&self) -> Result<Arc<[Version]>, Error> {
         let GitHubLocation { host, owner, repo, .. } = &self.location;
         if host == "github.com" {
             let module = format!("github.com/{owner}/{repo}");
@@ -166,19 +170,20 @@ impl GitHub {
                 return Ok(versions.into());
             }
         }
-        let tags = self.tags().await?;
+        let tags = self.list_tags().await?;
         let mut versions: Vec<Version> = tags.iter().filter_map(|tag| Version::parse(tag).ok()).collect();
         if versions.is_empty() {
-            return Err(Error::NoVersions { place: self.place(), ignored: tags });
+            return Err(Error::NoVersions { place: self.display_address(), ignored: tags });
         }
         versions.sort();
         Ok(versions.into())
     }
 
     /// The tags of all releases except drafts, in API order.
-    async fn tags(&self) -> Result<Vec<String>, Error> {
+    async fn list_tags(&self) -> Result<Vec<String>, Error> {
         let mut tags = Vec::new();
-        let mut next = Some(self.api("/releases?per_page=100", "application/vnd.github+json").await?);
+        let mut next =
+            Some(self.repo_request("/releases?per_page=100", "application/vnd.github+json").await?);
         for _ in 0..MAX_PAGES {
             let Some(request) = next.take() else { break };
             let answer = fetch_cached(&self.context, &request, CachePolicy::Revalidate).await?;
@@ -190,21 +195,22 @@ impl GitHub {
     }
 }
 
-impl Repository for GitHub {
+impl Repository for GitHubRepository {
     fn default_version(&self) -> Result<VersionOrLatest, Error> {
-        reader::default_version(self, &self.location.version)
+        repository::default_version(self, &self.location.version)
     }
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
         async move {
-            let versions = self.context.cached_results().get(&self.place(), self.list()).await?;
+            let versions =
+                self.context.cached_results().get(&self.display_address(), self.list_versions()).await?;
             Ok(versions.to_vec())
         }
         .boxed()
     }
 
     fn read<'a>(&'a self, version: &'a str, file: &'a str) -> BoxFuture<'a, Result<File, Error>> {
-        self.read_now(version, file).boxed()
+        self.read_file(version, file).boxed()
     }
 
     fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
@@ -222,7 +228,7 @@ impl Repository for GitHub {
         &self.location.file
     }
 
-    fn place(&self) -> String {
+    fn display_address(&self) -> String {
         let GitHubLocation { host, owner, repo, .. } = &self.location;
         format!("https://{host}/{}/{}/releases", percent_encode_path(owner), percent_encode_path(repo))
     }

@@ -10,14 +10,14 @@ use transport::{
 };
 use url::Url;
 
-use crate::Context;
+use crate::RepositoryContext;
 
 /// The default proxy of Go.
 const PUBLIC_PROXY: &str = "https://proxy.golang.org";
 
 /// One proxy of the `GOPROXY` list.
 #[derive(Debug, PartialEq, Eq)]
-struct Source {
+struct GoProxy {
     url: Url,
     /// True if a `|` follows: the next proxy is used after any failure, not only if the module does not exist.
     next_on_any_failure: bool,
@@ -30,9 +30,9 @@ struct Source {
 /// Source: go.dev/ref/mod "GOPROXY protocol"; clusterctl v1.14 internal/goproxy. Differs: upper-case letters are
 /// escaped, the path of the proxy is kept, and the whole list is used. Differs: one gap between major versions does not
 /// end the search.
-pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Version>> {
-    for source in sources(context.releases().goproxy.as_deref()) {
-        let (why, ask_next) = match ask(context, &source.url, module).await {
+pub(crate) async fn versions(context: &RepositoryContext, module: &str) -> Option<Vec<Version>> {
+    for source in sources(context.release_settings().goproxy.as_deref()) {
+        let (why, ask_next) = match list_versions(context, &source.url, module).await {
             Ok(Some(versions)) => return Some(versions),
             Ok(None) => ("it does not know the module".to_owned(), true),
             Err(error) => (api::with_causes(&error), source.next_on_any_failure),
@@ -46,7 +46,7 @@ pub(crate) async fn versions(context: &Context, module: &str) -> Option<Vec<Vers
 }
 
 /// Parses `GOPROXY`. The list ends at `off`, `direct` or any other bare word; the host itself is queried then.
-fn sources(goproxy: Option<&str>) -> Vec<Source> {
+fn sources(goproxy: Option<&str>) -> Vec<GoProxy> {
     let text = goproxy.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(PUBLIC_PROXY);
     let mut sources = Vec::new();
     for part in text.split_inclusive([',', '|']) {
@@ -56,26 +56,33 @@ fn sources(goproxy: Option<&str>) -> Vec<Source> {
         }
         let full = if entry.contains(":/") { entry.to_owned() } else { format!("https://{entry}") };
         let Some(url) = Url::parse(&full).ok().filter(|_| entry.contains(['.', ':', '/'])) else { break };
-        sources.push(Source { url, next_on_any_failure: part.ends_with('|') });
+        sources.push(GoProxy { url, next_on_any_failure: part.ends_with('|') });
     }
     sources
 }
 
 /// All versions on one proxy, across all major versions. `None` if the proxy does not have the module.
-async fn ask(context: &Context, proxy: &Url, module: &str) -> Result<Option<Vec<Version>>, transport::Error> {
-    let Some(first) = list(context, proxy, module, 1).await? else { return Ok(None) };
+async fn list_versions(
+    context: &RepositoryContext,
+    proxy: &Url,
+    module: &str,
+) -> Result<Option<Vec<Version>>, transport::Error> {
+    let Some(first) = list_major(context, proxy, module, 1).await? else { return Ok(None) };
     let mut found: BTreeMap<String, Version> = first;
     let mut major = 2;
     loop {
-        let (one, two) =
-            try_join(list(context, proxy, module, major), list(context, proxy, module, major + 1)).await?;
+        let (one, two) = try_join(
+            list_major(context, proxy, module, major),
+            list_major(context, proxy, module, major + 1),
+        )
+        .await?;
         let (misses_one, misses_two) = (one.is_none(), two.is_none());
         found.extend(one.into_iter().chain(two).flatten());
         match (misses_one, misses_two) {
             (true, true) => break,
             // The first missing major version may be a gap, so the search continues after it.
             (_, true) => {
-                let Some(next) = list(context, proxy, module, major + 2).await? else { break };
+                let Some(next) = list_major(context, proxy, module, major + 2).await? else { break };
                 found.extend(next);
                 major += 3;
             }
@@ -94,8 +101,8 @@ const MAX_LIST_BYTES: usize = 1 << 20;
 ///
 /// From 2 on, only versions with that major number count. The search would not end if a proxy returned the same list
 /// for every path.
-async fn list(
-    context: &Context,
+async fn list_major(
+    context: &RepositoryContext,
     proxy: &Url,
     module: &str,
     major: u32,
@@ -158,7 +165,7 @@ mod tests {
     use super::*;
 
     fn read(goproxy: &str) -> Vec<String> {
-        let mark = |source: &Source| if source.next_on_any_failure { "|" } else { "" };
+        let mark = |source: &GoProxy| if source.next_on_any_failure { "|" } else { "" };
         sources(Some(goproxy)).iter().map(|source| format!("{}{}", source.url, mark(source))).collect()
     }
 

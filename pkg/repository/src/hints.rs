@@ -3,19 +3,19 @@
 use api::{ErrorExplanation, Explain, one_of, output::ErrorKind, shell_word, similar_names};
 
 use crate::{
-    Error, LocationError, LockError, NotAsLocked, OciError,
+    Error, LocationError, LockError, LockMismatch, OciError,
     git::{GitError, GitFailure, RemoteUrlError},
     oci::CERT_MANAGER_LABEL,
 };
 
 /// The limit of names that are shown. The others are counted.
-const SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 impl Explain for Error {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Transport(inner) => inner.explain(),
-            Self::NotAsLocked(inner) => inner.explain(),
+            Self::LockMismatch(inner) => inner.explain(),
             Self::Oci(inner) => inner.explain(),
             Self::Git(inner) => inner.explain(),
             Self::GitProgram(failure) => match &**failure {
@@ -25,15 +25,15 @@ impl Explain for Error {
                 GitFailure::TooOld { .. } => ErrorExplanation::hint("install a newer `git`"),
                 _ => ErrorExplanation::default(),
             },
-            Self::NoRelease { version, available, .. } => {
+            Self::UnknownRelease { version, available, .. } => {
                 ErrorExplanation::hints(missing_release(version, available))
             }
-            Self::NoFile { file, available, looked_at, .. } => {
+            Self::UnknownFile { file, available, looked_at, .. } => {
                 ErrorExplanation::hint(missing_file(file, available, looked_at))
             }
             Self::CannotList { place } => ErrorExplanation::hints(cannot_list(place)),
             Self::NoVersions { ignored, .. } if !ignored.is_empty() => {
-                let shown = &ignored[..ignored.len().min(SHOWN)];
+                let shown = &ignored[..ignored.len().min(MAX_SHOWN)];
                 ErrorExplanation::hint(format!("there is {}, which is no semantic version", one_of(shown)))
             }
             Self::EmptySeries { listed_by, .. } => {
@@ -42,7 +42,7 @@ impl Explain for Error {
             Self::Location { .. }
             | Self::DefaultVersion { .. }
             | Self::NoVersions { .. }
-            | Self::Remote { .. } => ErrorExplanation::default(),
+            | Self::RemoteUrl { .. } => ErrorExplanation::default(),
         }
     }
 }
@@ -53,18 +53,23 @@ impl Explain for LockError {}
 
 impl Explain for RemoteUrlError {}
 
-impl Explain for NotAsLocked {
+impl Explain for LockMismatch {
     fn explain(&self) -> ErrorExplanation<'_> {
         let hint = match self {
             Self::Provider { provider, .. } => format!("lock it with `capstan lock --update {provider}`"),
             Self::Version { provider, version, .. } => {
-                format!("leave the version out, or lock the other one with `{}`", update(provider, version))
+                format!(
+                    "leave the version out, or lock the other one with `{}`",
+                    update_command(provider, version)
+                )
             }
-            Self::File { near, .. } if !near.is_empty() => format!("did you mean {}?", one_of(near)),
+            Self::File { suggestions: near, .. } if !near.is_empty() => {
+                format!("did you mean {}?", one_of(near))
+            }
             Self::File { provider, version, file, .. } => format!(
                 "where it is a file of the release, lock it with `capstan lock --file {}`, or all of it with `{}`",
                 shell_word(file),
-                update(provider, version)
+                update_command(provider, version)
             ),
             Self::Kustomization { provider, differences, .. } if differences.is_empty() => format!(
                 "name it in clusterctl.yaml, under `kustomization` of the provider, and lock it with `capstan lock --update {provider}`"
@@ -74,7 +79,7 @@ impl Explain for NotAsLocked {
             ),
             Self::Content { provider, version, .. } => format!(
                 "look at what changed; where it is as it should be, accept it with `{}`",
-                update(provider, version)
+                update_command(provider, version)
             ),
         };
         ErrorExplanation::hint(hint).with_kind(ErrorKind::Conflict)
@@ -82,7 +87,7 @@ impl Explain for NotAsLocked {
 }
 
 /// Returns the command that updates a lock entry. The version of cert-manager comes from the configuration.
-fn update(provider: &str, version: &str) -> String {
+fn update_command(provider: &str, version: &str) -> String {
     if provider == CERT_MANAGER_LABEL {
         return format!("capstan lock --update {provider}");
     }
@@ -98,7 +103,7 @@ impl Explain for OciError {
             Self::Pinned { .. } => {
                 ErrorExplanation::hint("change the tag and the digest in the provider url together")
             }
-            Self::Unsigned { .. } | Self::SignedByOthers { .. } | Self::SignatureOfOther { .. } => {
+            Self::Unsigned { .. } | Self::SignedByOthers { .. } | Self::SignatureMismatch { .. } => {
                 ErrorExplanation::hint(
                     "nothing of it was used; it is checked because its entry in clusterctl.yaml says `verify`",
                 )
@@ -116,11 +121,11 @@ impl Explain for OciError {
 
 impl Explain for GitError {
     fn explain(&self) -> ErrorExplanation<'_> {
-        ErrorExplanation::hints(of_remote(self))
+        ErrorExplanation::hints(git_hints(self))
     }
 }
 
-fn of_remote(error: &GitError) -> Vec<String> {
+fn git_hints(error: &GitError) -> Vec<String> {
     let is_ssh = !error.remote.starts_with("http");
     let mut hints = match &error.failure {
         GitFailure::Refused { .. } => vec![match &error.credential {
@@ -151,7 +156,10 @@ fn of_remote(error: &GitError) -> Vec<String> {
         GitFailure::Tls { .. } => {
             vec!["name a file with the CA of the host in SSL_CERT_FILE; Git then trusts what is in that file alone".to_owned()]
         }
-        GitFailure::NoTreeIsh { near, .. } | GitFailure::NoPath { near, .. } if !near.is_empty() => {
+        GitFailure::UnknownTreeIsh { suggestions: near, .. }
+        | GitFailure::UnknownPath { suggestions: near, .. }
+            if !near.is_empty() =>
+        {
             vec![format!("did you mean {}?", one_of(near))]
         }
         GitFailure::Ambiguous { .. } => vec!["write more of the hash".to_owned()],
@@ -170,7 +178,7 @@ fn missing_release(version: &str, available: &[String]) -> Option<String> {
     let same = |known: &&String| known.trim_start_matches('v') == version.trim_start_matches('v');
     match available.iter().find(same) {
         Some(same) => Some(format!("did you mean `{same}`?")),
-        None => newest(available),
+        None => newest_releases(available),
     }
 }
 
@@ -183,16 +191,16 @@ fn cannot_list(place: &str) -> Vec<String> {
     hints
 }
 
-fn newest(available: &[String]) -> Option<String> {
-    let newest: Vec<&String> = available.iter().rev().take(SHOWN).collect();
+fn newest_releases(available: &[String]) -> Option<String> {
+    let newest: Vec<&String> = available.iter().rev().take(MAX_SHOWN).collect();
     (!newest.is_empty()).then(|| {
-        let more = available.len().saturating_sub(SHOWN);
+        let more = available.len().saturating_sub(MAX_SHOWN);
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("the newest releases are {}{rest}", listed(&newest))
+        format!("the newest releases are {}{rest}", quoted_list(&newest))
     })
 }
 
-fn listed(names: &[impl AsRef<str>]) -> String {
+fn quoted_list(names: &[impl AsRef<str>]) -> String {
     names.iter().map(|name| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
@@ -217,7 +225,8 @@ mod tests {
     fn a_release_that_is_not_there_is_answered_with_those_that_are() {
         let missing = |version: &str| {
             let available: Vec<String> = (0..8).map(|minor| format!("v1.{minor}.0")).collect();
-            error_chain(&Error::NoRelease { version: version.into(), place: "/srv".into(), available }).hints
+            error_chain(&Error::UnknownRelease { version: version.into(), place: "/srv".into(), available })
+                .hints
         };
         assert_eq!(missing("1.3.0"), ["did you mean `v1.3.0`?"]);
         assert_eq!(
@@ -229,7 +238,7 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_is_answered_with_near_names_or_the_place() {
         let missing = |available: &[&str]| {
-            error_chain(&Error::NoFile {
+            error_chain(&Error::UnknownFile {
                 file: "metadata.yml".into(),
                 version: "v1.0.0".into(),
                 place: "/srv".into(),
@@ -267,7 +276,7 @@ mod tests {
     #[test]
     fn a_name_that_is_not_there_is_answered_with_near_ones() {
         let near = vec!["v1.0.0".to_owned()];
-        let hints = of("/r", GitFailure::NoTreeIsh { tree_ish: "v1.0.1".to_owned(), near });
+        let hints = of("/r", GitFailure::UnknownTreeIsh { tree_ish: "v1.0.1".to_owned(), suggestions: near });
         assert_eq!(hints, ["did you mean `v1.0.0`?"]);
     }
 

@@ -19,7 +19,7 @@ const CANDIDATES: usize = 5;
 /// # Errors
 /// [`Error::NoVersions`]; [`Error::EmptySeries`] if no series of the contract has a release. If no candidate has
 /// metadata, the failure of the newest candidate. Any other read failure is returned immediately.
-pub async fn latest(
+pub async fn latest_version(
     repository: &dyn Repository,
     contract: &str,
     parse: &(dyn Fn(&[u8]) -> Option<Metadata> + Sync),
@@ -34,7 +34,7 @@ pub async fn latest(
     let released =
         |series: &&ReleaseSeries| versions.iter().any(|v| v.is_same_series(series.major, series.minor));
     let Some(ReleaseSeries { major, minor, .. }) = series.iter().find(released) else {
-        let (place, listed_by) = (repository.place(), version.to_string());
+        let (place, listed_by) = (repository.display_address(), version.to_string());
         return Err(Error::EmptySeries { place, major: newest.major, minor: newest.minor, listed_by });
     };
     if version.is_same_series(*major, *minor) {
@@ -60,7 +60,8 @@ async fn first_with_metadata(
             Err(error) => return Err(error),
         }
     }
-    Err(first_missing.unwrap_or_else(|| Error::NoVersions { place: repository.place(), ignored: Vec::new() }))
+    Err(first_missing
+        .unwrap_or_else(|| Error::NoVersions { place: repository.display_address(), ignored: Vec::new() }))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! provider url ─► Location ─► open ─► dyn Repository ─┬─► versions ──┐
-//!                               ▲                     └─► read ──────┼─► latest (newest usable release)
+//!                               ▲                     └─► read ──────┼─► latest_version (newest usable release)
 //!                            Context                       ▲         │
 //!             settings of hosts (`transport`),             │         ▼
 //!             lock, keys, the `git` program          WithOverrides ─► File { bytes, origin }
@@ -30,27 +30,28 @@ mod lock;
 mod oci;
 mod open;
 mod overrides;
-mod reader;
+mod repository;
 #[cfg(test)]
 mod tests;
 
 pub mod git;
 pub mod memory;
 
-pub use context::{Context, ReleaseSettings};
+pub use context::{ReleaseSettings, RepositoryContext};
 pub use error::Error;
 pub use fetch::{fetch_file, fetch_template, fetch_url, read_file};
-pub use file::{File, Origin};
+pub use file::{File, FileSource};
 pub use folder::{FolderIndex, InvalidFolderIndex};
-pub use latest::latest;
+pub use latest::latest_version;
 pub use location::{
     FolderLocation, GitHubLocation, GitLabLocation, GitLocation, GitReference, LocalLocation, Location,
     LocationError, OciLocation,
 };
 pub use lock::{
-    FileOrigin, Lock, LockError, LockSettings, LockedFile, LockedProvider, NotAsLocked, Unlocked,
+    LockError, LockFile, LockMismatch, LockSettings, LockedFile, LockedFileOrigin, LockedProvider,
+    UnlockedPolicy,
 };
-pub use oci::{OciError, published};
+pub use oci::{OciError, find_published};
 pub use open::open;
-pub use overrides::{Overrides, WithOverrides};
-pub use reader::Repository;
+pub use overrides::{Overrides, RepositoryWithOverrides};
+pub use repository::Repository;

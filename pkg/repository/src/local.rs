@@ -10,17 +10,17 @@ use transport::{
     names::{check_file, check_version},
 };
 
-use crate::{Error, File, LocalLocation, Origin, Repository, reader};
+use crate::{Error, File, FileSource, LocalLocation, Repository, repository};
 
 /// Local folders `{base}/{label}/{version}`. Reads with `std::fs` inside the future, without threads or a runtime.
 #[derive(Debug)]
-pub(crate) struct Local {
+pub(crate) struct LocalRepository {
     location: LocalLocation,
     folder: PathBuf,
     max_file_bytes: u64,
 }
 
-impl Local {
+impl LocalRepository {
     pub(crate) fn new(location: LocalLocation, max_file_bytes: u64) -> Self {
         let folder = location.base.join(&location.label);
         Self { location, folder, max_file_bytes }
@@ -29,7 +29,7 @@ impl Local {
     /// Lists the folders whose name is a semantic version, oldest first, and all other names.
     /// Source: clusterctl v1.14 client/repository/repository_local.go (GetVersions). Differs: symlinks to folders
     /// count.
-    fn list(&self) -> Result<(Vec<Version>, Vec<String>), Error> {
+    fn list_versions(&self) -> Result<(Vec<Version>, Vec<String>), Error> {
         let failed = |source| read_error(&self.folder, source);
         let (mut versions, mut ignored) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(&self.folder).map_err(failed)? {
@@ -48,21 +48,21 @@ impl Local {
         Ok((versions, ignored))
     }
 
-    fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
+    fn read_file(&self, version: &str, file: &str) -> Result<File, Error> {
         check_version(version)?;
         check_file(file)?;
         let path = self.folder.join(version).join(file);
         if let Some(bytes) = read_limited(&path, self.max_file_bytes)? {
-            return Ok(File { bytes, origin: Origin::Local(path) });
+            return Ok(File { bytes, source: FileSource::Local(path) });
         }
         let release = self.release_folder(version)?;
         let path = release.join(file);
         match read_limited(&path, self.max_file_bytes)? {
-            Some(bytes) => Ok(File { bytes, origin: Origin::Local(path) }),
-            None => Err(Error::NoFile {
+            Some(bytes) => Ok(File { bytes, source: FileSource::Local(path) }),
+            None => Err(Error::UnknownFile {
                 file: file.to_owned(),
                 version: version.to_owned(),
-                place: self.place(),
+                place: self.display_address(),
                 looked_at: path.display().to_string(),
                 available: file_names(&release),
             }),
@@ -75,12 +75,12 @@ impl Local {
         if exact.is_dir() {
             return Ok(exact);
         }
-        let missing = |available: Vec<Version>| Error::NoRelease {
+        let missing = |available: Vec<Version>| Error::UnknownRelease {
             version: version.to_owned(),
-            place: self.place(),
+            place: self.display_address(),
             available: available.iter().map(|version| version.as_str().to_owned()).collect(),
         };
-        let versions = match self.list() {
+        let versions = match self.list_versions() {
             Ok((versions, _)) => versions,
             Err(Error::Transport(transport::Error::Read { source, .. }))
                 if source.kind() == io::ErrorKind::NotFound =>
@@ -97,16 +97,16 @@ impl Local {
     }
 }
 
-impl Repository for Local {
+impl Repository for LocalRepository {
     fn default_version(&self) -> Result<VersionOrLatest, Error> {
-        reader::default_version(self, &self.location.version)
+        repository::default_version(self, &self.location.version)
     }
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
         async move {
-            match self.list()? {
+            match self.list_versions()? {
                 (versions, ignored) if versions.is_empty() => {
-                    Err(Error::NoVersions { place: self.place(), ignored })
+                    Err(Error::NoVersions { place: self.display_address(), ignored })
                 }
                 (versions, _) => Ok(versions),
             }
@@ -115,13 +115,13 @@ impl Repository for Local {
     }
 
     fn read<'a>(&'a self, version: &'a str, file: &'a str) -> BoxFuture<'a, Result<File, Error>> {
-        async move { self.read_now(version, file) }.boxed()
+        async move { self.read_file(version, file) }.boxed()
     }
 
     fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
         async move {
             check_version(version)?;
-            plain_files(&self.release_folder(version)?)
+            list_files(&self.release_folder(version)?)
         }
         .boxed()
     }
@@ -130,13 +130,13 @@ impl Repository for Local {
         &self.location.file
     }
 
-    fn place(&self) -> String {
+    fn display_address(&self) -> String {
         self.folder.display().to_string()
     }
 }
 
 /// The names of the files in a folder, sorted.
-pub(crate) fn plain_files(folder: &Path) -> Result<Vec<String>, Error> {
+pub(crate) fn list_files(folder: &Path) -> Result<Vec<String>, Error> {
     let entries = fs::read_dir(folder).map_err(|error| read_error(folder, error))?;
     let files = entries.flatten().filter(|entry| entry.path().is_file());
     let mut names: Vec<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();

@@ -120,7 +120,7 @@ pub enum GitReference {
     /// The release of this tag. Each tag that is a semantic version is a release.
     Tag(String),
     /// One commit, given by branch, tag or hash, as the only release.
-    At {
+    Pinned {
         /// A branch, a tag, or a full or abbreviated hash.
         tree_ish: String,
         /// The semantic version of this release.

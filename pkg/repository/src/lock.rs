@@ -8,14 +8,14 @@
 //!
 //! This module is pure: callers read and write the lock file.
 
-mod check;
 mod difference;
 mod text;
+mod verification;
 
 use std::{collections::BTreeMap, fmt};
 
-pub use check::{LockSettings, NotAsLocked, Unlocked};
 pub use text::LockError;
+pub use verification::{LockMismatch, LockSettings, UnlockedPolicy};
 
 use transport::Digest;
 
@@ -24,7 +24,7 @@ use crate::File;
 /// Locked providers by label, including `cert-manager`. The repository may differ from the locked url, because only
 /// content is compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lock {
+pub struct LockFile {
     /// Locked providers, by label.
     pub providers: BTreeMap<String, LockedProvider>,
 }
@@ -50,20 +50,20 @@ pub struct LockedFile {
     /// The digest of the content.
     pub digest: Digest,
     /// The origin of the file at the time of locking.
-    pub origin: FileOrigin,
+    pub origin: LockedFileOrigin,
 }
 
 /// The origin of a locked file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FileOrigin {
+pub enum LockedFileOrigin {
     /// The provider repository.
     Repository,
     /// The overrides folder.
     Override,
 }
 
-impl Lock {
+impl LockFile {
     /// The name of the lock file, in the folder of the configuration file.
     pub const FILE: &'static str = "capstan.lock";
 }
@@ -71,12 +71,13 @@ impl Lock {
 impl LockedFile {
     /// Creates the lock entry of a file.
     pub fn of(file: &File) -> Self {
-        let origin = if file.origin.is_override() { FileOrigin::Override } else { FileOrigin::Repository };
+        let origin =
+            if file.source.is_override() { LockedFileOrigin::Override } else { LockedFileOrigin::Repository };
         Self { digest: Digest::of(&file.bytes), origin }
     }
 }
 
-impl FileOrigin {
+impl LockedFileOrigin {
     fn as_str(self) -> &'static str {
         match self {
             Self::Repository => "repository",
@@ -85,7 +86,7 @@ impl FileOrigin {
     }
 }
 
-impl fmt::Display for FileOrigin {
+impl fmt::Display for LockedFileOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

@@ -9,7 +9,7 @@ use api::{Version, VersionOrLatest};
 use bytes::Bytes;
 use futures::{FutureExt as _, future::BoxFuture};
 
-use crate::{Error, File, Origin, Repository};
+use crate::{Error, File, FileSource, Repository};
 
 /// Releases in memory, with a log of read files.
 #[derive(Debug)]
@@ -64,23 +64,23 @@ impl MemoryRepository {
             .releases
             .get(version)
             .or_else(|| self.releases.iter().find(|(tag, _)| same(tag)).map(|(_, release)| release));
-        release.ok_or_else(|| Error::NoRelease {
+        release.ok_or_else(|| Error::UnknownRelease {
             version: version.to_owned(),
-            place: self.place(),
+            place: self.display_address(),
             available: self.releases.keys().cloned().collect(),
         })
     }
 
-    fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
+    fn read_file(&self, version: &str, file: &str) -> Result<File, Error> {
         let name = format!("{version}/{file}");
         self.reads.lock().unwrap_or_else(PoisonError::into_inner).push(name.clone());
         let release = self.release(version)?;
         match release.get(file) {
-            Some(bytes) => Ok(File { bytes: bytes.clone(), origin: Origin::Memory(name) }),
-            None => Err(Error::NoFile {
+            Some(bytes) => Ok(File { bytes: bytes.clone(), source: FileSource::Memory(name) }),
+            None => Err(Error::UnknownFile {
                 file: file.to_owned(),
                 version: version.to_owned(),
-                place: self.place(),
+                place: self.display_address(),
                 looked_at: name,
                 available: release.keys().cloned().collect(),
             }),
@@ -99,7 +99,7 @@ impl Repository for MemoryRepository {
                 self.releases.keys().filter_map(|tag| Version::parse(tag).ok()).collect();
             versions.sort();
             if versions.is_empty() {
-                return Err(Error::NoVersions { place: self.place(), ignored: Vec::new() });
+                return Err(Error::NoVersions { place: self.display_address(), ignored: Vec::new() });
             }
             Ok(versions)
         }
@@ -107,7 +107,7 @@ impl Repository for MemoryRepository {
     }
 
     fn read<'a>(&'a self, version: &'a str, file: &'a str) -> BoxFuture<'a, Result<File, Error>> {
-        async move { self.read_now(version, file) }.boxed()
+        async move { self.read_file(version, file) }.boxed()
     }
 
     fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
@@ -118,7 +118,7 @@ impl Repository for MemoryRepository {
         &self.components_file
     }
 
-    fn place(&self) -> String {
+    fn display_address(&self) -> String {
         "memory".to_owned()
     }
 }

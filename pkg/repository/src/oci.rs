@@ -22,7 +22,7 @@ use transport::{
     registry::{FetchedManifest, Reference, Registry},
 };
 
-use crate::{Context, Error, File, OciLocation, Origin, Repository, reader};
+use crate::{Error, File, FileSource, OciLocation, Repository, RepositoryContext, repository};
 
 pub use error::OciError;
 pub(crate) use file_names::CERT_MANAGER_LABEL;
@@ -33,15 +33,15 @@ use key::PublicKey;
 
 /// Releases of a provider in a registry.
 #[derive(Debug)]
-pub(crate) struct Oci {
+pub(crate) struct OciRepository {
     location: OciLocation,
     names: FileNames,
     registry: Registry,
-    context: Context,
+    context: RepositoryContext,
 }
 
-impl Oci {
-    pub(crate) fn new(location: OciLocation, context: &Context) -> Self {
+impl OciRepository {
+    pub(crate) fn new(location: OciLocation, context: &RepositoryContext) -> Self {
         let (names, registry) = (FileNames::of(&location.label), Registry::new(&location.registry, context));
         Self { location, names, registry, context: context.clone() }
     }
@@ -49,7 +49,7 @@ impl Oci {
     /// Returns the artifact of a version after checking its signature. Looked up once per process.
     async fn artifact(&self, version: &str) -> Result<Arc<Artifact>, Error> {
         check_version(version)?;
-        let place = self.place();
+        let place = self.display_address();
         let key = format!("{place}:{version} for {}", self.location.label);
         // Boxed because the state of a lookup with signature is large.
         self.context.cached_results().get(&key, self.pull(version).boxed()).await
@@ -57,20 +57,20 @@ impl Oci {
 
     async fn pull(&self, version: &str) -> Result<Arc<Artifact>, Error> {
         let repository = &self.location.repository;
-        let mut not_here = None;
+        let mut offline = None;
         for reference in references(&self.location, version)? {
             let found = match self.registry.manifest(repository, &reference).await {
                 Ok(Some(found)) => found,
                 Ok(None) => continue,
                 // The cache may contain the other spelling of the tag.
                 Err(error @ transport::Error::Offline { .. }) => {
-                    not_here.get_or_insert(error);
+                    offline.get_or_insert(error);
                     continue;
                 }
                 Err(error) => return Err(error.into()),
             };
             let address = self.registry.address(repository, Some(&reference));
-            if let Some(path) = self.context.releases().verify_keys.get(&self.location.label) {
+            if let Some(path) = self.context.release_settings().verify_keys.get(&self.location.label) {
                 let key = PublicKey::read(path, self.context.max_file_bytes())?;
                 signature::verify(&self.registry, repository, &address, &found.digest, &key).await?;
             }
@@ -78,28 +78,28 @@ impl Oci {
                 Artifact::of(&self.registry, repository, address, found, &self.location.label).await?;
             return Ok(Arc::new(artifact));
         }
-        if let Some(not_here) = not_here {
+        if let Some(not_here) = offline {
             return Err(not_here.into());
         }
-        let available = match self.list().await {
+        let available = match self.list_versions().await {
             Ok(versions) => versions.iter().map(|version| version.as_str().to_owned()).collect(),
             // The error reports the missing release; the list of versions is optional.
             Err(_) => Vec::new(),
         };
-        Err(Error::NoRelease { version: version.to_owned(), place: self.place(), available })
+        Err(Error::UnknownRelease { version: version.to_owned(), place: self.display_address(), available })
     }
 
-    async fn list(&self) -> Result<Arc<[Version]>, Error> {
+    async fn list_versions(&self) -> Result<Arc<[Version]>, Error> {
         if let (Some(_), Some(tag)) = (&self.location.digest, &self.location.tag) {
             return Ok(Version::parse(tag).into_iter().collect());
         }
-        let place = self.place();
+        let place = self.display_address();
         let ask = async {
             let tags = self.registry.tags(&self.location.repository).await?;
             let mut versions: Vec<Version> =
                 tags.iter().filter_map(|tag| Version::parse(&tag.replace('_', "+")).ok()).collect();
             if versions.is_empty() {
-                return Err(Error::NoVersions { place: self.place(), ignored: tags });
+                return Err(Error::NoVersions { place: self.display_address(), ignored: tags });
             }
             versions.sort();
             Ok(versions.into())
@@ -107,31 +107,31 @@ impl Oci {
         self.context.cached_results().get(&place, ask).await
     }
 
-    async fn read_now(&self, version: &str, file: &str) -> Result<File, Error> {
+    async fn read_file(&self, version: &str, file: &str) -> Result<File, Error> {
         check_file(file)?;
         let artifact = self.artifact(version).await?;
         let title = self.names.candidates(version, file).into_iter().find(|title| artifact.has(title));
         let Some(title) = title else {
-            return Err(Error::NoFile {
+            return Err(Error::UnknownFile {
                 file: file.to_owned(),
                 version: version.to_owned(),
-                place: self.place(),
+                place: self.display_address(),
                 looked_at: artifact.address().to_owned(),
-                available: self.shown(&artifact, version),
+                available: self.file_names(&artifact, version),
             });
         };
         let origin = format!("{}/{title}", artifact.address());
         let read = async {
             let bytes = artifact.read(&self.registry, &self.location.repository, &title).await?;
-            Ok(File { bytes, origin: Origin::Url(origin.clone()) })
+            Ok(File { bytes, source: FileSource::Url(origin.clone()) })
         };
         self.context.cached_results().get(&origin, read).await
     }
 
     /// The names under which the files can be read.
-    fn shown(&self, artifact: &Artifact, version: &str) -> Vec<String> {
+    fn file_names(&self, artifact: &Artifact, version: &str) -> Vec<String> {
         let mut names: Vec<String> =
-            artifact.titles().map(|title| self.names.plain(version, title)).collect();
+            artifact.titles().map(|title| self.names.short_name(version, title)).collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -141,7 +141,7 @@ impl Oci {
 /// Fetches the manifest of a version without checking signatures. `None` if the registry does not have the version.
 /// # Errors
 /// [`OciError::Pinned`]; any failure of a request.
-pub async fn published(
+pub async fn find_published(
     location: &OciLocation,
     version: &str,
     context: &transport::Context,
@@ -173,24 +173,24 @@ fn references(location: &OciLocation, version: &str) -> Result<Vec<Reference>, O
     }
 }
 
-impl Repository for Oci {
+impl Repository for OciRepository {
     fn default_version(&self) -> Result<VersionOrLatest, Error> {
         let Some(tag) = &self.location.tag else { return Ok(VersionOrLatest::Latest) };
-        reader::default_version(self, tag)
+        repository::default_version(self, tag)
     }
 
     fn versions(&self) -> BoxFuture<'_, Result<Vec<Version>, Error>> {
-        async move { Ok(self.list().await?.to_vec()) }.boxed()
+        async move { Ok(self.list_versions().await?.to_vec()) }.boxed()
     }
 
     fn read<'a>(&'a self, version: &'a str, file: &'a str) -> BoxFuture<'a, Result<File, Error>> {
-        self.read_now(version, file).boxed()
+        self.read_file(version, file).boxed()
     }
 
     fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>> {
         async move {
             let artifact = self.artifact(version).await?;
-            Ok(self.shown(&artifact, version))
+            Ok(self.file_names(&artifact, version))
         }
         .boxed()
     }
@@ -199,7 +199,7 @@ impl Repository for Oci {
         self.names.components()
     }
 
-    fn place(&self) -> String {
+    fn display_address(&self) -> String {
         self.registry.address(&self.location.repository, None)
     }
 }

@@ -2,8 +2,9 @@ use transport::{HostKind, address::redact_text};
 use url::Url;
 
 use crate::{
-    Context, Error, Location, OciError, Repository, folder::Folder, git::GitRepository, github::GitHub,
-    gitlab::GitLab, local::Local, oci::Oci,
+    Error, Location, OciError, Repository, RepositoryContext, folder::WebFolderRepository,
+    git::GitRepository, github::GitHubRepository, gitlab::GitLabRepository, local::LocalRepository,
+    oci::OciRepository,
 };
 
 /// Opens the repository of a provider, without any read or connection.
@@ -17,23 +18,23 @@ pub fn open(
     url: &str,
     label: &str,
     kind: Option<HostKind>,
-    context: &Context,
+    context: &RepositoryContext,
 ) -> Result<Box<dyn Repository>, Error> {
     let kind_of_host = || context.settings().hosts.get(&Url::parse(url).ok()?)?.kind;
     let location = Location::parse(url, label, kind.or_else(kind_of_host))
         .map_err(|source| Error::Location { url: redact_text(url), source })?;
-    if context.releases().verify_keys.contains_key(label) && !matches!(location, Location::Oci(_)) {
+    if context.release_settings().verify_keys.contains_key(label) && !matches!(location, Location::Oci(_)) {
         return Err(OciError::VerifyNeedsRegistry { label: label.to_owned() }.into());
     }
     Ok(match location {
-        Location::Local(location) => Box::new(Local::new(location, context.max_file_bytes())),
-        Location::GitHub(location) => Box::new(GitHub::new(location, context.clone())),
-        Location::GitLab(location) => Box::new(GitLab::new(location, context.clone())),
-        Location::Folder(location) => Box::new(Folder::new(location, context.clone())),
-        Location::Oci(location) => Box::new(Oci::new(location, context)),
+        Location::Local(location) => Box::new(LocalRepository::new(location, context.max_file_bytes())),
+        Location::GitHub(location) => Box::new(GitHubRepository::new(location, context.clone())),
+        Location::GitLab(location) => Box::new(GitLabRepository::new(location, context.clone())),
+        Location::Folder(location) => Box::new(WebFolderRepository::new(location, context.clone())),
+        Location::Oci(location) => Box::new(OciRepository::new(location, context)),
         Location::Git(location) => {
             let opened = GitRepository::new(location, context.clone());
-            Box::new(opened.map_err(|source| Error::Remote { url: redact_text(url), source })?)
+            Box::new(opened.map_err(|source| Error::RemoteUrl { url: redact_text(url), source })?)
         }
     })
 }

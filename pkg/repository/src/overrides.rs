@@ -9,7 +9,7 @@ use transport::{
     names::{check_file, check_version},
 };
 
-use crate::{Context, Error, File, LockSettings, Origin, Repository, local::plain_files};
+use crate::{Error, File, FileSource, LockSettings, Repository, RepositoryContext, local::list_files};
 
 /// The overrides folder. Its files replace files of repositories: `{root}/{label}/{version}/{file}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Overrides {
     /// The path of an override, which need not exist.
     /// # Errors
     /// [`transport::Error::UnsafeName`] if the label, version or file would lead out of the folder.
-    pub fn candidate(&self, label: &str, version: &str, file: &str) -> Result<Option<PathBuf>, Error> {
+    pub fn path(&self, label: &str, version: &str, file: &str) -> Result<Option<PathBuf>, Error> {
         check_version(label)?;
         check_version(version)?;
         check_file(file)?;
@@ -62,7 +62,7 @@ impl Overrides {
         let Some(folder) = self.root.as_ref().map(|root| root.join(label).join(version)) else {
             return Ok(Vec::new());
         };
-        match plain_files(&folder) {
+        match list_files(&folder) {
             Err(Error::Transport(transport::Error::Read { source, .. }))
                 if source.kind() == io::ErrorKind::NotFound =>
             {
@@ -82,31 +82,31 @@ impl Overrides {
         file: &str,
         limit_bytes: u64,
     ) -> Result<Option<File>, Error> {
-        let Some(path) = self.candidate(label, version, file)? else { return Ok(None) };
+        let Some(path) = self.path(label, version, file)? else { return Ok(None) };
         let bytes = read_limited(&path, limit_bytes)?;
-        Ok(bytes.map(|bytes| File { bytes, origin: Origin::Override(path) }))
+        Ok(bytes.map(|bytes| File { bytes, source: FileSource::Override(path) }))
     }
 }
 
 /// A repository of a provider, with the overrides of the provider applied.
 ///
-/// Overrides do not affect the list of versions and the latest version. Use [`WithOverrides::repository`] to query
+/// Overrides do not affect the list of versions and the latest version. Use [`RepositoryWithOverrides::repository`] to query
 /// these.
 #[derive(Debug)]
-pub struct WithOverrides {
+pub struct RepositoryWithOverrides {
     repository: Box<dyn Repository>,
     overrides: Overrides,
     label: String,
-    context: Context,
+    context: RepositoryContext,
 }
 
-impl WithOverrides {
+impl RepositoryWithOverrides {
     /// Applies the overrides of a provider, selected by label, to its repository.
     pub fn new(
         repository: Box<dyn Repository>,
         overrides: Overrides,
         label: impl Into<String>,
-        context: Context,
+        context: RepositoryContext,
     ) -> Self {
         Self { repository, overrides, label: label.into(), context }
     }
@@ -130,10 +130,10 @@ impl WithOverrides {
     ///
     /// If an override exists, the repository is not accessed. If a lock applies, the file must match the lock.
     /// # Errors
-    /// The errors of [`Overrides::read`] and [`Repository::read`]; [`Error::NotAsLocked`].
+    /// The errors of [`Overrides::read`] and [`Repository::read`]; [`Error::LockMismatch`].
     pub async fn read(&self, version: &str, file: &str) -> Result<File, Error> {
         let Some(lock) = self.lock() else { return self.find(version, file).await };
-        let locked = lock.admit(&self.label, version, file)?;
+        let locked = lock.find_file(&self.label, version, file)?;
         let found = self.find(version, file).await?;
         if let Some(locked) = locked {
             lock.verify((&self.label, version, file), locked, &found)?;
@@ -143,7 +143,7 @@ impl WithOverrides {
 
     /// The locked version. `None` without a lock, or if the provider may be read unlocked.
     /// # Errors
-    /// [`Error::NotAsLocked`] if the provider is not locked and only locked providers may be read.
+    /// [`Error::LockMismatch`] if the provider is not locked and only locked providers may be read.
     pub fn locked_version(&self) -> Result<Option<&str>, Error> {
         let Some(lock) = self.lock() else { return Ok(None) };
         let entry = lock.provider(&self.label)?;
@@ -151,13 +151,13 @@ impl WithOverrides {
     }
 
     fn lock(&self) -> Option<&LockSettings> {
-        self.context.releases().lock.as_deref()
+        self.context.release_settings().lock.as_deref()
     }
 
     async fn find(&self, version: &str, file: &str) -> Result<File, Error> {
         let limit = self.context.max_file_bytes();
         if let Some(found) = self.overrides.read(&self.label, version, file, limit)? {
-            if let Origin::Override(path) = &found.origin {
+            if let FileSource::Override(path) = &found.source {
                 self.context.emit(&Event::UsingOverride {
                     path: path.clone(),
                     provider: self.label.clone(),

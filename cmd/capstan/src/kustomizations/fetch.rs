@@ -3,8 +3,8 @@ use std::{collections::BTreeSet, path::Path};
 use futures::{StreamExt as _, stream};
 use kustomize::{Checkout, FetchMethod, FetchRequest, FetchResults, FetchedContent, RemoteEntry, TreePath};
 use repository::{
-    Context,
-    git::{Clones, LocalChanges, Remote as GitRemote, RemoteUrl},
+    RepositoryContext,
+    git::{CloneStore, GitRemote, LocalChangesPolicy, RemoteUrl},
 };
 
 use tempfile::TempDir;
@@ -64,14 +64,14 @@ impl Fetched {
 }
 
 pub(super) struct Fetcher {
-    context: Context,
+    context: RepositoryContext,
     messages: Messages,
     pub(super) environment: Environment,
     helm: Option<HelmProgram>,
 }
 
 impl Fetcher {
-    pub(super) fn new(context: Context, session: &Session) -> Self {
+    pub(super) fn new(context: RepositoryContext, session: &Session) -> Self {
         let (messages, environment) = (session.messages().clone(), session.environment().clone());
         Self { context, messages, environment, helm: None }
     }
@@ -161,10 +161,10 @@ impl Fetcher {
     ) -> Result<FetchedContent, Failure> {
         let shown = transport::address::redact_text(&checkout.url);
         let url = RemoteUrl::parse(&checkout.url).within(|| format!("`{shown}` is no repository"))?;
-        let remote = GitRemote::new(url, named_by, Clones::Kept, &self.context)?;
+        let remote = GitRemote::new(url, named_by, CloneStore::Cache, &self.context)?;
         let commit = remote.resolve(checkout.reference.as_deref().unwrap_or("HEAD")).await?;
         let folder = remote.clone_folder().join(TREES).join(commit.as_str());
-        let tree = remote.worktree(&commit, &folder, LocalChanges::Discard).await?;
+        let tree = remote.worktree(&commit, &folder, LocalChangesPolicy::Discard).await?;
         if checkout.submodules {
             self.tell_of_submodules(&shown, &checkout.folder, &tree.submodules)?;
         }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use api::{ProviderId, plan::SavedKustomization, similar_names};
 use provider::{Layers, LazyLayer, config::Config};
-use repository::{Context, LockSettings};
+use repository::{LockSettings, RepositoryContext};
 
 use super::{
     fetch::Fetcher,
@@ -44,12 +44,12 @@ impl RunLayers {
     ) -> Result<Self, Failure> {
         let config = session.config()?;
         let context = session.repositories()?;
-        let lock = context.releases().lock.clone();
+        let lock = context.release_settings().lock.clone();
         let fetcher = Arc::new(Fetcher::new(context, session));
         let mut all = Self { layers: lazily(&config, lock.as_ref(), &fetcher)?, flagged: Vec::new() };
         for (id, place) in chosen(flags, around, &config)? {
             if let Some(lock) = &lock {
-                lock.admit_unlocked_kustomization(&id.label())?;
+                lock.check_unlocked_kustomization(&id.label())?;
             }
             let layer = Arc::new(LazyKustomization::new(place, None, Arc::clone(&fetcher)));
             all.layers.insert(id.clone(), Arc::clone(&layer) as Arc<dyn LazyLayer>);
@@ -81,7 +81,11 @@ impl RunLayers {
 }
 
 /// Returns the kustomizations of the configuration without the checks of a lock.
-pub(crate) fn configured(config: &Config, context: Context, session: &Session) -> Result<Layers, Failure> {
+pub(crate) fn configured(
+    config: &Config,
+    context: RepositoryContext,
+    session: &Session,
+) -> Result<Layers, Failure> {
     lazily(config, None, &Arc::new(Fetcher::new(context, session)))
 }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use kustomize::{ChartPull, ChartTemplate, ChartValues, FetchedContent};
-use repository::Context;
+use repository::RepositoryContext;
 use tokio::process::Command;
 use transport::{Digest, Digester, NetworkAccess};
 
@@ -28,7 +28,7 @@ pub(crate) struct HelmProgram {
 pub(super) struct Helm<'a> {
     program: &'a HelmProgram,
     environment: &'a Environment,
-    context: &'a Context,
+    context: &'a RepositoryContext,
     temporary: &'a Path,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Helm<'a> {
     pub(super) fn new(
         program: &'a HelmProgram,
         environment: &'a Environment,
-        context: &'a Context,
+        context: &'a RepositoryContext,
         temporary: &'a Path,
     ) -> Self {
         Self { program, environment, context, temporary }

@@ -57,7 +57,7 @@ impl KustomizationLayer {
     /// Reads the kustomization and fetches its remote resources. Errors are reported when the kustomization is
     /// applied.
     async fn prepare(place: &str, reviewed: Option<Reviewed>, fetcher: &Fetcher) -> Self {
-        let max_file_bytes = repository::Context::default().max_file_bytes();
+        let max_file_bytes = repository::RepositoryContext::default().max_file_bytes();
         let mut fetched = Fetched::default();
         let start = start(place, max_file_bytes, &mut fetched, fetcher).await;
         let (place, names) = (shown_place(place), FileNames::seen_from(fetcher.environment.current_dir()));
@@ -253,20 +253,20 @@ pub(super) struct LostLayer {
 
 impl Layer for LostLayer {
     fn place(&self) -> &str {
-        &self.reviewed.lock.place
+        &self.reviewed.lock.location
     }
 
     fn apply(&self, objects: Vec<Object>, _file: &str) -> Result<Layered, LayerError> {
         let files = BTreeMap::new();
         let Reviewed { lock, label } = &self.reviewed;
-        lock.verify_kustomization(label, &files).map_err(|source| not_as_locked(&lock.place, source))?;
+        lock.verify_kustomization(label, &files).map_err(|source| not_as_locked(&lock.location, source))?;
         Ok(Layered { objects, warnings: Vec::new(), files })
     }
 }
 
 impl LazyLayer for LostLayer {
     fn place(&self) -> &str {
-        &self.reviewed.lock.place
+        &self.reviewed.lock.location
     }
 
     fn ready(&self) -> LocalBoxFuture<'_, &dyn Layer> {

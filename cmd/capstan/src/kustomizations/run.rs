@@ -84,7 +84,7 @@ impl Building<'_> {
 /// Builds the kustomization in a local folder or at a URL, and fetches its remote resources.
 /// A build of local files needs neither configuration nor connections.
 pub(crate) fn build(place: &str, how: &How, session: &Session) -> Result<Built, Failure> {
-    let tree = DiskTree::new(repository::Context::default().max_file_bytes());
+    let tree = DiskTree::new(repository::RepositoryContext::default().max_file_bytes());
     let fetcher = || {
         let fetcher = Fetcher::new(session.repositories()?, session);
         Ok::<_, Failure>(fetcher.with_helm(how.helm.clone()))

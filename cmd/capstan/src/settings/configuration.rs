@@ -7,7 +7,7 @@ use std::{
 
 use api::{ErrorExplanation, Explain, output::PlaceState};
 use provider::config::{Config, ConfigFile, ConfigFormat};
-use repository::Context;
+use repository::RepositoryContext;
 
 use super::{
     globals::{self, Globals},
@@ -149,7 +149,7 @@ pub(crate) fn load(
     Ok(config)
 }
 
-fn fetch(url: &str, context: &Context, runtime: &Runtime) -> Result<ConfigFile, Failure> {
+fn fetch(url: &str, context: &RepositoryContext, runtime: &Runtime) -> Result<ConfigFile, Failure> {
     let file = runtime
         .block_on(repository::fetch_url(context, url))
         .within(|| format!("cannot read the configuration `{}`", transport::address::redact_text(url)))?;

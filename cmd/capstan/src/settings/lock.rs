@@ -3,7 +3,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use repository::{Lock, LockError, LockSettings, Unlocked};
+use repository::{LockError, LockFile, LockSettings, UnlockedPolicy};
 
 use super::{Globals, Source, source};
 use crate::{Environment, Failure, Within as _, failure::Kind};
@@ -21,24 +21,24 @@ pub(crate) fn lock_file(globals: &Globals, environment: &Environment) -> Option<
                 Source::File(path) => path.parent().map(Path::to_owned),
                 Source::Url(_) | Source::None => None,
             };
-            Some(beside.unwrap_or_else(|| environment.current_dir().to_owned()).join(Lock::FILE))
+            Some(beside.unwrap_or_else(|| environment.current_dir().to_owned()).join(LockFile::FILE))
         }
     }
 }
 
 /// Reads a lock. `None` if the file does not exist.
-pub(crate) fn read_lock(path: &Path) -> Result<Option<Lock>, Failure> {
+pub(crate) fn read_lock(path: &Path) -> Result<Option<LockFile>, Failure> {
     let unusable = || format!("cannot use the lock `{}`", path.display());
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         read => read.within(unusable)?,
     };
-    let lock = Lock::parse(&text).map_err(|error| {
+    let lock = LockFile::parse(&text).map_err(|error| {
         let hint = match &error {
             LockError::Version { .. } => {
                 "use the program that wrote it, or move it away and make a new one with `capstan lock`"
             }
-            LockError::Form { .. } | LockError::Twice { .. } => {
+            LockError::Form { .. } | LockError::Duplicate { .. } => {
                 "take a version of it that was reviewed, or make a new one with `capstan lock`"
             }
         };
@@ -51,18 +51,20 @@ pub(crate) fn lock_settings(
     globals: &Globals,
     environment: &Environment,
 ) -> Result<Option<LockSettings>, Failure> {
-    let unlocked = if globals.locked { Unlocked::Refused } else { Unlocked::Allowed };
+    let unlocked = if globals.locked { UnlockedPolicy::Refused } else { UnlockedPolicy::Allowed };
     let Some(path) = lock_file(globals, environment) else {
         return match unlocked {
-            Unlocked::Allowed => Ok(None),
-            Unlocked::Refused => {
+            UnlockedPolicy::Allowed => Ok(None),
+            UnlockedPolicy::Refused => {
                 Err(Failure::user("`--locked` needs a lock, and `--lock off` takes it away"))
             }
         };
     };
     match read_lock(&path)? {
-        Some(lock) => Ok(Some(LockSettings { lock, place: path.display().to_string(), unlocked })),
-        None if globals.lock.is_none() && unlocked == Unlocked::Allowed => Ok(None),
+        Some(lock) => {
+            Ok(Some(LockSettings { lock, location: path.display().to_string(), unlocked_policy: unlocked }))
+        }
+        None if globals.lock.is_none() && unlocked == UnlockedPolicy::Allowed => Ok(None),
         None => {
             let message = format!("there is no lock at `{}`", path.display());
             Err(Failure::new(Kind::Environment, message).hint("make one with `capstan lock`"))

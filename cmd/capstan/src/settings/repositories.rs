@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use provider::config::{CacheFolder, Config, ConfigError};
-use repository::{Context, LockSettings, Overrides, ReleaseSettings, git::GitSettings};
+use repository::{LockSettings, Overrides, ReleaseSettings, RepositoryContext, git::GitSettings};
 use transport::{
     CaBundle, CredentialSources, Event, NetworkAccess, ProxySettings, Refresh, Secret, Settings,
     StoreSettings,
@@ -28,7 +28,7 @@ pub(crate) fn repositories(
     environment: &Environment,
     messages: &Messages,
     lock: Option<LockSettings>,
-) -> Result<Context, ConfigError> {
+) -> Result<RepositoryContext, ConfigError> {
     let token = |key, name| config.setting(key).and_then(|setting| Secret::new(name, setting.text));
     let by_host = |section, tokens: BTreeMap<String, String>| {
         tokens.into_iter().filter_map(|(host, text)| Some((host, Secret::new(section, text)?))).collect()
@@ -47,7 +47,7 @@ pub(crate) fn repositories(
         store: store(config, environment)?,
         ..without_config(globals, environment, messages)
     };
-    Ok(Context::with(transport, releases))
+    Ok(RepositoryContext::with_release_settings(transport, releases))
 }
 
 /// Returns the access to the configuration file itself, before any configuration. The file is not cached.
@@ -55,9 +55,9 @@ pub(super) fn for_configuration(
     globals: &Globals,
     environment: &Environment,
     messages: &Messages,
-) -> Context {
+) -> RepositoryContext {
     let transport = without_config(globals, environment, messages);
-    Context::with(transport, releases_without_config(environment))
+    RepositoryContext::with_release_settings(transport, releases_without_config(environment))
 }
 
 /// Returns the cache folder: the variable, or else the configuration, or else the platform folder.

@@ -68,7 +68,7 @@ fn read(file: Option<&Path>, session: &mut Session) -> Result<TemplateText, Fail
         None => Ok(TemplateText::new("<stdin>", &session.read_stdin()?)?),
         Some(file) => {
             // The configuration does not affect local files, and may be invalid.
-            let context = repository::Context::default();
+            let context = repository::RepositoryContext::default();
             let read = repository::read_file(&context, &session.environment().resolve(file))?;
             Ok(TemplateText::new(file.display().to_string(), &read.bytes)?)
         }

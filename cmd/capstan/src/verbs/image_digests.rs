@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use repository::Context;
+use repository::RepositoryContext;
 use transport::Digest;
 
 use crate::Failure;
@@ -16,7 +16,7 @@ pub(super) struct ImageDigests {
 
 impl ImageDigests {
     /// Requests the digest of each image once. A failure for one image does not affect the others.
-    pub(super) async fn ask(context: &Context, references: BTreeSet<&str>) -> Self {
+    pub(super) async fn ask(context: &RepositoryContext, references: BTreeSet<&str>) -> Self {
         let references: Vec<&str> = references.into_iter().collect();
         let mut asked = Self::default();
         let answers = bundle::image_digests(context, &references).await;

@@ -5,7 +5,7 @@ mod gather;
 use std::{fs, path::Path};
 
 use api::output::{LockChange, LockReport, ProviderLock};
-use repository::Lock as Locked;
+use repository::LockFile as Locked;
 
 use self::gather::{Found, Gathered, gather_all, targets};
 use crate::{

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use repository::{Context, open};
+use repository::{RepositoryContext, open};
 use support::{
     host::{FakeHost, Reply},
     registry::{Guests, PROGRAM, Registry as RealRegistry, Transport},
@@ -89,8 +89,8 @@ fn login(host: &str, password: &str) -> Hosts {
     Hosts::new([(host.to_owned(), of_host)])
 }
 
-fn guest(registry: &RealRegistry, password: &str) -> Context {
-    Context::new(Settings {
+fn guest(registry: &RealRegistry, password: &str) -> RepositoryContext {
+    RepositoryContext::new(Settings {
         extra_roots: vec![registry.ca_pem().as_bytes().to_vec()],
         system_roots: false,
         hosts: login(&registry.host(), password),
@@ -112,7 +112,7 @@ async fn upload_with_reply(location: &str, answer: Reply) -> (FakeHost, Result<(
     for place in [HOST, "objects.githubusercontent.com"] {
         host.on(format!("{place}/up?digest={}", digest.to_string().replace(':', "%3A")), answer.clone());
     }
-    let context = Context::new(Settings { hosts: login(HOST, "hunter2"), ..settings(&host) });
+    let context = RepositoryContext::new(Settings { hosts: login(HOST, "hunter2"), ..settings(&host) });
     let content = RequestBody::Bytes(Bytes::from_static(b"a: 1\n"));
     let outcome = Registry::new(HOST, &context).push_blob("lab/aws", content, &digest).await;
     (host, outcome)
@@ -155,7 +155,7 @@ async fn a_tag_of_another_artifact_is_not_overwritten() {
     host.on(format!("{HOST}/v2/lab/aws/manifests/v1.0.0"), reply);
     let target = PackageTarget::parse(&format!("oci://{HOST}/lab/aws:v1.0.0"), None).unwrap();
     let new = package(vec![file("metadata.yaml", b"a: 2\n")], None).unwrap();
-    let outcome = new.publish(&Context::new(settings(&host)), &target, ExistingTag::Keep).await;
+    let outcome = new.publish(&RepositoryContext::new(settings(&host)), &target, ExistingTag::Keep).await;
     assert!(matches!(outcome, Err(BundleError::TagTaken { existing: found, .. }) if found == there.digest()));
     assert!(host.received().iter().all(|request| request.method == "GET"));
 }
@@ -199,7 +199,7 @@ async fn a_registry_is_named_by_an_address_of_version_six_in_brackets() {
     let Some(registry) = registry else { return };
     let url = format!("oci://{}/lab/infrastructure-aws", registry.host());
     let target = PackageTarget::parse(&url, Some("v1.0.0")).unwrap();
-    let context = Context::new(Settings::default());
+    let context = RepositoryContext::new(Settings::default());
     let package = package(vec![file("metadata.yaml", b"a: 1\n")], None).unwrap();
     assert_eq!(package.publish(&context, &target, ExistingTag::Keep).await.unwrap(), TagState::Free);
     let lab = open(&url, "infrastructure-aws", None, &context).unwrap();

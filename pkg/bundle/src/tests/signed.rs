@@ -120,7 +120,7 @@ async fn a_bundle_takes_signatures_along_and_they_hold_where_it_is_loaded() {
     let form = writer.add_release_from(&outside, &url, label, "v2.9.0", files()).await.unwrap();
     assert_eq!(form, ReleaseArtifact::Original);
     writer.add_image(&outside, &image, None, &Platforms::All).await.unwrap();
-    writer.add_configuration(BTreeMap::from([(Lock::FILE.to_owned(), lock.into())])).unwrap();
+    writer.add_configuration(BTreeMap::from([(LockFile::FILE.to_owned(), lock.into())])).unwrap();
     writer.finish().unwrap();
 
     let bundle = Bundle::open(&path).unwrap();
@@ -137,7 +137,7 @@ async fn a_bundle_takes_signatures_along_and_they_hold_where_it_is_loaded() {
         let key = signer.public_key(lab.folder.path());
         let verify_keys = [(label.to_owned(), key)].into();
         let releases = ReleaseSettings { verify_keys, ..ReleaseSettings::default() };
-        let context = repository::Context::with(Settings::default(), releases);
+        let context = repository::RepositoryContext::with_release_settings(Settings::default(), releases);
         let site = open(&target.provider_url(label), label, None, &context).unwrap();
         site.read("v2.9.0", "metadata.yaml").await.map(|file| file.bytes)
     };

@@ -81,7 +81,7 @@ async fn read(
     let files = files.map_err(unreadable)?;
     let name = files.repository().components_file().to_owned();
     let file = files.read(version, &name).await.map_err(unreadable)?;
-    Ok(TemplateText::new(file.origin.to_string(), &file.bytes)?)
+    Ok(TemplateText::new(file.source.to_string(), &file.bytes)?)
 }
 
 /// Returns the namespace of the Deployments, which is the Namespace that the manifest brings.

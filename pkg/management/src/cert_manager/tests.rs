@@ -6,7 +6,7 @@ use std::{
 use api::output::{CertManagerPlan, ProgressEvent};
 use apply::EventSink;
 use provider::config::{Config, ConfigFile, ConfigFormat, Environment};
-use repository::{Context, Overrides};
+use repository::{Overrides, RepositoryContext};
 use sandbox::{ServiceWebhooks, Switches};
 use serde_json::{Value, json};
 use support::{
@@ -58,7 +58,7 @@ struct Release {
     _folder: TempDir,
     config: Config,
     overrides: Overrides,
-    context: Context,
+    context: RepositoryContext,
 }
 
 impl Release {
@@ -75,7 +75,7 @@ impl Release {
         let file = ConfigFile { origin, folder: None, format: ConfigFormat::Yaml, text };
         let config = Config::new(Some(file), Environment::default()).unwrap();
         let overrides = Overrides::in_folder(folder.path().join("overrides"));
-        Self { _folder: folder, config, overrides, context: Context::default() }
+        Self { _folder: folder, config, overrides, context: RepositoryContext::default() }
     }
 
     fn sources(&self) -> Sources<'_> {

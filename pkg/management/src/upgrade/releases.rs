@@ -98,7 +98,7 @@ async fn read_series(
 async fn read_one(repository: &ProviderReleases, version: &Version) -> Result<Metadata, ReleaseError> {
     let file = repository.release(version.as_str()).read(Metadata::FILE).await?;
     let id = &repository.provider().id;
-    read_metadata(id, &file.origin.to_string(), &file.bytes).map_err(|source| ReleaseError::Metadata {
+    read_metadata(id, &file.source.to_string(), &file.bytes).map_err(|source| ReleaseError::Metadata {
         provider: id.clone(),
         version: version.as_str().to_owned(),
         source: Box::new(source),

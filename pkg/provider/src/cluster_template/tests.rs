@@ -1,6 +1,6 @@
 use api::{ProviderId, ProviderType, output::ProviderSource};
 use manifest::{Object, provenance::Trace};
-use repository::{Context, Overrides, WithOverrides, memory::MemoryRepository};
+use repository::{Overrides, RepositoryContext, RepositoryWithOverrides, memory::MemoryRepository};
 use transport::Settings;
 
 use super::{ClusterTemplate, ClusterTemplateError, ClusterTemplateInput, render_cluster_template};
@@ -75,11 +75,11 @@ impl World {
             repository = repository.with_file("v1.0.0", name, text.clone());
         }
         let id = ProviderId::new(ProviderType::Infrastructure, "own");
-        let files = WithOverrides::new(
+        let files = RepositoryWithOverrides::new(
             Box::new(repository),
             Overrides::default(),
             id.label(),
-            Context::new(Settings::default()),
+            RepositoryContext::new(Settings::default()),
         );
         let url = "memory".to_owned();
         ProviderReleases::over(ProviderConfig { id, url, kind: None, source: ProviderSource::Config }, files)
@@ -248,7 +248,7 @@ fn a_flavor_is_another_file_and_a_missing_one_is_named_beside_those_there_are() 
         block_on(async { releases.release("v1.0.0").cluster_template(Some("huge")).await }).unwrap_err();
     assert_eq!(error.to_string(), "cannot read `cluster-template-huge.yaml` of `infrastructure-own` v1.0.0");
     let crate::ReleaseError::Read { source, .. } = error else { panic!("{error}") };
-    let repository::Error::NoFile { available, .. } = *source else { panic!("{source}") };
+    let repository::Error::UnknownFile { available, .. } = *source else { panic!("{source}") };
     assert!(available.contains(&"cluster-template.yaml".to_owned()), "{available:?}");
 }
 

@@ -19,8 +19,12 @@ fn releases(repository: MemoryRepository) -> ProviderReleases {
 
 fn releases_under(repository: MemoryRepository, overrides: Overrides) -> ProviderReleases {
     let id = ProviderId::new(ProviderType::Infrastructure, "own");
-    let files =
-        WithOverrides::new(Box::new(repository), overrides, id.label(), Context::new(Settings::default()));
+    let files = RepositoryWithOverrides::new(
+        Box::new(repository),
+        overrides,
+        id.label(),
+        RepositoryContext::new(Settings::default()),
+    );
     ProviderReleases::over(
         ProviderConfig { id, url: "memory".to_owned(), kind: None, source: ProviderSource::Config },
         files,
@@ -142,7 +146,7 @@ fn a_path_with_dots_in_it_is_opened_and_shown_as_it_is_written() {
     let id = ProviderId::new(ProviderType::Infrastructure, "own");
     let url = "/srv/old/../new/infrastructure-own/v1.0.0/infrastructure-components.yaml".to_owned();
     let provider = ProviderConfig { id, url: url.clone(), kind: None, source: ProviderSource::Config };
-    let context = Context::new(Settings::default());
+    let context = RepositoryContext::new(Settings::default());
     let opened = ProviderReleases::open(provider, Overrides::default(), &context).unwrap();
     assert_eq!(opened.provider().url, url);
     assert_eq!(opened.repository().components_file(), "infrastructure-components.yaml");

@@ -1,5 +1,7 @@
 use api::{ProviderId, output::ProviderSource};
-use repository::{FileOrigin, Lock, LockSettings, ReleaseSettings, Unlocked, memory::MemoryRepository};
+use repository::{
+    LockFile, LockSettings, LockedFileOrigin, ReleaseSettings, UnlockedPolicy, memory::MemoryRepository,
+};
 use transport::Settings;
 
 use super::*;
@@ -47,8 +49,8 @@ fn releases(
 ) -> ProviderReleases {
     let id = ProviderId::new(provider_type, "own");
     let releases = ReleaseSettings { lock: lock.map(Into::into), ..ReleaseSettings::default() };
-    let context = Context::with(Settings::default(), releases);
-    let files = WithOverrides::new(Box::new(repository()), overrides, id.label(), context);
+    let context = RepositoryContext::with_release_settings(Settings::default(), releases);
+    let files = RepositoryWithOverrides::new(Box::new(repository()), overrides, id.label(), context);
     let config = ProviderConfig { id, url: "memory".to_owned(), kind: None, source: ProviderSource::Config };
     ProviderReleases::over(config, files)
 }
@@ -107,7 +109,10 @@ fn a_release_is_gathered_with_its_files_and_all_images_it_runs_or_names() {
         ]
     );
     let metadata = locked.files["metadata.yaml"];
-    assert_eq!((metadata.digest, metadata.origin), (Digest::of(METADATA.as_bytes()), FileOrigin::Repository));
+    assert_eq!(
+        (metadata.digest, metadata.origin),
+        (Digest::of(METADATA.as_bytes()), LockedFileOrigin::Repository)
+    );
 }
 
 #[test]
@@ -116,9 +121,9 @@ fn latest_and_the_list_of_versions_of_a_locked_provider_are_the_locked_version()
     let supply = block_on(async { gather(&open.release("v1.0.0"), &config(), None, &[]).await.unwrap() });
     let entry = LockedProvider { version: "v0.9.0".to_owned(), ..supply.lock(String::new(), None) };
     let lock = LockSettings {
-        lock: Lock { providers: [("infrastructure-own".to_owned(), entry)].into() },
-        place: "capstan.lock".to_owned(),
-        unlocked: Unlocked::Allowed,
+        lock: LockFile { providers: [("infrastructure-own".to_owned(), entry)].into() },
+        location: "capstan.lock".to_owned(),
+        unlocked_policy: UnlockedPolicy::Allowed,
     };
     let locked = releases(ProviderType::Infrastructure, Overrides::default(), Some(lock));
     let versions = |releases: &ProviderReleases| -> Vec<String> {
@@ -131,5 +136,5 @@ fn latest_and_the_list_of_versions_of_a_locked_provider_are_the_locked_version()
     assert_eq!(newest, "v0.9.0");
     let refused = block_on(async { locked.choose(Some("v1.0.0")).await.unwrap().check().await.unwrap_err() });
     let ReleaseError::Read { source, .. } = refused else { panic!("{refused}") };
-    assert!(matches!(*source, repository::Error::NotAsLocked(_)));
+    assert!(matches!(*source, repository::Error::LockMismatch(_)));
 }

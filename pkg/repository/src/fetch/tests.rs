@@ -4,8 +4,8 @@ use transport::Settings;
 use super::*;
 use crate::tests::lab::{context, github_token, settings, text};
 
-fn with_token(host: &FakeHost) -> Context {
-    Context::new(Settings { github_token: github_token(), ..settings(host) })
+fn with_token(host: &FakeHost) -> RepositoryContext {
+    RepositoryContext::new(Settings { github_token: github_token(), ..settings(host) })
 }
 
 #[tokio::test]
@@ -15,7 +15,7 @@ async fn a_file_on_a_branch_comes_through_the_contents_api_with_the_token() {
     host.on(api, Reply::text("template").header("x-ratelimit-remaining", "7"));
     let url = "https://github.com/o/r/blob/main/templates/a.yaml";
     let file = fetch_template(&with_token(&host), url).await.unwrap();
-    assert_eq!((text(&file), file.origin.to_string().as_str()), ("template", url));
+    assert_eq!((text(&file), file.source.to_string().as_str()), ("template", url));
     let request = host.received().pop().unwrap();
     assert_eq!(request.header("accept"), Some("application/vnd.github.raw+json"));
     assert_eq!(request.header("authorization"), Some("Bearer ghp_for_github_only"));
@@ -23,7 +23,7 @@ async fn a_file_on_a_branch_comes_through_the_contents_api_with_the_token() {
     let error =
         fetch_template(&with_token(&host), "https://github.com/o/r/blob/main/none.yaml").await.unwrap_err();
     assert!(
-        matches!(&error, Error::NoFile { file, version, .. } if file == "none.yaml" && version == "main")
+        matches!(&error, Error::UnknownFile { file, version, .. } if file == "none.yaml" && version == "main")
     );
 }
 
@@ -56,7 +56,7 @@ async fn any_other_address_is_read_as_it_is_without_a_token() {
     host.on("github.com/o/r/raw/main/t.yaml", Reply::redirect("https://files.example.org/t.yaml?key=s3cret"));
     let context = with_token(&host);
     let file = fetch_template(&context, "https://files.example.org/t.yaml?key=s3cret").await.unwrap();
-    assert_eq!(file.origin.to_string(), "https://files.example.org/t.yaml?key=***");
+    assert_eq!(file.source.to_string(), "https://files.example.org/t.yaml?key=***");
     assert_eq!(
         text(&fetch_template(&context, "https://github.com/o/r/raw/main/t.yaml").await.unwrap()),
         "plain"

@@ -22,18 +22,18 @@ pub enum InvalidFolderIndex {
     #[error(
         "it must be {{\"versions\": {{\"v1.2.3\": {{\"files\": {{\"metadata.yaml\": \"sha256:...\"}}}}}}}}"
     )]
-    Form(#[source] serde_json::Error),
+    Format(#[source] serde_json::Error),
     #[error("`{file}` of `{version}` has no digest of the form sha256:...")]
     Digest { version: String, file: String },
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
-    versions: BTreeMap<String, WrittenRelease>,
+struct FolderIndexDocument {
+    versions: BTreeMap<String, FolderIndexRelease>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct WrittenRelease {
+struct FolderIndexRelease {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     files: Option<BTreeMap<String, String>>,
 }
@@ -49,7 +49,8 @@ impl FolderIndex {
     /// # Errors
     /// Fails if the text is not a valid index.
     pub fn parse(text: &[u8]) -> Result<Self, InvalidFolderIndex> {
-        let written: Written = serde_json::from_slice(text).map_err(InvalidFolderIndex::Form)?;
+        let written: FolderIndexDocument =
+            serde_json::from_slice(text).map_err(InvalidFolderIndex::Format)?;
         let mut versions = BTreeMap::new();
         for (version, release) in written.versions {
             let files = release.files.map(|files| digests(&version, files)).transpose()?;
@@ -63,10 +64,10 @@ impl FolderIndex {
         let digests = |files: &BTreeMap<String, Digest>| {
             files.iter().map(|(file, digest)| (file.clone(), digest.to_string())).collect()
         };
-        let release = |files: &Option<_>| WrittenRelease { files: files.as_ref().map(digests) };
+        let release = |files: &Option<_>| FolderIndexRelease { files: files.as_ref().map(digests) };
         let versions =
             self.versions.iter().map(|(version, files)| (version.clone(), release(files))).collect();
-        let text = serde_json::to_string_pretty(&Written { versions });
+        let text = serde_json::to_string_pretty(&FolderIndexDocument { versions });
         text.expect("maps of text can always be written as JSON") + "\n"
     }
 
@@ -84,7 +85,7 @@ impl FolderIndex {
     }
 
     /// The folder name of a version: version `v1.2.3` may be in folder `1.2.3`.
-    pub(super) fn spelling(&self, version: &str) -> Option<&str> {
+    pub(super) fn stored_version(&self, version: &str) -> Option<&str> {
         if let Some((exact, _)) = self.versions.get_key_value(version) {
             return Some(exact);
         }
@@ -96,7 +97,7 @@ impl FolderIndex {
 
     /// The files of a version, sorted. `None` if they are not listed.
     pub(super) fn files(&self, version: &str) -> Option<Vec<String>> {
-        let files = self.versions.get(self.spelling(version)?)?.as_ref()?;
+        let files = self.versions.get(self.stored_version(version)?)?.as_ref()?;
         Some(files.keys().cloned().collect())
     }
 
@@ -132,7 +133,7 @@ mod tests {
         let more = br#"{"made": "by hand", "versions": {"1.0.0": {"signed": true}, "notes": {}}}"#;
         let more = FolderIndex::parse(more).unwrap();
         assert_eq!(
-            (more.versions().len(), more.spelling("v1.0.0"), more.files("1.0.0")),
+            (more.versions().len(), more.stored_version("v1.0.0"), more.files("1.0.0")),
             (1, Some("1.0.0"), None)
         );
     }
@@ -141,7 +142,7 @@ mod tests {
     fn what_is_no_index_is_told_where_it_departs() {
         for text in ["", "[]", "{}", r#"{"versions": []}"#, r#"{"versions": {"v1.0.0": {"files": ["a"]}}}"#] {
             assert!(
-                matches!(FolderIndex::parse(text.as_bytes()), Err(InvalidFolderIndex::Form(_))),
+                matches!(FolderIndex::parse(text.as_bytes()), Err(InvalidFolderIndex::Format(_))),
                 "{text}"
             );
         }

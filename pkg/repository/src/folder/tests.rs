@@ -4,7 +4,7 @@ use transport::{Digest, HostKind, HostSettings, Hosts, RequestFailure, Settings,
 
 use crate::tests::lab;
 use crate::{
-    Context, Error, FolderIndex, Repository, latest, open,
+    Error, FolderIndex, Repository, RepositoryContext, latest_version, open,
     tests::lab::{settings, text},
 };
 
@@ -12,7 +12,7 @@ const BASE: &str = "files.example.org/capi/infrastructure-aws";
 
 fn folder(host: &FakeHost, version: &str) -> Box<dyn Repository> {
     let url = format!("https://{BASE}/{version}/infrastructure-components.yaml");
-    open(&url, "infrastructure-aws", None, &Context::new(settings(host))).unwrap()
+    open(&url, "infrastructure-aws", None, &RepositoryContext::new(settings(host))).unwrap()
 }
 
 fn index(host: &FakeHost, text: &str) {
@@ -26,13 +26,13 @@ async fn a_pinned_version_is_read_without_an_index_and_a_list_asks_for_one() {
     let folder = folder(&host, "latest");
     let file = folder.read("v1.0.0", "metadata.yaml").await.unwrap();
     assert_eq!(text(&file), "good");
-    assert_eq!(file.origin.to_string(), format!("https://{BASE}/v1.0.0/metadata.yaml"));
+    assert_eq!(file.source.to_string(), format!("https://{BASE}/v1.0.0/metadata.yaml"));
     assert!(
         matches!(folder.versions().await, Err(Error::CannotList { place }) if place == format!("https://{BASE}"))
     );
     assert!(matches!(folder.files("v1.0.0").await, Err(Error::CannotList { .. })));
     let missing = folder.read("v1.0.0", "absent.yaml").await;
-    assert!(matches!(missing, Err(Error::NoFile { available, .. }) if available.is_empty()));
+    assert!(matches!(missing, Err(Error::UnknownFile { available, .. }) if available.is_empty()));
     let of_index = host.addresses().iter().filter(|address| address.ends_with("index.json")).count();
     assert_eq!(of_index, 1);
 }
@@ -56,7 +56,9 @@ async fn an_index_lists_versions_and_files_and_holds_files_to_their_digests() {
     let Error::Transport(transport::Error::Digest { expected, found, .. }) = error else { panic!("{error}") };
     assert_eq!((expected, found), (Digest::of(b"good"), Digest::of(b"evil")));
     let missing = folder.read("v2.0.0", "metadata.yaml").await;
-    assert!(matches!(missing, Err(Error::NoRelease { available, .. }) if available == ["1.9.0", "1.10.0"]));
+    assert!(
+        matches!(missing, Err(Error::UnknownRelease { available, .. }) if available == ["1.9.0", "1.10.0"])
+    );
 }
 
 #[tokio::test]
@@ -67,7 +69,7 @@ async fn the_newest_version_of_an_index_is_the_latest() {
         host.on(format!("{BASE}/{version}/metadata.yaml"), Reply::file("x"));
     }
     let folder = folder(&host, "latest");
-    let newest = latest(&*folder, "v1beta2", &|_| None).await.unwrap();
+    let newest = latest_version(&*folder, "v1beta2", &|_| None).await.unwrap();
     assert_eq!(newest.as_str(), "v1.1.0");
 }
 
@@ -91,7 +93,7 @@ async fn the_kind_that_is_set_for_a_host_says_what_its_urls_are() {
     host.on(format!("{path}/download/v1.0.0/c.yaml"), Reply::file("of a release"));
     let set = HostSettings { kind: Some(HostKind::GitHub), ..HostSettings::default() };
     let hosts = Hosts::new([("files.example.org".to_owned(), set)]);
-    let context = Context::new(Settings { hosts, ..settings(&host) });
+    let context = RepositoryContext::new(Settings { hosts, ..settings(&host) });
     // Without a kind, this url has the form of a web folder.
     let url = "https://files.example.org/o/releases/v1.0.0/c.yaml";
     assert!(open(url, "releases", None, &context).is_err());
@@ -110,7 +112,7 @@ async fn a_file_with_another_digest_does_not_stay_in_the_cache() {
     host.on_each(file, [Reply::file("evil"), Reply::file("good")]);
     let read = async || {
         let store = StoreSettings { folder: kept.path().join("cache"), max_bytes: u64::MAX };
-        let context = Context::new(Settings { store: Some(store), ..settings(&host) });
+        let context = RepositoryContext::new(Settings { store: Some(store), ..settings(&host) });
         let url = format!("https://{BASE}/v1.0.0/infrastructure-components.yaml");
         open(&url, "infrastructure-aws", None, &context).unwrap().read("v1.0.0", "metadata.yaml").await
     };

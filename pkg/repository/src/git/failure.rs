@@ -59,19 +59,19 @@ pub enum GitFailure {
     #[error("the disk is full: {said}")]
     DiskFull { said: String },
     #[error("there is no branch, tag or commit `{tree_ish}`")]
-    NoTreeIsh { tree_ish: String, near: Vec<String> },
+    UnknownTreeIsh { tree_ish: String, suggestions: Vec<String> },
     #[error("`{tree_ish}` is the beginning of several hashes")]
     Ambiguous { tree_ish: String },
     #[error("`{tree_ish}` names no branch, tag or commit")]
-    BadTreeIsh { tree_ish: String },
+    InvalidTreeIsh { tree_ish: String },
     #[error("there is no file `{path}` in commit {commit}")]
-    NoPath { path: String, commit: String, near: Vec<String> },
+    UnknownPath { path: String, commit: String, suggestions: Vec<String> },
     #[error("`{path}` in commit {commit} is {what}")]
-    NoFile { path: String, commit: String, what: &'static str },
+    NotAFile { path: String, commit: String, what: &'static str },
     #[error("the link `{path}` in commit {commit} leads out of the repository, to `{target}`")]
-    LinkLeadsOut { path: String, commit: String, target: String },
+    LinkEscapes { path: String, commit: String, target: String },
     #[error("it is larger than the limit of {limit_bytes} bytes")]
-    TooMuch { limit_bytes: u64 },
+    TooLarge { limit_bytes: u64 },
     #[error("`{}` is no worktree of this repository", folder.display())]
     ForeignFolder { folder: PathBuf },
     #[error("`{}` has changes that are not committed", folder.display())]
@@ -84,14 +84,14 @@ pub enum GitFailure {
 
 impl GitFailure {
     /// True if a retry may succeed.
-    pub(super) fn may_pass(&self) -> bool {
+    pub(super) fn is_temporary(&self) -> bool {
         // A retry does not help with an unknown host name.
         matches!(self, Self::Connect { said } if !said.to_ascii_lowercase().contains("resolve"))
     }
 
     /// True if the commit or the file does not exist.
-    pub(super) fn is_absence(&self) -> bool {
-        matches!(self, Self::NoTreeIsh { .. } | Self::NoPath { .. })
+    pub(super) fn is_not_found(&self) -> bool {
+        matches!(self, Self::UnknownTreeIsh { .. } | Self::UnknownPath { .. })
     }
 }
 
@@ -100,13 +100,13 @@ fn ended(status: Option<i32>) -> String {
 }
 
 /// The maximum length of an error line, in characters.
-const SHOWN_CHARACTERS: usize = 300;
+const MAX_CHARACTERS: usize = 300;
 
-type Make = fn(String) -> GitFailure;
+type FailureConstructor = fn(String) -> GitFailure;
 
 /// Error texts and their causes, in order of precedence. Specific causes come before a general connection failure.
 /// Source: git 2.39 (remote-curl.c, http.c, connect.c, upload-pack.c), OpenSSH 9.2, curl 7.88, GnuTLS and OpenSSL texts.
-const COMPLAINTS: [(&str, Make); 23] = [
+const ERROR_PATTERNS: [(&str, FailureConstructor); 23] = [
     ("no space left on device", |said| GitFailure::DiskFull { said }),
     ("disk quota exceeded", |said| GitFailure::DiskFull { said }),
     ("host key verification failed", |said| GitFailure::HostKey { said }),
@@ -133,11 +133,11 @@ const COMPLAINTS: [(&str, Make); 23] = [
 ];
 
 /// Classifies the error output of Git.
-pub(super) fn classify(complaints: &[u8], status: Option<i32>) -> GitFailure {
-    let text = String::from_utf8_lossy(complaints);
+pub(super) fn classify(stderr: &[u8], status: Option<i32>) -> GitFailure {
+    let text = String::from_utf8_lossy(stderr);
     let lines: Vec<String> =
         text.split(['\n', '\r']).map(clean).filter(|line| !line.is_empty() && !is_progress(line)).collect();
-    for (words, make) in COMPLAINTS {
+    for (words, make) in ERROR_PATTERNS {
         if let Some(line) = lines.iter().find(|line| unquoted(line).contains(words)) {
             return make(line.clone());
         }
@@ -157,7 +157,7 @@ fn unquoted(line: &str) -> String {
 
 /// A line that is safe to print: control characters and passwords in urls are removed.
 fn clean(line: &str) -> String {
-    let visible: String = line.trim().chars().filter(|c| !c.is_control()).take(SHOWN_CHARACTERS).collect();
+    let visible: String = line.trim().chars().filter(|c| !c.is_control()).take(MAX_CHARACTERS).collect();
     let words = visible.split(' ').map(|word| match word.split_once("://") {
         Some((scheme, rest)) => match rest.split_once('@') {
             Some((user, host)) if !user.contains('/') && !scheme.ends_with("ssh") => {

@@ -35,7 +35,7 @@ const CONFIG: [&str; 10] = [
 ];
 
 /// Git variables that control the connection to a host. All others select a repository and are not passed on.
-const KEPT: [&str; 14] = [
+const PASSED_VARIABLES: [&str; 14] = [
     "GIT_SSH",
     "GIT_SSH_COMMAND",
     "GIT_SSH_VARIANT",
@@ -53,7 +53,7 @@ const KEPT: [&str; 14] = [
 ];
 
 /// The limit on kept error output, in bytes.
-const MOST_COMPLAINTS: usize = 64 << 10;
+const MAX_STDERR_BYTES: usize = 64 << 10;
 
 /// The `git` program and its environment. Nothing is read from the environment of this process.
 #[derive(Clone)]
@@ -81,22 +81,22 @@ impl fmt::Debug for GitSettings {
 }
 
 /// One run of the `git` program.
-pub(super) struct Run {
+pub(super) struct GitCommand {
     command: Command,
     input: Vec<u8>,
     /// The maximum time without output. `None` for commands without a connection.
-    idle: Option<Duration>,
+    idle_timeout: Option<Duration>,
     limit_bytes: u64,
 }
 
-impl Run {
+impl GitCommand {
     /// Creates a run of `git {arguments}` with the environment of the settings.
     pub(super) fn new<A: AsRef<OsStr>>(
         settings: &GitSettings,
         arguments: impl IntoIterator<Item = A>,
     ) -> Self {
         let mut command = Command::new(&settings.program);
-        command.env_clear().envs(settings.variables.iter().filter(|(name, _)| is_kept(name)).cloned());
+        command.env_clear().envs(settings.variables.iter().filter(|(name, _)| is_passed(name)).cloned());
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
         // Replacement objects and grafts would change the content behind a hash.
         command.env("GIT_NO_REPLACE_OBJECTS", "1").env("GIT_OPTIONAL_LOCKS", "0");
@@ -107,11 +107,11 @@ impl Run {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         #[cfg(unix)]
         command.process_group(0);
-        Self { command, input: Vec::new(), idle: None, limit_bytes: 256 << 20 }
+        Self { command, input: Vec::new(), idle_timeout: None, limit_bytes: 256 << 20 }
     }
 
     /// Creates a run on a clone.
-    pub(super) fn on<A: AsRef<OsStr>>(
+    pub(super) fn in_clone<A: AsRef<OsStr>>(
         settings: &GitSettings,
         clone: &Path,
         arguments: impl IntoIterator<Item = A>,
@@ -139,8 +139,8 @@ impl Run {
     }
 
     /// Limits the time without output.
-    pub(super) fn idle(mut self, idle: Duration) -> Self {
-        self.idle = Some(idle);
+    pub(super) fn idle_timeout(mut self, idle: Duration) -> Self {
+        self.idle_timeout = Some(idle);
         self
     }
 
@@ -152,16 +152,16 @@ impl Run {
 
     /// Runs Git until it exits and returns its output. Dropping the future kills Git and its child processes.
     /// # Errors
-    /// The cause, classified from Git's error output; [`GitFailure::TooMuch`] if the output exceeds the limit.
+    /// The cause, classified from Git's error output; [`GitFailure::TooLarge`] if the output exceeds the limit.
     pub(super) fn output(self) -> BoxFuture<'static, Result<Bytes, GitFailure>> {
         // Boxed once here because many futures contain this one.
-        self.run_to_end().boxed()
+        self.wait_for_output().boxed()
     }
 
-    async fn run_to_end(mut self) -> Result<Bytes, GitFailure> {
+    async fn wait_for_output(mut self) -> Result<Bytes, GitFailure> {
         let program = self.command.as_std().get_program().to_string_lossy().into_owned();
         let child = self.command.spawn().map_err(|source| GitFailure::Program { program, source })?;
-        let mut child = Group(child);
+        let mut child = ProcessGroup(child);
         let mut stdin = child.0.stdin.take().expect("stdin is a pipe");
         let stdout = child.0.stdout.take().expect("stdout is a pipe");
         let stderr = child.0.stderr.take().expect("stderr is a pipe");
@@ -169,40 +169,40 @@ impl Run {
             // If Git stops reading its input, its error output gives the cause.
             let _ = stdin.write_all(&self.input).await;
         };
-        let (heard, limit_bytes) = (Heard::default(), self.limit_bytes);
+        let (activity, limit_bytes) = (Activity::default(), self.limit_bytes);
         let read = async {
             tokio::join!(
                 feed,
-                read(stdout, &heard, |all, piece| {
+                read(stdout, &activity, |all, piece| {
                     all.extend_from_slice(piece);
                     all.len() as u64 <= limit_bytes
                 }),
-                read(stderr, &heard, |all, piece| {
+                read(stderr, &activity, |all, piece| {
                     // Progress output may be long; the error is at the end.
                     all.extend_from_slice(piece);
-                    let surplus = all.len().saturating_sub(MOST_COMPLAINTS);
+                    let surplus = all.len().saturating_sub(MAX_STDERR_BYTES);
                     all.drain(..surplus);
                     true
                 }),
             )
         };
-        let ((), output, complaints) = match self.idle {
-            Some(idle) => heard.watch(idle, read).await?,
+        let ((), output, stderr_bytes) = match self.idle_timeout {
+            Some(idle) => activity.watch(idle, read).await?,
             None => read.await,
         };
-        let output = output.ok_or(GitFailure::TooMuch { limit_bytes })?;
+        let output = output.ok_or(GitFailure::TooLarge { limit_bytes })?;
         let status = child.0.wait().await.map_err(|source| GitFailure::Pipe { source })?;
         if status.success() {
             return Ok(output.into());
         }
-        Err(classify(&complaints.unwrap_or_default(), status.code()))
+        Err(classify(&stderr_bytes.unwrap_or_default(), status.code()))
     }
 }
 
 /// Reads a stream to its end. `None` if `take` stops reading.
 async fn read(
     mut stream: impl AsyncRead + Unpin,
-    heard: &Heard,
+    heard: &Activity,
     take: impl Fn(&mut Vec<u8>, &[u8]) -> bool,
 ) -> Option<Vec<u8>> {
     let (mut all, mut piece) = (Vec::new(), vec![0; 64 << 10]);
@@ -217,9 +217,9 @@ async fn read(
 
 /// Notifies about received output.
 #[derive(Default)]
-struct Heard(tokio::sync::Notify);
+struct Activity(tokio::sync::Notify);
 
-impl Heard {
+impl Activity {
     async fn watch<T>(&self, idle: Duration, work: impl Future<Output = T>) -> Result<T, GitFailure> {
         let silence = async { while timeout(idle, self.0.notified()).await.is_ok() {} };
         tokio::select! {
@@ -230,9 +230,9 @@ impl Heard {
 }
 
 /// A child process and its process group: Git starts child processes, which would outlive Git.
-struct Group(Child);
+struct ProcessGroup(Child);
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(id) =
@@ -245,8 +245,8 @@ impl Drop for Group {
 }
 
 /// True if Git inherits a variable of the user. Proxy variables are excluded: proxies are chosen per url.
-fn is_kept(name: &OsStr) -> bool {
+fn is_passed(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let is_proxy = name.to_ascii_lowercase().ends_with("_proxy");
-    !is_proxy && (!name.starts_with("GIT_") || KEPT.contains(&&*name))
+    !is_proxy && (!name.starts_with("GIT_") || PASSED_VARIABLES.contains(&&*name))
 }

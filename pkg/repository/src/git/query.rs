@@ -4,10 +4,10 @@ use bytes::Bytes;
 use transport::names::check_file;
 
 use super::{
-    Commit, Remote,
+    GitCommit, GitRemote,
     failure::GitFailure,
-    program::Run,
-    remote::{Found, KEPT},
+    program::GitCommand,
+    remote::{LOCAL_REFS, ResolvedCommit},
 };
 use crate::Error;
 
@@ -18,25 +18,26 @@ const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 /// The maximum size of the header that precedes the file content.
 const HEADER_BYTES: u64 = 4 << 10;
 
-impl Remote {
+impl GitRemote {
     /// Reads one file of a commit. Symlinks inside the repository are followed.
     /// # Errors
-    /// [`GitFailure::NoPath`] with similar names; [`GitFailure::LinkLeadsOut`]; [`GitFailure::NoFile`] for folders,
+    /// [`GitFailure::UnknownPath`] with similar names; [`GitFailure::LinkEscapes`]; [`GitFailure::NoFile`] for folders,
     /// submodules and Git LFS pointers; [`transport::Error::TooLarge`]; [`transport::Error::UnsafeName`].
-    pub async fn read(&self, commit: &Commit, path: &str) -> Result<Bytes, Error> {
+    pub async fn read(&self, commit: &GitCommit, path: &str) -> Result<Bytes, Error> {
         check_file(path)?;
         let limit_bytes = self.context.max_file_bytes();
-        let run = self.run(&["cat-file", "--batch", "--follow-symlinks"]).input(format!("{commit}:{path}\n"));
+        let run =
+            self.command(&["cat-file", "--batch", "--follow-symlinks"]).input(format!("{commit}:{path}\n"));
         let answer =
             run.limit(limit_bytes + HEADER_BYTES).output().await.map_err(|failure| match failure {
-                GitFailure::TooMuch { .. } => self.too_large(commit, path),
+                GitFailure::TooLarge { .. } => self.too_large(commit, path),
                 failure => self.error("read", failure),
             })?;
         let unreadable = || self.error("read", GitFailure::Unreadable { what: "a file" });
         let end = answer.iter().position(|byte| *byte == b'\n').ok_or_else(unreadable)?;
         let header = String::from_utf8_lossy(&answer[..end]);
         let rest = answer.slice(end + 1..);
-        let of_kind = |what| Err(self.no_file(commit, path, what));
+        let of_kind = |what| Err(self.not_a_file(commit, path, what));
         match header.split(' ').collect::<Vec<_>>()[..] {
             [_, "blob", size] => {
                 let size =
@@ -54,43 +55,43 @@ impl Remote {
             ["symlink", _] => {
                 let target = String::from_utf8_lossy(&rest).trim_end().to_owned();
                 let (path, commit) = (path.to_owned(), commit.to_string());
-                Err(self.error("read", GitFailure::LinkLeadsOut { path, commit, target }))
+                Err(self.error("read", GitFailure::LinkEscapes { path, commit, target }))
             }
             ["dangling", _] => of_kind("a link that leads nowhere"),
             ["loop", _] => of_kind("a link that leads back to itself"),
-            _ => Err(self.missing(commit, path).await?),
+            _ => Err(self.missing_path_error(commit, path).await?),
         }
     }
 
     /// The names of the files in a folder of a commit, sorted. Files in subfolders are not included.
     /// # Errors
-    /// [`GitFailure::NoPath`] if the folder does not exist.
-    pub async fn files(&self, commit: &Commit, folder: &str) -> Result<Vec<String>, Error> {
+    /// [`GitFailure::UnknownPath`] if the folder does not exist.
+    pub async fn files(&self, commit: &GitCommit, folder: &str) -> Result<Vec<String>, Error> {
         if !folder.is_empty() {
             check_file(folder)?;
         }
-        let listing = self.run(&["ls-tree", "-z", &format!("{commit}:{folder}")]).output().await;
-        let Ok(listing) = listing else { return Err(self.missing(commit, folder).await?) };
+        let listing = self.command(&["ls-tree", "-z", &format!("{commit}:{folder}")]).output().await;
+        let Ok(listing) = listing else { return Err(self.missing_path_error(commit, folder).await?) };
         let mut names: Vec<String> =
-            entries(&listing).filter(Entry::is_file).map(|entry| entry.path.into_owned()).collect();
+            entries(&listing).filter(TreeEntry::is_file).map(|entry| entry.path.into_owned()).collect();
         names.sort_unstable();
         Ok(names)
     }
 
     /// Looks up a name in the clone without fetching; see [`Remote::resolve`].
-    pub(super) async fn look_up(&self, tree_ish: &str) -> Result<Option<Found>, Error> {
-        let bad = || self.error("read", GitFailure::BadTreeIsh { tree_ish: tree_ish.to_owned() });
+    pub(super) async fn find_commit(&self, tree_ish: &str) -> Result<Option<ResolvedCommit>, Error> {
+        let bad = || self.error("read", GitFailure::InvalidTreeIsh { tree_ish: tree_ish.to_owned() });
         let candidates = candidates(tree_ish).ok_or_else(bad)?;
         let questions: Vec<String> =
             candidates.iter().map(|candidate| format!("{}^{{commit}}\n", candidate.name)).collect();
-        let run = self.run(&["cat-file", "--batch-check"]).input(questions.concat());
+        let run = self.command(&["cat-file", "--batch-check"]).input(questions.concat());
         let answers = run.output().await.map_err(|failure| self.error("read", failure))?;
         let answers = String::from_utf8_lossy(&answers);
         for (candidate, answer) in candidates.iter().zip(answers.lines()) {
             match answer.split(' ').collect::<Vec<_>>()[..] {
                 [hash, "commit", _] => {
-                    let commit = Commit(hash.to_owned());
-                    return Ok(Some(Found { commit, may_change: candidate.may_change }));
+                    let commit = GitCommit(hash.to_owned());
+                    return Ok(Some(ResolvedCommit { commit, may_change: candidate.may_change }));
                 }
                 [.., "ambiguous"] => {
                     let tree_ish = tree_ish.to_owned();
@@ -103,24 +104,24 @@ impl Remote {
     }
 
     /// All tags with the objects they point to, sorted by tag.
-    pub(super) async fn tag_list(&self) -> Result<Vec<(String, String)>, Error> {
-        self.references("%(refname:strip=2) %(objectname)", "refs/tags").await
+    pub(super) async fn list_tags(&self) -> Result<Vec<(String, String)>, Error> {
+        self.list_references("%(refname:strip=2) %(objectname)", "refs/tags").await
     }
 
-    pub(super) async fn no_tree_ish(&self, tree_ish: &str) -> Error {
-        let mut known = self.tag_list().await.unwrap_or_default();
+    pub(super) async fn unknown_tree_ish(&self, tree_ish: &str) -> Error {
+        let mut known = self.list_tags().await.unwrap_or_default();
         known.extend(
-            self.references("%(refname:strip=3) %(objectname)", "refs/remotes/origin")
+            self.list_references("%(refname:strip=3) %(objectname)", "refs/remotes/origin")
                 .await
                 .unwrap_or_default(),
         );
         let names = known.iter().map(|(name, _)| name.as_str()).filter(|name| *name != "HEAD");
         let near = api::similar_names(tree_ish, names).into_iter().map(str::to_owned).collect();
-        self.error("read", GitFailure::NoTreeIsh { tree_ish: tree_ish.to_owned(), near })
+        self.error("read", GitFailure::UnknownTreeIsh { tree_ish: tree_ish.to_owned(), suggestions: near })
     }
 
-    async fn references(&self, format: &str, below: &str) -> Result<Vec<(String, String)>, Error> {
-        let run = self.run(&["for-each-ref", &format!("--format={format}"), below]);
+    async fn list_references(&self, format: &str, below: &str) -> Result<Vec<(String, String)>, Error> {
+        let run = self.command(&["for-each-ref", &format!("--format={format}"), below]);
         let listing = run.output().await.map_err(|failure| self.error("read", failure))?;
         let lines = String::from_utf8_lossy(&listing);
         let pair = |line: &str| line.rsplit_once(' ').map(|(name, hash)| (name.to_owned(), hash.to_owned()));
@@ -128,42 +129,42 @@ impl Remote {
     }
 
     /// Lists all entries of a commit, except folders.
-    pub(super) async fn all_entries(&self, commit: &Commit) -> Result<Bytes, Error> {
-        let run = self.run(&["ls-tree", "-r", "-z", commit.as_str()]);
+    pub(super) async fn list_tree(&self, commit: &GitCommit) -> Result<Bytes, Error> {
+        let run = self.command(&["ls-tree", "-r", "-z", commit.as_str()]);
         run.output().await.map_err(|failure| self.error("read", failure))
     }
 
     /// The error for a missing path: the path is in a submodule, or does not exist.
-    async fn missing(&self, commit: &Commit, path: &str) -> Result<Error, Error> {
-        let listing = self.all_entries(commit).await?;
+    async fn missing_path_error(&self, commit: &GitCommit, path: &str) -> Result<Error, Error> {
+        let listing = self.list_tree(commit).await?;
         let is_in = |module: &str| {
             path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with('/'))
         };
-        if entries(&listing).any(|entry| entry.is_module() && is_in(&entry.path)) {
-            return Ok(self.no_file(commit, path, "in a submodule, which is a repository of its own"));
+        if entries(&listing).any(|entry| entry.is_submodule() && is_in(&entry.path)) {
+            return Ok(self.not_a_file(commit, path, "in a submodule, which is a repository of its own"));
         }
-        let paths: Vec<_> = entries(&listing).filter(Entry::is_file).map(|entry| entry.path).collect();
+        let paths: Vec<_> = entries(&listing).filter(TreeEntry::is_file).map(|entry| entry.path).collect();
         let near = api::similar_names(path, paths.iter().map(|path| &**path))
             .into_iter()
             .map(str::to_owned)
             .collect();
         let (path, commit) = (path.to_owned(), commit.to_string());
-        Ok(self.error("read", GitFailure::NoPath { path, commit, near }))
+        Ok(self.error("read", GitFailure::UnknownPath { path, commit, suggestions: near }))
     }
 
-    fn no_file(&self, commit: &Commit, path: &str, what: &'static str) -> Error {
+    fn not_a_file(&self, commit: &GitCommit, path: &str, what: &'static str) -> Error {
         let (path, commit) = (path.to_owned(), commit.to_string());
-        self.error("read", GitFailure::NoFile { path, commit, what })
+        self.error("read", GitFailure::NotAFile { path, commit, what })
     }
 
-    fn too_large(&self, commit: &Commit, path: &str) -> Error {
-        let place = format!("{}//{path}@{commit}", self.shown());
+    fn too_large(&self, commit: &GitCommit, path: &str) -> Error {
+        let place = format!("{}//{path}@{commit}", self.display_url());
         transport::Error::TooLarge { place, limit_bytes: self.context.max_file_bytes() }.into()
     }
 
     /// Creates a run on the clone.
-    pub(super) fn run(&self, arguments: &[&str]) -> Run {
-        Run::on(&self.context.releases().git, &self.clone, arguments)
+    pub(super) fn command(&self, arguments: &[&str]) -> GitCommand {
+        GitCommand::in_clone(&self.context.release_settings().git, &self.clone, arguments)
     }
 }
 
@@ -184,7 +185,7 @@ fn candidates(tree_ish: &str) -> Option<Vec<Candidate>> {
     }
     let (base, suffix) = split_suffix(tree_ish);
     let stored = |name: String, may_change| Candidate { name: format!("{name}{suffix}"), may_change };
-    let is_stored = ["refs/tags/", KEPT].iter().any(|below| base.starts_with(below));
+    let is_stored = ["refs/tags/", LOCAL_REFS].iter().any(|below| base.starts_with(below));
     let mut candidates = match base {
         "" => return None,
         "HEAD" | "@" => vec![stored("refs/remotes/origin/HEAD".to_owned(), true)],
@@ -197,7 +198,7 @@ fn candidates(tree_ish: &str) -> Option<Vec<Candidate>> {
             ],
         },
     };
-    if Commit::is_full(base) {
+    if GitCommit::is_full_hash(base) {
         candidates.insert(0, stored(base.to_owned(), false));
     } else if base.len() >= 4 && base.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         candidates.push(stored(base.to_owned(), false));
@@ -211,18 +212,18 @@ pub(super) fn split_suffix(tree_ish: &str) -> (&str, &str) {
 }
 
 /// An entry of a tree listing.
-pub(super) struct Entry<'l> {
+pub(super) struct TreeEntry<'l> {
     mode: &'l str,
     pub(super) object: &'l str,
     pub(super) path: std::borrow::Cow<'l, str>,
 }
 
-impl Entry<'_> {
+impl TreeEntry<'_> {
     pub(super) fn is_link(&self) -> bool {
         self.mode == "120000"
     }
 
-    pub(super) fn is_module(&self) -> bool {
+    pub(super) fn is_submodule(&self) -> bool {
         self.mode == "160000"
     }
 
@@ -232,11 +233,11 @@ impl Entry<'_> {
 }
 
 /// Parses entries of the form `mode type object TAB path NUL`.
-pub(super) fn entries(listing: &[u8]) -> impl Iterator<Item = Entry<'_>> {
+pub(super) fn entries(listing: &[u8]) -> impl Iterator<Item = TreeEntry<'_>> {
     listing.split(|byte| *byte == 0).filter_map(|line| {
         let tab = line.iter().position(|byte| *byte == b'\t')?;
         let mut words = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
         let (mode, object) = (words.next()?, words.nth(1)?);
-        Some(Entry { mode, object, path: String::from_utf8_lossy(&line[tab + 1..]) })
+        Some(TreeEntry { mode, object, path: String::from_utf8_lossy(&line[tab + 1..]) })
     })
 }

@@ -9,60 +9,60 @@ use tokio::sync::OnceCell;
 use transport::store::store_error;
 
 use super::{
-    Commit,
+    GitCommit,
     failure::GitFailure,
-    program::{GitSettings, Run},
+    program::{GitCommand, GitSettings},
 };
-use crate::Context;
+use crate::RepositoryContext;
 
 /// The oldest supported Git version, which is that of Ubuntu 20.04.
-const OLDEST: (u32, u32) = (2, 25);
-const OLDEST_TEXT: &str = "2.25";
+const MIN_VERSION: (u32, u32) = (2, 25);
+const MIN_VERSION_TEXT: &str = "2.25";
 
 /// State shared by all remotes of one process.
 #[derive(Default)]
-pub(super) struct Session {
+pub(super) struct GitSession {
     program: OnceCell<Result<(), Arc<GitFailure>>>,
-    remotes: Mutex<HashMap<PathBuf, Arc<Known>>>,
+    remotes: Mutex<HashMap<PathBuf, Arc<RemoteCache>>>,
     temporary: OnceLock<Result<TempDir, transport::Error>>,
 }
 
 /// State of one clone in this process.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct RemoteCache {
     /// True if this process has fetched the clone. Locked during a fetch.
-    pub(super) fetched: tokio::sync::Mutex<bool>,
-    commits: Mutex<HashMap<String, Commit>>,
+    pub(super) is_fetched: tokio::sync::Mutex<bool>,
+    commits: Mutex<HashMap<String, GitCommit>>,
 }
 
-impl Known {
-    pub(super) fn commit(&self, tree_ish: &str) -> Option<Commit> {
+impl RemoteCache {
+    pub(super) fn commit(&self, tree_ish: &str) -> Option<GitCommit> {
         lock(&self.commits).get(tree_ish).cloned()
     }
 
-    pub(super) fn learn(&self, tree_ish: &str, commit: &Commit) {
+    pub(super) fn add_commit(&self, tree_ish: &str, commit: &GitCommit) {
         lock(&self.commits).insert(tree_ish.to_owned(), commit.clone());
     }
 }
 
-impl Session {
+impl GitSession {
     /// The state of the clone in a folder.
-    pub(super) fn known(&self, clone: &Path) -> Arc<Known> {
+    pub(super) fn remote_cache(&self, clone: &Path) -> Arc<RemoteCache> {
         lock(&self.remotes).entry(clone.to_owned()).or_default().clone()
     }
 
     /// Checks once that a supported Git is installed.
     pub(super) async fn check_program(&self, settings: &GitSettings) -> Result<(), Arc<GitFailure>> {
         let check = async {
-            let answer = Run::new(settings, ["version"]).output().await?;
+            let answer = GitCommand::new(settings, ["version"]).output().await?;
             let answer = String::from_utf8_lossy(&answer);
             let version = answer
                 .trim()
                 .strip_prefix("git version ")
                 .ok_or(GitFailure::Unreadable { what: "a version" })?;
-            match numbers(version) {
-                Some(found) if found >= OLDEST => Ok(()),
-                Some(_) => Err(GitFailure::TooOld { version: version.to_owned(), needed: OLDEST_TEXT }),
+            match parse_version(version) {
+                Some(found) if found >= MIN_VERSION => Ok(()),
+                Some(_) => Err(GitFailure::TooOld { version: version.to_owned(), needed: MIN_VERSION_TEXT }),
                 None => Err(GitFailure::Unreadable { what: "a version" }),
             }
         };
@@ -73,7 +73,7 @@ impl Session {
 /// The folder that contains the clones: in the cache, or a temporary folder if the cache is disabled.
 /// # Errors
 /// Fails if the folder cannot be created.
-pub(super) fn clones(context: &Context) -> Result<PathBuf, transport::Error> {
+pub(super) fn clones_folder(context: &RepositoryContext) -> Result<PathBuf, transport::Error> {
     if let Some(store) = context.store() {
         match store.folder("git") {
             Ok(folder) => return Ok(folder),
@@ -84,13 +84,13 @@ pub(super) fn clones(context: &Context) -> Result<PathBuf, transport::Error> {
         let folder = tempfile::Builder::new().prefix("capstan-git-").tempdir();
         folder.map_err(|error| store_error(&tempfile::env::temp_dir(), error))
     };
-    let session = context.session::<Session>();
+    let session = context.session::<GitSession>();
     let temporary = session.temporary.get_or_init(make);
     temporary.as_ref().map(|folder| folder.path().to_owned()).map_err(Clone::clone)
 }
 
 /// The major and minor version in a text such as `2.39.5 (Apple Git-154)`.
-fn numbers(version: &str) -> Option<(u32, u32)> {
+fn parse_version(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split(['.', ' ']);
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn versions_of_git_are_read_as_vendors_write_them() {
-        assert_eq!(numbers("2.39.5 (Apple Git-154)"), Some((2, 39)));
-        assert_eq!(numbers("2.47.1.windows.1"), Some((2, 47)));
-        assert_eq!(numbers("2.25"), Some((2, 25)));
-        assert_eq!(numbers("next"), None);
+        assert_eq!(parse_version("2.39.5 (Apple Git-154)"), Some((2, 39)));
+        assert_eq!(parse_version("2.47.1.windows.1"), Some((2, 47)));
+        assert_eq!(parse_version("2.25"), Some((2, 25)));
+        assert_eq!(parse_version("next"), None);
     }
 }

@@ -13,14 +13,14 @@ use support::git::{GitForge, GitHost};
 use tempfile::TempDir;
 use transport::{AddressOrigin, CaBundle, Event, NetworkAccess, RetryPolicy, Settings, StoreSettings};
 
-use super::{Clones, GitFailure, GitSettings, Remote, RemoteUrl};
-use crate::{Context, Error, ReleaseSettings, tests::lab::Heard};
+use super::{CloneStore, GitFailure, GitRemote, GitSettings, RemoteUrl};
+use crate::{Error, ReleaseSettings, RepositoryContext, tests::lab::EventLog};
 
 /// A fake forge, and a folder that persists between runs.
 struct Lab {
     forge: GitForge,
     kept: TempDir,
-    heard: Heard,
+    heard: EventLog,
 }
 
 fn bundle(path: &Path) -> CaBundle {
@@ -29,7 +29,7 @@ fn bundle(path: &Path) -> CaBundle {
 
 impl Lab {
     fn new() -> Self {
-        Self { forge: GitForge::new(), kept: tempfile::tempdir().unwrap(), heard: Heard::default() }
+        Self { forge: GitForge::new(), kept: tempfile::tempdir().unwrap(), heard: EventLog::default() }
     }
 
     /// The settings of a new run.
@@ -48,15 +48,15 @@ impl Lab {
         GitSettings { variables: self.forge.variables(), ..GitSettings::default() }
     }
 
-    fn context(&self, settings: Settings) -> Context {
+    fn context(&self, settings: Settings) -> RepositoryContext {
         with_git(settings, self.git())
     }
 
-    fn run(&self) -> Context {
+    fn run(&self) -> RepositoryContext {
         self.context(self.settings())
     }
 
-    fn offline(&self) -> Context {
+    fn offline(&self) -> RepositoryContext {
         self.context(Settings { network: NetworkAccess::Forbidden, ..self.settings() })
     }
 
@@ -70,13 +70,13 @@ impl Lab {
     }
 }
 
-fn with_git(settings: Settings, git: GitSettings) -> Context {
-    Context::with(settings, ReleaseSettings { git, ..ReleaseSettings::default() })
+fn with_git(settings: Settings, git: GitSettings) -> RepositoryContext {
+    RepositoryContext::with_release_settings(settings, ReleaseSettings { git, ..ReleaseSettings::default() })
 }
 
-fn remote(address: impl AsRef<Path>, context: &Context) -> Remote {
+fn remote(address: impl AsRef<Path>, context: &RepositoryContext) -> GitRemote {
     let url = RemoteUrl::parse(address.as_ref().to_str().unwrap()).unwrap();
-    Remote::new(url, AddressOrigin::FetchedFile, Clones::Kept, context).unwrap()
+    GitRemote::new(url, AddressOrigin::FetchedFile, CloneStore::Cache, context).unwrap()
 }
 
 /// The Git failure behind an error.

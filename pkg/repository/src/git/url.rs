@@ -8,15 +8,15 @@ use url::Url;
 pub struct RemoteUrl {
     address: String,
     key: String,
-    push: String,
-    transport: Transport,
+    push_url: String,
+    transport: GitTransport,
     credential: Option<Credential>,
     user: Option<String>,
 }
 
 /// The protocol of a remote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
+pub enum GitTransport {
     /// HTTP over TLS.
     Https,
     /// HTTP without TLS.
@@ -40,7 +40,7 @@ pub enum RemoteUrlError {
 }
 
 impl RemoteUrl {
-    /// Parses `https://`, `http://`, `ssh://` and `file://` urls, `git@host:path`, and absolute paths.
+    /// Parses `https://`, `http_url://`, `ssh://` and `file://` urls, `git@host:path`, and absolute paths.
     ///
     /// The key consists of host and path, so that one repository has one clone regardless of its protocol. Default
     /// ports (443, 22), repeated slashes, trailing slashes and the case of the host are ignored. The key ends with one
@@ -52,14 +52,14 @@ impl RemoteUrl {
     pub fn parse(text: &str) -> Result<Self, RemoteUrlError> {
         let text = text.trim();
         if text.starts_with('-') || text.contains(char::is_control) {
-            return Err(form("it begins with a dash or has a control character"));
+            return Err(form_error("it begins with a dash or has a control character"));
         }
         if Path::new(text).is_absolute() {
-            return of_path(Path::new(text));
+            return from_path(Path::new(text));
         }
         match text.split_once("://") {
-            Some(_) => of_url(text),
-            None => of_scp(text),
+            Some(_) => from_url(text),
+            None => from_scp(text),
         }
     }
 
@@ -75,12 +75,12 @@ impl RemoteUrl {
 
     /// The url for pushes. For https and http it is `ssh://git@host/path`, without user and port; else the url itself.
     /// Source: Project Syn's Commodore, "Dependencies" of its reference.
-    pub fn push(&self) -> &str {
-        &self.push
+    pub fn push_url(&self) -> &str {
+        &self.push_url
     }
 
     /// The protocol.
-    pub fn transport(&self) -> Transport {
+    pub fn transport(&self) -> GitTransport {
         self.transport
     }
 
@@ -96,48 +96,50 @@ impl RemoteUrl {
 
     /// True if the remote needs a connection.
     pub(super) fn is_remote(&self) -> bool {
-        self.transport != Transport::File
+        self.transport != GitTransport::File
     }
 
     /// The url, if its protocol is http or https.
-    pub(super) fn http(&self) -> Option<Url> {
-        let is_http = matches!(self.transport, Transport::Https | Transport::Http);
+    pub(super) fn http_url(&self) -> Option<Url> {
+        let is_http = matches!(self.transport, GitTransport::Https | GitTransport::Http);
         is_http.then(|| Url::parse(&self.address).ok()).flatten()
     }
 }
 
-fn of_url(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
+fn from_url(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
     let mut url = Url::parse(text).map_err(|error| RemoteUrlError::NotAUrl { reason: error.to_string() })?;
     let transport = match url.scheme() {
-        "https" => Transport::Https,
-        "http" => Transport::Http,
-        "ssh" => Transport::Ssh,
+        "https" => GitTransport::Https,
+        "http" => GitTransport::Http,
+        "ssh" => GitTransport::Ssh,
         "file" => {
-            let path = url.to_file_path().map_err(|()| form("`file://` has three slashes: file:///path"))?;
-            return of_path(&path);
+            let path =
+                url.to_file_path().map_err(|()| form_error("`file://` has three slashes: file:///path"))?;
+            return from_path(&path);
         }
         scheme => return Err(RemoteUrlError::Scheme { scheme: scheme.to_owned() }),
     };
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(form("a remote has no `?` and no `#`"));
+        return Err(form_error("a remote has no `?` and no `#`"));
     }
-    let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| form("the host is missing"))?;
+    let host =
+        url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| form_error("the host is missing"))?;
     if host.starts_with('-') {
-        return Err(form("a host does not begin with a dash"));
+        return Err(form_error("a host does not begin with a dash"));
     }
     let host = host.to_ascii_lowercase();
-    let port = url.port().filter(|port| transport != Transport::Ssh || *port != 22);
+    let port = url.port().filter(|port| transport != GitTransport::Ssh || *port != 22);
     // Content fetched over http must not be mistaken for content fetched over https.
-    let port = port.or_else(|| (transport == Transport::Http).then_some(80));
-    let user = if transport == Transport::Ssh { url.username() } else { "" };
+    let port = port.or_else(|| (transport == GitTransport::Http).then_some(80));
+    let user = if transport == GitTransport::Ssh { url.username() } else { "" };
     let key = key(&with_user(user, &host), port, url.path())?;
-    if transport == Transport::Ssh {
+    if transport == GitTransport::Ssh {
         if url.password().is_some() {
-            return Err(form("ssh takes no password in an address"));
+            return Err(form_error("ssh takes no password in an address"));
         }
         let address = text.to_owned();
         return Ok(RemoteUrl {
-            push: address.clone(),
+            push_url: address.clone(),
             address,
             key,
             transport,
@@ -150,14 +152,14 @@ fn of_url(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
     let _ = url.set_username("");
     let _ = url.set_password(None);
     let push = format!("ssh://git@{host}{}", url.path());
-    Ok(RemoteUrl { address: url.into(), key, push, transport, credential, user })
+    Ok(RemoteUrl { address: url.into(), key, push_url: push, transport, credential, user })
 }
 
 fn user_info(url: &Url) -> Result<(Option<Credential>, Option<String>), RemoteUrlError> {
     let user = transport::address::percent_decode(url.username());
     let password = url.password().map(transport::address::percent_decode).unwrap_or_default();
     if [&user, &password].iter().any(|text| text.contains(char::is_control)) {
-        return Err(form("user or password have a control character"));
+        return Err(form_error("user or password have a control character"));
     }
     match Secret::new("the url of the remote", password) {
         Some(password) => Ok((Some(Credential::Basic { user, password }), None)),
@@ -166,33 +168,33 @@ fn user_info(url: &Url) -> Result<(Option<Credential>, Option<String>), RemoteUr
 }
 
 /// Parses `[user@]host:path`, the syntax of ssh.
-fn of_scp(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
+fn from_scp(text: &str) -> Result<RemoteUrl, RemoteUrlError> {
     let (login, path) = text
         .split_once(':')
         .filter(|(login, path)| !login.contains('/') && !path.is_empty())
-        .ok_or_else(|| form("it is neither a url, nor `git@host:path`, nor an absolute path"))?;
+        .ok_or_else(|| form_error("it is neither a url, nor `git@host:path`, nor an absolute path"))?;
     let (user, host) = login.rsplit_once('@').unwrap_or(("", login));
     if path.starts_with(':') {
         return Err(RemoteUrlError::Scheme { scheme: format!("{login}::") });
     }
     if host.is_empty() || host.starts_with('-') || text.contains(char::is_whitespace) || login.contains('\\')
     {
-        return Err(form("the host is missing"));
+        return Err(form_error("the host is missing"));
     }
     let key = key(&with_user(user, &host.to_ascii_lowercase()), None, path)?;
-    let (address, transport) = (text.to_owned(), Transport::Ssh);
-    Ok(RemoteUrl { push: address.clone(), address, key, transport, credential: None, user: None })
+    let (address, transport) = (text.to_owned(), GitTransport::Ssh);
+    Ok(RemoteUrl { push_url: address.clone(), address, key, transport, credential: None, user: None })
 }
 
-fn of_path(path: &Path) -> Result<RemoteUrl, RemoteUrlError> {
+fn from_path(path: &Path) -> Result<RemoteUrl, RemoteUrlError> {
     let plain: PathBuf = path.components().collect();
-    let text = plain.to_str().ok_or_else(|| form("the path is no valid text"))?;
+    let text = plain.to_str().ok_or_else(|| form_error("the path is no valid text"))?;
     if plain.components().any(|part| part == Component::ParentDir) {
-        return Err(form("the path has `..` in it"));
+        return Err(form_error("the path has `..` in it"));
     }
     let key = key("localhost", None, &text.replace(std::path::MAIN_SEPARATOR, "/"))?;
-    let (address, transport) = (text.to_owned(), Transport::File);
-    Ok(RemoteUrl { push: address.clone(), address, key, transport, credential: None, user: None })
+    let (address, transport) = (text.to_owned(), GitTransport::File);
+    Ok(RemoteUrl { push_url: address.clone(), address, key, transport, credential: None, user: None })
 }
 
 /// The host, prefixed with the ssh user. The user `git` is omitted, because forges use it for all users.
@@ -204,12 +206,12 @@ fn with_user(user: &str, host: &str) -> String {
 fn key(host: &str, port: Option<u16>, path: &str) -> Result<String, RemoteUrlError> {
     let mut parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
     if parts.iter().any(|part| part == "." || part == ".." || part.contains('\\')) {
-        return Err(form("the path leads elsewhere"));
+        return Err(form_error("the path leads elsewhere"));
     }
-    let mut last = parts.pop().ok_or_else(|| form("the path of the repository is missing"))?;
+    let mut last = parts.pop().ok_or_else(|| form_error("the path of the repository is missing"))?;
     last.truncate(last.strip_suffix(".git").unwrap_or(&last).len());
     if last.is_empty() {
-        return Err(form("the name of the repository is missing"));
+        return Err(form_error("the name of the repository is missing"));
     }
     // Only clones end in `.git`: a group with that ending would be a folder inside a clone.
     for part in parts.iter_mut().filter(|part| part.strip_suffix(".git").is_some()) {
@@ -223,7 +225,7 @@ fn key(host: &str, port: Option<u16>, path: &str) -> Result<String, RemoteUrlErr
     Ok(parts.join("/"))
 }
 
-fn form(problem: &'static str) -> RemoteUrlError {
+fn form_error(problem: &'static str) -> RemoteUrlError {
     RemoteUrlError::Form { problem }
 }
 
@@ -289,17 +291,17 @@ mod tests {
     // Row: CAT-30
     #[test]
     fn what_is_fetched_by_http_is_pushed_by_ssh_without_user_and_port() {
-        assert_eq!(read("https://u:p@host:8443/a/b.git").push(), "ssh://git@host/a/b.git");
-        assert_eq!(read("https://host/a/b").push(), "ssh://git@host/a/b");
-        assert_eq!(read("http://u@host:80/a/b.git").push(), "ssh://git@host/a/b.git");
+        assert_eq!(read("https://u:p@host:8443/a/b.git").push_url(), "ssh://git@host/a/b.git");
+        assert_eq!(read("https://host/a/b").push_url(), "ssh://git@host/a/b");
+        assert_eq!(read("http://u@host:80/a/b.git").push_url(), "ssh://git@host/a/b.git");
     }
 
     // Row: CAT-31
     #[test]
     fn groups_in_groups_stay_in_push_urls_and_ssh_is_pushed_as_it_is_fetched() {
-        assert_eq!(read("https://host/a/b/c/d.git").push(), "ssh://git@host/a/b/c/d.git");
+        assert_eq!(read("https://host/a/b/c/d.git").push_url(), "ssh://git@host/a/b/c/d.git");
         for text in ["git@host:a/b/c.git", "ssh://git@host/a/b/c.git", "ssh://git@host:2222/a/b.git"] {
-            assert_eq!(read(text).push(), text);
+            assert_eq!(read(text).push_url(), text);
         }
     }
 

@@ -6,10 +6,10 @@ use std::{
 };
 
 use super::{
-    Commit, Remote,
+    GitCommit, GitRemote,
     failure::GitFailure,
-    program::Run,
-    query::{Entry, entries},
+    program::GitCommand,
+    query::{TreeEntry, entries},
 };
 use crate::Error;
 
@@ -19,7 +19,7 @@ const ATTRIBUTES: &str = "* -filter -ident -text !working-tree-encoding\n";
 
 /// Policy for uncommitted changes in a worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LocalChanges {
+pub enum LocalChangesPolicy {
     /// Fail.
     Refuse,
     /// Discard the changes.
@@ -30,38 +30,38 @@ pub enum LocalChanges {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worktree {
     /// The checked-out commit.
-    pub commit: Commit,
+    pub commit: GitCommit,
     /// Paths of submodules, sorted. Their folders are empty.
     pub submodules: Vec<String>,
 }
 
-impl Remote {
+impl GitRemote {
     /// Creates a worktree of the clone in a folder, or moves the existing worktree to a commit. The checkout is always
     /// complete.
     ///
     /// An unfinished worktree is created again. Untracked files are kept. Files have exactly the content of the
     /// repository: the user's filters and line endings are not applied.
     /// # Errors
-    /// [`GitFailure::ForeignFolder`] if the folder contains anything else; [`GitFailure::LocalChanges`] if refused;
-    /// [`GitFailure::LinkLeadsOut`] if a symlink of the commit points outside its tree. No file is written in that
+    /// [`GitFailure::ForeignFolder`] if the folder contains anything else; [`GitFailure::LocalChangesPolicy`] if refused;
+    /// [`GitFailure::LinkEscapes`] if a symlink of the commit points outside its tree. No file is written in that
     /// case. Any Git error.
     pub async fn worktree(
         &self,
-        commit: &Commit,
+        commit: &GitCommit,
         folder: &Path,
-        changes: LocalChanges,
+        changes: LocalChangesPolicy,
     ) -> Result<Worktree, Error> {
         let submodules = self.check_tree(commit).await?;
         let _lock = self.lock().await?;
         self.write_attributes()?;
-        match self.state(folder)? {
-            State::Ours => self.move_to(commit, folder, changes).await?,
-            State::Unfinished => {
-                fs::remove_dir_all(folder).map_err(|error| self.disk("check out", folder, error))?;
-                self.add(commit, folder).await?;
+        match self.folder_state(folder)? {
+            FolderState::OwnWorktree => self.check_out(commit, folder, changes).await?,
+            FolderState::Unfinished => {
+                fs::remove_dir_all(folder).map_err(|error| self.disk_error("check out", folder, error))?;
+                self.add_worktree(commit, folder).await?;
             }
-            State::Free => self.add(commit, folder).await?,
-            State::Foreign => {
+            FolderState::Free => self.add_worktree(commit, folder).await?,
+            FolderState::Foreign => {
                 let folder = folder.to_owned();
                 return Err(self.error("check out", GitFailure::ForeignFolder { folder }));
             }
@@ -76,45 +76,54 @@ impl Remote {
         }
         fs::create_dir_all(self.clone.join("info"))
             .and_then(|()| fs::write(&path, ATTRIBUTES))
-            .map_err(|error| self.disk("check out", &path, error))
+            .map_err(|error| self.disk_error("check out", &path, error))
     }
 
-    async fn add(&self, commit: &Commit, folder: &Path) -> Result<(), Error> {
+    async fn add_worktree(&self, commit: &GitCommit, folder: &Path) -> Result<(), Error> {
         // `--force` twice, because an unfinished worktree is locked.
         let mut arguments =
             ["worktree", "add", "--force", "--force", "--detach", "--"].map(Into::into).to_vec();
         arguments.extend([folder.into(), commit.as_str().into()]);
-        let run = Run::on::<std::ffi::OsString>(&self.context.releases().git, &self.clone, arguments);
+        let run = GitCommand::in_clone::<std::ffi::OsString>(
+            &self.context.release_settings().git,
+            &self.clone,
+            arguments,
+        );
         run.output().await.map(|_| ()).map_err(|failure| self.error("check out", failure))
     }
 
-    async fn move_to(&self, commit: &Commit, folder: &Path, changes: LocalChanges) -> Result<(), Error> {
+    async fn check_out(
+        &self,
+        commit: &GitCommit,
+        folder: &Path,
+        changes: LocalChangesPolicy,
+    ) -> Result<(), Error> {
         let failed = |failure| self.error("check out", failure);
         let run = |arguments: &[&str]| {
             let arguments =
                 ["-C".as_ref(), folder.as_os_str()].into_iter().chain(arguments.iter().map(AsRef::as_ref));
-            Run::new(&self.context.releases().git, arguments)
+            GitCommand::new(&self.context.release_settings().git, arguments)
         };
-        if changes == LocalChanges::Refuse {
+        if changes == LocalChangesPolicy::Refuse {
             let changed =
                 run(&["status", "--porcelain", "--untracked-files=no"]).output().await.map_err(failed)?;
             if !changed.is_empty() {
                 return Err(failed(GitFailure::LocalChanges { folder: folder.to_owned() }));
             }
         }
-        let force: &[&str] = if changes == LocalChanges::Discard { &["--force"] } else { &[] };
+        let force: &[&str] = if changes == LocalChangesPolicy::Discard { &["--force"] } else { &[] };
         let checkout = [&["checkout", "--quiet", "--detach"], force, &[commit.as_str(), "--"]].concat();
         run(&checkout).output().await.map(|_| ()).map_err(failed)
     }
 
     /// The current state of the folder for a worktree.
-    fn state(&self, folder: &Path) -> Result<State, Error> {
+    fn folder_state(&self, folder: &Path) -> Result<FolderState, Error> {
         let Ok(link) = fs::read_to_string(folder.join(".git")) else {
             return match fs::read_dir(folder).map(|mut names| names.next().is_none()) {
-                Ok(true) => Ok(State::Free),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::Free),
-                Ok(false) => Ok(State::Foreign),
-                Err(error) => Err(self.disk("check out", folder, error)),
+                Ok(true) => Ok(FolderState::Free),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(FolderState::Free),
+                Ok(false) => Ok(FolderState::Foreign),
+                Err(error) => Err(self.disk_error("check out", folder, error)),
             };
         };
         let administration = PathBuf::from(link.trim().strip_prefix("gitdir: ").unwrap_or_default());
@@ -126,34 +135,38 @@ impl Remote {
         let is_locked =
             fs::read_to_string(administration.join("locked")).is_ok_and(|why| why.trim() == "initializing");
         Ok(match (is_ours, is_locked) {
-            (true, false) => State::Ours,
-            (true, true) => State::Unfinished,
-            (false, _) => State::Foreign,
+            (true, false) => FolderState::OwnWorktree,
+            (true, true) => FolderState::Unfinished,
+            (false, _) => FolderState::Foreign,
         })
     }
 
     /// Fails if a symlink points outside the tree. Returns the paths of submodules.
-    async fn check_tree(&self, commit: &Commit) -> Result<Vec<String>, Error> {
-        let listing = self.all_entries(commit).await?;
-        let links: Vec<Entry<'_>> = entries(&listing).filter(Entry::is_link).collect();
-        for (link, target) in links.iter().zip(self.targets(&links).await?) {
-            if leads_out(&link.path, &target) {
+    async fn check_tree(&self, commit: &GitCommit) -> Result<Vec<String>, Error> {
+        let listing = self.list_tree(commit).await?;
+        let links: Vec<TreeEntry<'_>> = entries(&listing).filter(TreeEntry::is_link).collect();
+        for (link, target) in links.iter().zip(self.link_targets(&links).await?) {
+            if escapes_root(&link.path, &target) {
                 let (path, commit) = (link.path.clone().into_owned(), commit.to_string());
-                return Err(self.error("check out", GitFailure::LinkLeadsOut { path, commit, target }));
+                return Err(self.error("check out", GitFailure::LinkEscapes { path, commit, target }));
             }
         }
-        Ok(entries(&listing).filter(Entry::is_module).map(|entry| entry.path.into_owned()).collect())
+        Ok(entries(&listing).filter(TreeEntry::is_submodule).map(|entry| entry.path.into_owned()).collect())
     }
 
     /// The targets of symlinks, in the same order.
-    async fn targets(&self, links: &[Entry<'_>]) -> Result<Vec<String>, Error> {
+    async fn link_targets(&self, links: &[TreeEntry<'_>]) -> Result<Vec<String>, Error> {
         if links.is_empty() {
             return Ok(Vec::new());
         }
         let failed = |failure| self.error("check out", failure);
         let questions: Vec<String> = links.iter().map(|link| format!("{}\n", link.object)).collect();
-        let answer =
-            self.run(&["cat-file", "--batch"]).input(questions.concat()).output().await.map_err(failed)?;
+        let answer = self
+            .command(&["cat-file", "--batch"])
+            .input(questions.concat())
+            .output()
+            .await
+            .map_err(failed)?;
         let (mut rest, mut targets) = (&answer[..], Vec::new());
         for _ in links {
             let (target, behind) =
@@ -166,11 +179,11 @@ impl Remote {
 }
 
 /// The state of the folder for a worktree.
-enum State {
+enum FolderState {
     /// The folder is missing or empty.
     Free,
     /// A worktree of this clone.
-    Ours,
+    OwnWorktree,
     /// A worktree with missing files.
     Unfinished,
     /// Any other content.
@@ -179,16 +192,16 @@ enum State {
 
 /// Splits `object type size NEWLINE content NEWLINE` into the content and the remaining bytes.
 fn batch_entry(answer: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = answer.iter().position(|byte| *byte == b'\n')?;
-    let size: usize = std::str::from_utf8(&answer[..end]).ok()?.rsplit(' ').next()?.parse().ok()?;
-    let content = answer.get(end + 1..)?;
+    let header_end = answer.iter().position(|byte| *byte == b'\n')?;
+    let size: usize = std::str::from_utf8(&answer[..header_end]).ok()?.rsplit(' ').next()?.parse().ok()?;
+    let content = answer.get(header_end + 1..)?;
     Some((content.get(..size)?, content.get(size + 1..)?))
 }
 
 /// True if a symlink may point outside the tree. Both paths are relative to the root of the tree.
 ///
 /// A `..` after a name counts as outside: the name may be another symlink, and then its parent is unknown.
-fn leads_out(path: &str, target: &str) -> bool {
+fn escapes_root(path: &str, target: &str) -> bool {
     let folders = path.matches('/').count();
     let climbs = Path::new(target).components().take_while(|part| *part == Component::ParentDir).count();
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -197,17 +210,17 @@ fn leads_out(path: &str, target: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::leads_out;
+    use super::escapes_root;
 
     #[test]
     fn links_that_climb_above_the_root_or_begin_there_lead_out() {
         for (path, target) in
             [("a", "../b"), ("a/b", "../../c"), ("a", "/etc/passwd"), ("a/b/c/e", "d/../..")]
         {
-            assert!(leads_out(path, target), "{path} -> {target}");
+            assert!(escapes_root(path, target), "{path} -> {target}");
         }
         for (path, target) in [("a", "b"), ("a/b", "../c"), ("a/b/c", "../../d"), ("a", "./b/c")] {
-            assert!(!leads_out(path, target), "{path} -> {target}");
+            assert!(!escapes_root(path, target), "{path} -> {target}");
         }
     }
 }

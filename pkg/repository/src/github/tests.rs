@@ -3,26 +3,26 @@ use support::host::{FakeHost, GitHubRelease, Reply, github_releases_page};
 use transport::{Credential, Event, RequestFailure, Secret, Settings};
 
 use crate::{
-    Context, Error, Repository, open,
-    tests::lab::{Heard, context, github_token, settings, text, with_go_proxy, without_go_proxy},
+    Error, Repository, RepositoryContext, open,
+    tests::lab::{EventLog, context, github_token, settings, text, with_go_proxy, without_go_proxy},
 };
 
 const URL: &str = "https://github.com/o/r/releases/latest/c.yaml";
 const RELEASES: &str = "api.github.com/repos/o/r/releases?per_page=100";
 
-fn repository(context: &Context) -> Box<dyn Repository> {
+fn repository(context: &RepositoryContext) -> Box<dyn Repository> {
     open(URL, "infrastructure-aws", None, context).unwrap()
 }
 
-fn with_token(host: &FakeHost) -> Context {
-    Context::new(Settings { github_token: github_token(), ..settings(host) })
+fn with_token(host: &FakeHost) -> RepositoryContext {
+    RepositoryContext::new(Settings { github_token: github_token(), ..settings(host) })
 }
 
-fn goproxy(host: &FakeHost, goproxy: &str) -> Context {
+fn goproxy(host: &FakeHost, goproxy: &str) -> RepositoryContext {
     with_go_proxy(settings(host), goproxy)
 }
 
-async fn versions(context: &Context) -> Result<Vec<String>, Error> {
+async fn versions(context: &RepositoryContext) -> Result<Vec<String>, Error> {
     let versions = repository(context).versions().await?;
     Ok(versions.iter().map(|version| version.as_str().to_owned()).collect())
 }
@@ -39,7 +39,7 @@ async fn a_pinned_release_is_read_without_api_and_without_token() {
     let file = repository.read("v1.2.3", "metadata.yaml").await.unwrap();
     assert_eq!(text(&file), "series");
     let address = "https://github.com/o/r/releases/download/v1.2.3/metadata.yaml";
-    assert_eq!(file.origin.to_string(), address);
+    assert_eq!(file.source.to_string(), address);
     let received = host.received();
     assert_eq!(received.len(), 2, "the download and its redirect: {received:?}");
     assert!(received.iter().all(|request| request.header("authorization").is_none() && request.tls));
@@ -58,7 +58,7 @@ async fn a_file_the_release_lacks_is_named_with_its_release() {
     assert_eq!(host.received().len(), 1, "a 404 is final");
 
     let error = repository(&with_token(&host)).read("v1.2.3", "metadata.yaml").await.unwrap_err();
-    assert!(matches!(&error, Error::NoFile { available, .. } if available == &["c.yaml"]), "{error}");
+    assert!(matches!(&error, Error::UnknownFile { available, .. } if available == &["c.yaml"]), "{error}");
     let error = repository(&with_token(&host)).read("v9.0.0", "metadata.yaml").await.unwrap_err();
     assert_eq!(error.to_string(), "no release `v9.0.0` in `https://github.com/o/r/releases`");
 }
@@ -136,7 +136,7 @@ async fn latest_passes_over_a_tag_without_a_release() {
     host.on("proxy.golang.org/github.com/o/r/@v/list", list);
     GitHubRelease::new("o/r", "v1.0.0").file("metadata.yaml", "series").publish(&host);
     let context = context(&host);
-    let found = crate::latest(&*repository(&context), "v1beta2", &|_| None).await.unwrap();
+    let found = crate::latest_version(&*repository(&context), "v1beta2", &|_| None).await.unwrap();
     assert_eq!(found.as_str(), "v1.0.0");
     // The metadata file is cached already.
     let before = host.received().len();
@@ -231,7 +231,8 @@ async fn a_used_up_quota_says_limit_reset_and_credential_at_once() {
     assert_eq!((request.credential.clone(), request.attempts), (None, 1));
 
     host.on(RELEASES, Reply::github_secondary_limit());
-    let with_token = Context::new(Settings { github_token: github_token(), ..context.settings().clone() });
+    let with_token =
+        RepositoryContext::new(Settings { github_token: github_token(), ..context.settings().clone() });
     let error = versions(&with_token).await.unwrap_err();
     let request = error.request().unwrap();
     assert!(matches!(request.failure, RequestFailure::RateLimited { secondary: true, .. }));
@@ -255,7 +256,7 @@ async fn enterprise_asks_its_own_api_with_its_own_token_only() {
     // A server that requires a login returns a web page instead of 404.
     host.on("ghe.example.org/o/r/releases/download/v1.0.0/c.yaml", Reply::web_page());
 
-    let public = Context::new(Settings { github_token: github_token(), ..settings(&host) });
+    let public = RepositoryContext::new(Settings { github_token: github_token(), ..settings(&host) });
     let foreign = open(url, "infrastructure-aws", None, &public).unwrap();
     assert_eq!(foreign.versions().await.unwrap().len(), 1);
     let error = foreign.read("v1.0.0", "c.yaml").await.unwrap_err();
@@ -263,7 +264,7 @@ async fn enterprise_asks_its_own_api_with_its_own_token_only() {
     assert!(host.received().iter().all(|request| request.header("authorization").is_none()));
 
     let token = Secret::new("GH_ENTERPRISE_TOKEN", "own").unwrap();
-    let own = Context::new(Settings {
+    let own = RepositoryContext::new(Settings {
         github_enterprise_tokens: [("ghe.example.org".to_owned(), token)].into(),
         ..settings(&host)
     });
@@ -277,10 +278,10 @@ async fn a_go_proxy_that_fails_is_told_and_the_api_asked() {
     let host = FakeHost::internet();
     host.on("proxy.golang.org/github.com/o/r/@v/list", Reply::web_page());
     host.on(RELEASES, github_releases_page("o/r", &["v1.0.0"], None));
-    let heard = Heard::default();
+    let heard = EventLog::default();
     let mut settings = settings(&host);
     heard.listen(&mut settings);
-    assert_eq!(versions(&Context::new(settings)).await.unwrap(), ["v1.0.0"]);
+    assert_eq!(versions(&RepositoryContext::new(settings)).await.unwrap(), ["v1.0.0"]);
     let skipped = heard.events().into_iter().find_map(|event| match event {
         Event::VersionSourceSkipped { source, reason } => Some((source, reason)),
         _ => None,

@@ -3,13 +3,13 @@ use support::host::{FakeHost, Reply};
 use transport::{Credential, RequestFailure, Secret, Settings};
 
 use crate::{
-    Context, Error, Repository, open,
+    Error, Repository, RepositoryContext, open,
     tests::lab::{context, github_token, gitlab_token, settings, text},
 };
 
 const PACKAGE: &str = "gitlab.example.org/api/v4/projects/myorg%2Fmyrepo/packages/generic/capi";
 
-fn repository(context: &Context, version: &str) -> Box<dyn Repository> {
+fn repository(context: &RepositoryContext, version: &str) -> Box<dyn Repository> {
     open(&format!("https://{PACKAGE}/{version}/c.yaml"), "infrastructure-aws", None, context).unwrap()
 }
 
@@ -22,7 +22,7 @@ async fn files_of_one_package_version_are_requested_with_the_project_as_written(
     for file in ["c.yaml", "metadata.yaml"] {
         host.on(format!("{PACKAGE}/v1.2.3/{file}"), Reply::file(file));
     }
-    let context = Context::new(Settings {
+    let context = RepositoryContext::new(Settings {
         gitlab_token: gitlab_token(),
         github_token: github_token(),
         ..settings(&host)
@@ -66,7 +66,7 @@ async fn versions_cannot_be_listed_and_the_error_says_to_name_one() {
 async fn a_missing_file_is_named_with_the_address_that_was_asked() {
     let host = FakeHost::internet();
     let error = repository(&context(&host), "v1.2.3").read("v1.2.3", "metadata.yaml").await.unwrap_err();
-    let Error::NoFile { file, looked_at, .. } = &error else { panic!("{error}") };
+    let Error::UnknownFile { file, looked_at, .. } = &error else { panic!("{error}") };
     assert_eq!(file, "metadata.yaml");
     assert_eq!(looked_at, &format!("https://{PACKAGE}/v1.2.3/metadata.yaml"));
 }
@@ -76,7 +76,7 @@ async fn a_refusal_says_which_credential_was_sent() {
     let host = FakeHost::internet();
     let address = format!("{PACKAGE}/v1.2.3/c.yaml");
     host.on(&*address, Reply::json(401, r#"{"message":"401 Unauthorized"}"#));
-    let context = Context::new(Settings { gitlab_token: gitlab_token(), ..settings(&host) });
+    let context = RepositoryContext::new(Settings { gitlab_token: gitlab_token(), ..settings(&host) });
     let error = repository(&context, "v1.2.3").read("v1.2.3", "c.yaml").await.unwrap_err();
     let request = error.request().unwrap();
     assert!(matches!(request.failure, RequestFailure::Unauthorized { status: 401, .. }));
@@ -112,8 +112,11 @@ async fn a_host_known_by_its_path_alone_gets_the_token_that_names_it_and_no_othe
     let package = "files.example.org/api/v4/projects/42/packages/generic/capi";
     host.on(format!("{package}/v1.2.3/c.yaml"), Reply::file("c"));
     let read = async |gitlab_tokens| {
-        let context =
-            Context::new(Settings { gitlab_token: gitlab_token(), gitlab_tokens, ..settings(&host) });
+        let context = RepositoryContext::new(Settings {
+            gitlab_token: gitlab_token(),
+            gitlab_tokens,
+            ..settings(&host)
+        });
         let repository =
             open(&format!("https://{package}/v1.2.3/c.yaml"), "infrastructure-aws", None, &context).unwrap();
         repository.read("v1.2.3", "c.yaml").await.unwrap();

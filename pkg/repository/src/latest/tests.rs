@@ -26,7 +26,7 @@ fn releases(metadata: &[(&str, Option<&'static str>)]) -> MemoryRepository {
 }
 
 async fn latest_of(repository: &MemoryRepository) -> Result<String, Error> {
-    latest(repository, "v1beta2", &parse).await.map(|version| version.as_str().to_owned())
+    latest_version(repository, "v1beta2", &parse).await.map(|version| version.as_str().to_owned())
 }
 
 const CURRENT: Option<&str> = Some("1.10 v1beta1, 1.11 v1beta2, 2.0 v1beta2");
@@ -55,7 +55,7 @@ async fn metadata_missing_in_all_newest_releases_is_named_for_the_newest() {
     let missing: Vec<_> = all.iter().map(|version| (version.as_str(), None)).collect();
     let repository = releases(&missing);
     let error = latest_of(&repository).await.unwrap_err();
-    let Error::NoFile { file, version, .. } = &error else { panic!("{error}") };
+    let Error::UnknownFile { file, version, .. } = &error else { panic!("{error}") };
     assert_eq!((file.as_str(), version.as_str()), ("metadata.yaml", "v1.0.6"));
     assert_eq!(repository.reads().len(), 5);
 }

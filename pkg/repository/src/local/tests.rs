@@ -1,7 +1,7 @@
 use transport::Settings;
 
 use super::*;
-use crate::{Context, open, tests::lab::text};
+use crate::{RepositoryContext, open, tests::lab::text};
 use api::with_causes;
 
 struct Tree(tempfile::TempDir);
@@ -23,7 +23,7 @@ impl Tree {
 
     fn open(&self, version: &str) -> Box<dyn Repository> {
         let url = self.path(version).join("infrastructure-components.yaml");
-        open(url.to_str().unwrap(), "infrastructure-aws", None, &Context::default()).unwrap()
+        open(url.to_str().unwrap(), "infrastructure-aws", None, &RepositoryContext::default()).unwrap()
     }
 }
 
@@ -35,7 +35,7 @@ async fn components_metadata_and_templates_of_one_version_are_read_from_its_fold
     let repository = tree.open("v1.0.0");
     let file = repository.read("v1.0.0", "metadata.yaml").await.unwrap();
     assert_eq!(text(&file), "content of v1.0.0/metadata.yaml");
-    assert_eq!(file.origin, Origin::Local(tree.path("v1.0.0/metadata.yaml")));
+    assert_eq!(file.source, FileSource::Local(tree.path("v1.0.0/metadata.yaml")));
     assert!(repository.read("v1.1.0", "metadata.yaml").await.is_ok());
     assert_eq!(repository.components_file(), "infrastructure-components.yaml");
 }
@@ -54,7 +54,7 @@ async fn only_folders_with_a_semantic_version_as_name_are_versions() {
 async fn a_folder_without_v_is_found_under_a_version_with_v() {
     let tree = Tree::new(&["1.0.0/metadata.yaml"]);
     let file = tree.open("latest").read("v1.0.0", "metadata.yaml").await.unwrap();
-    assert_eq!(file.origin, Origin::Local(tree.path("1.0.0/metadata.yaml")));
+    assert_eq!(file.source, FileSource::Local(tree.path("1.0.0/metadata.yaml")));
 }
 
 // Row: PRV-01
@@ -62,7 +62,7 @@ async fn a_folder_without_v_is_found_under_a_version_with_v() {
 async fn a_missing_file_is_named_with_the_files_that_are_there() {
     let tree = Tree::new(&["v1.0.0/metadata.yml", "v1.0.0/components.yaml"]);
     let error = tree.open("v1.0.0").read("v1.0.0", "metadata.yaml").await.unwrap_err();
-    let Error::NoFile { file, looked_at, available, .. } = &error else { panic!("{error}") };
+    let Error::UnknownFile { file, looked_at, available, .. } = &error else { panic!("{error}") };
     assert_eq!(file, "metadata.yaml");
     assert_eq!(looked_at, tree.path("v1.0.0/metadata.yaml").to_str().unwrap());
     assert_eq!(available, &["components.yaml", "metadata.yml"]);
@@ -72,7 +72,7 @@ async fn a_missing_file_is_named_with_the_files_that_are_there() {
 async fn a_missing_version_is_named_with_the_versions_that_are_there() {
     let tree = Tree::new(&["v1.0.0/x", "v1.1.0/x"]);
     let error = tree.open("latest").read("v2.0.0", "x").await.unwrap_err();
-    let Error::NoRelease { version, available, .. } = &error else { panic!("{error}") };
+    let Error::UnknownRelease { version, available, .. } = &error else { panic!("{error}") };
     assert_eq!(
         (version.as_str(), available.as_slice()),
         ("v2.0.0", ["v1.0.0".to_owned(), "v1.1.0".into()].as_slice())
@@ -110,7 +110,7 @@ async fn a_folder_in_place_of_a_file_is_named() {
 #[tokio::test]
 async fn a_file_over_the_limit_is_refused_with_the_limit() {
     let tree = Tree::new(&["v1.0.0/x"]);
-    let context = Context::new(Settings { max_file_bytes: 10, ..Settings::default() });
+    let context = RepositoryContext::new(Settings { max_file_bytes: 10, ..Settings::default() });
     let url = tree.path("v1.0.0/x");
     let repository = open(url.to_str().unwrap(), "infrastructure-aws", None, &context).unwrap();
     let error = repository.read("v1.0.0", "x").await.unwrap_err();

@@ -61,7 +61,7 @@ fn reference(url: &Url) -> Result<GitReference, LocationError> {
             Err(refuse(format!("`{version}` is no semantic version")))
         }
         (tree_ish, Some(version)) => {
-            Ok(GitReference::At { tree_ish: tree_ish.to_owned(), version: version.into_owned() })
+            Ok(GitReference::Pinned { tree_ish: tree_ish.to_owned(), version: version.into_owned() })
         }
         ("latest", None) => Ok(GitReference::Latest),
         (tag, None) if is_version(tag) => Ok(GitReference::Tag(tag.to_owned())),

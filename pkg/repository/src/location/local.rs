@@ -10,29 +10,29 @@ pub(super) fn parse_url(url: &Url, label: &str) -> Result<LocalLocation, Locatio
         return Err(LocationError::FileHost { host: host.to_owned() });
     }
     let path = url.to_file_path().map_err(|()| LocationError::NotAbsolute)?;
-    parse(path.to_str().ok_or_else(|| form(label, "it is not UTF-8".to_owned()))?, label)
+    parse(path.to_str().ok_or_else(|| form_error(label, "it is not UTF-8".to_owned()))?, label)
 }
 
 /// Parses the path of a components file on this machine.
 pub(super) fn parse(path: &str, label: &str) -> Result<LocalLocation, LocationError> {
     let parts: Vec<&str> = path.split(std::path::is_separator).collect();
     if parts.iter().any(|part| matches!(*part, ".." | ".")) {
-        return Err(form(label, "`.` and `..` are not allowed in it".to_owned()));
+        return Err(form_error(label, "`.` and `..` are not allowed in it".to_owned()));
     }
     let [base @ .., folder, version, file] = parts.as_slice() else {
-        return Err(form(label, "it is too short".to_owned()));
+        return Err(form_error(label, "it is too short".to_owned()));
     };
     if base.is_empty() {
-        return Err(form(label, "it is too short".to_owned()));
+        return Err(form_error(label, "it is too short".to_owned()));
     }
     if *folder != label {
-        return Err(form(label, format!("`{folder}` stands where `{label}` belongs")));
+        return Err(form_error(label, format!("`{folder}` stands where `{label}` belongs")));
     }
     if api::VersionOrLatest::parse(version).is_err() {
-        return Err(form(label, format!("`{version}` is neither a semantic version nor `latest`")));
+        return Err(form_error(label, format!("`{version}` is neither a semantic version nor `latest`")));
     }
     if file.is_empty() {
-        return Err(form(label, "it ends with a slash".to_owned()));
+        return Err(form_error(label, "it ends with a slash".to_owned()));
     }
     let tail = folder.len() + version.len() + file.len() + 3;
     let base = &path[..path.len() - tail];
@@ -45,6 +45,6 @@ pub(super) fn parse(path: &str, label: &str) -> Result<LocalLocation, LocationEr
     })
 }
 
-fn form(label: &str, problem: String) -> LocationError {
+fn form_error(label: &str, problem: String) -> LocationError {
     LocationError::LocalForm { label: label.to_owned(), problem }
 }

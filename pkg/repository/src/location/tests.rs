@@ -174,7 +174,7 @@ fn a_git_url_names_repository_file_and_reference() {
     assert_eq!(found.reference, GitReference::Latest);
     let found = read("git+file:///srv/r.git//c.yaml?ref=main&version=v1.2.3-dev");
     assert_eq!(found.remote, "file:///srv/r.git");
-    let at = GitReference::At { tree_ish: "main".to_owned(), version: "v1.2.3-dev".to_owned() };
+    let at = GitReference::Pinned { tree_ish: "main".to_owned(), version: "v1.2.3-dev".to_owned() };
     assert_eq!(found.reference, at);
     assert!(refusal("git+https://git.lab/o/r.git/c.yaml").contains("no `//`"));
     assert!(parse("git+https://git.lab/o/r.git//../c.yaml").is_err(), "a path is cut short where it climbs");

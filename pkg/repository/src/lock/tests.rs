@@ -3,16 +3,19 @@ use bytes::Bytes;
 use transport::Settings;
 
 use super::*;
-use crate::{Context, Error, Origin, Overrides, ReleaseSettings, WithOverrides, memory::MemoryRepository};
+use crate::{
+    Error, FileSource, Overrides, ReleaseSettings, RepositoryContext, RepositoryWithOverrides,
+    memory::MemoryRepository,
+};
 
 const LABEL: &str = "infrastructure-aws";
 
 fn file(content: &str) -> LockedFile {
-    LockedFile { digest: Digest::of(content.as_bytes()), origin: FileOrigin::Repository }
+    LockedFile { digest: Digest::of(content.as_bytes()), origin: LockedFileOrigin::Repository }
 }
 
 /// A lock of one provider with two files and two images.
-fn lock() -> Lock {
+fn lock() -> LockFile {
     let files = [("metadata.yaml", file("m")), ("infrastructure-components.yaml", file("c"))];
     let images =
         [("registry.k8s.io/a:v1", None), ("registry.k8s.io/b:v1", Some(Digest::of(b"an image manifest")))];
@@ -23,7 +26,7 @@ fn lock() -> Lock {
         images: images.map(|(name, digest)| (name.to_owned(), digest)).into(),
         kustomization: BTreeMap::new(),
     };
-    Lock { providers: [(LABEL.to_owned(), provider)].into() }
+    LockFile { providers: [(LABEL.to_owned(), provider)].into() }
 }
 
 fn repository() -> MemoryRepository {
@@ -35,16 +38,17 @@ fn repository() -> MemoryRepository {
 }
 
 /// The repository of a provider, read under the lock.
-fn reader(label: &str, unlocked: Unlocked, overrides: Overrides) -> WithOverrides {
-    let locked = LockSettings { lock: lock(), place: "capstan.lock".to_owned(), unlocked };
+fn reader(label: &str, unlocked: UnlockedPolicy, overrides: Overrides) -> RepositoryWithOverrides {
+    let locked =
+        LockSettings { lock: lock(), location: "capstan.lock".to_owned(), unlocked_policy: unlocked };
     let releases = ReleaseSettings { lock: Some(locked.into()), ..ReleaseSettings::default() };
-    let context = Context::with(Settings::default(), releases);
-    WithOverrides::new(Box::new(repository()), overrides, label, context)
+    let context = RepositoryContext::with_release_settings(Settings::default(), releases);
+    RepositoryWithOverrides::new(Box::new(repository()), overrides, label, context)
 }
 
-async fn refused(reader: &WithOverrides, version: &str, file: &str) -> NotAsLocked {
+async fn refused(reader: &RepositoryWithOverrides, version: &str, file: &str) -> LockMismatch {
     match reader.read(version, file).await {
-        Err(Error::NotAsLocked(refused)) => *refused,
+        Err(Error::LockMismatch(refused)) => *refused,
         other => panic!("{other:?}"),
     }
 }
@@ -52,7 +56,7 @@ async fn refused(reader: &WithOverrides, version: &str, file: &str) -> NotAsLock
 #[test]
 fn a_lock_is_written_with_a_line_for_each_fact_and_read_back() {
     let text = lock().to_string();
-    assert_eq!(Lock::parse(&text), Ok(lock()));
+    assert_eq!(LockFile::parse(&text), Ok(lock()));
     let written = "\nversion = 1\n\n[[provider]]\nlabel = \"infrastructure-aws\"\nversion = \"v1.0.0\"\n\
         url = \"https://github.com/a/b/releases/latest/\\\"c\\\\.yaml\"\n\n[[provider.file]]\n\
         name = \"infrastructure-components.yaml\"\ndigest = \"sha256:";
@@ -62,7 +66,7 @@ fn a_lock_is_written_with_a_line_for_each_fact_and_read_back() {
 
 #[test]
 fn a_lock_of_another_version_or_form_is_refused_with_what_is_wrong() {
-    let told = |text: &str| Lock::parse(text).unwrap_err().to_string();
+    let told = |text: &str| LockFile::parse(text).unwrap_err().to_string();
     assert_eq!(told("version = 2\nnew = 1"), "it has version 2, and this program knows version 1");
     let twice = "version = 1\n[[provider]]\nlabel = \"a\"\nversion = \"v1\"\nurl = \"u\"\n";
     assert_eq!(told(&format!("{twice}{}", twice.replace("version = 1\n", ""))), "`a` is in it twice");
@@ -81,10 +85,10 @@ fn a_lock_of_another_version_or_form_is_refused_with_what_is_wrong() {
 
 #[tokio::test]
 async fn a_file_with_another_content_is_refused_with_both_digests_and_places() {
-    let reader = reader(LABEL, Unlocked::Allowed, Overrides::default());
+    let reader = reader(LABEL, UnlockedPolicy::Allowed, Overrides::default());
     assert_eq!(reader.read("v1.0.0", "metadata.yaml").await.unwrap().bytes, "m");
     let without_v = refused(&reader, "1.0.0", "metadata.yml").await;
-    assert!(matches!(without_v, NotAsLocked::File { .. }), "{without_v}");
+    assert!(matches!(without_v, LockMismatch::File { .. }), "{without_v}");
     let error = reader.read("v1.0.0", "infrastructure-components.yaml").await.unwrap_err();
     let text = with_causes(&error);
     for part in [Digest::of(b"another").to_string(), Digest::of(b"c").to_string()] {
@@ -99,35 +103,35 @@ async fn an_override_counts_as_another_content() {
     let path = folder.path().join(LABEL).join("v1.0.0");
     std::fs::create_dir_all(&path).unwrap();
     std::fs::write(path.join("metadata.yaml"), "mine").unwrap();
-    let reader = reader(LABEL, Unlocked::Allowed, Overrides::in_folder(folder.path()));
-    let NotAsLocked::Content { found_in, .. } = refused(&reader, "v1.0.0", "metadata.yaml").await else {
+    let reader = reader(LABEL, UnlockedPolicy::Allowed, Overrides::in_folder(folder.path()));
+    let LockMismatch::Content { found_in, .. } = refused(&reader, "v1.0.0", "metadata.yaml").await else {
         panic!("not refused for its content")
     };
-    assert_eq!(found_in, Origin::Override(path.join("metadata.yaml")));
+    assert_eq!(found_in, FileSource::Override(path.join("metadata.yaml")));
 }
 
 // Row: D-210
 #[tokio::test]
 async fn what_was_not_reviewed_is_refused_before_it_is_read() {
-    let reader = reader(LABEL, Unlocked::Allowed, Overrides::default());
-    let NotAsLocked::Version { version, locked, .. } = refused(&reader, "v1.1.0", "metadata.yaml").await
+    let reader = reader(LABEL, UnlockedPolicy::Allowed, Overrides::default());
+    let LockMismatch::Version { version, locked, .. } = refused(&reader, "v1.1.0", "metadata.yaml").await
     else {
         panic!("not refused for its version")
     };
     assert_eq!((version.as_str(), locked.as_str()), ("v1.1.0", "v1.0.0"));
-    let NotAsLocked::File { near, .. } = refused(&reader, "v1.0.0", "metadata.yml").await else {
+    let LockMismatch::File { suggestions, .. } = refused(&reader, "v1.0.0", "metadata.yml").await else {
         panic!("not refused for its name")
     };
-    assert_eq!(near, ["metadata.yaml"]);
+    assert_eq!(suggestions, ["metadata.yaml"]);
 }
 
 #[tokio::test]
 async fn a_provider_that_is_not_locked_is_read_unless_only_locked_ones_may() {
-    let open = reader("addon-helm", Unlocked::Allowed, Overrides::default());
+    let open = reader("addon-helm", UnlockedPolicy::Allowed, Overrides::default());
     assert!(open.read("v1.1.0", "metadata.yaml").await.is_ok());
     assert_eq!(open.locked_version().unwrap(), None);
-    let strict = reader("addon-helm", Unlocked::Refused, Overrides::default());
-    assert!(matches!(refused(&strict, "v1.1.0", "metadata.yaml").await, NotAsLocked::Provider { .. }));
+    let strict = reader("addon-helm", UnlockedPolicy::Refused, Overrides::default());
+    assert!(matches!(refused(&strict, "v1.1.0", "metadata.yaml").await, LockMismatch::Provider { .. }));
     assert!(strict.locked_version().is_err());
 }
 
@@ -144,7 +148,7 @@ fn differences_tell_what_was_added_lost_and_changed() {
         "clusterclass-a.yaml".to_owned(),
         LockedFile::of(&File {
             bytes: Bytes::from_static(b"x"),
-            origin: Origin::Override("/o/clusterclass-a.yaml".into()),
+            source: FileSource::Override("/o/clusterclass-a.yaml".into()),
         }),
     );
     let mut moved = new.clone();
@@ -182,15 +186,19 @@ fn a_kustomization_is_what_was_locked_or_refused() {
     let mut lock = lock();
     let digests = files("a").into_iter().map(|(name, bytes)| (name, Digest::of(&bytes))).collect();
     lock.providers.get_mut(LABEL).unwrap().kustomization = digests;
-    for (unlocked, admits) in [(Unlocked::Allowed, true), (Unlocked::Refused, false)] {
-        let settings = LockSettings { lock: lock.clone(), place: "capstan.lock".to_owned(), unlocked };
+    for (unlocked, admits) in [(UnlockedPolicy::Allowed, true), (UnlockedPolicy::Refused, false)] {
+        let settings = LockSettings {
+            lock: lock.clone(),
+            location: "capstan.lock".to_owned(),
+            unlocked_policy: unlocked,
+        };
         assert!(settings.verify_kustomization(LABEL, &files("a")).is_ok());
         for other in [files("b"), BTreeMap::new()] {
             let refused = settings.verify_kustomization(LABEL, &other).unwrap_err();
-            let Error::NotAsLocked(refused) = refused else { panic!("{refused:?}") };
-            assert!(matches!(*refused, NotAsLocked::Kustomization { .. }));
+            let Error::LockMismatch(refused) = refused else { panic!("{refused:?}") };
+            assert!(matches!(*refused, LockMismatch::Kustomization { .. }));
         }
-        assert_eq!(settings.admit_unlocked_kustomization(LABEL).is_ok(), admits);
+        assert_eq!(settings.check_unlocked_kustomization(LABEL).is_ok(), admits);
         assert_eq!(settings.verify_kustomization("core-other", &files("b")).is_ok(), admits);
     }
 }

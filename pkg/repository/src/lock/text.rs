@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, fmt};
 use serde::Deserialize;
 use transport::Digest;
 
-use super::{FileOrigin, Lock, LockedFile, LockedProvider};
+use super::{LockFile, LockedFile, LockedFileOrigin, LockedProvider};
 
 /// The format version that is written, and the only one that is read.
 const VERSION: i64 = 1;
@@ -19,11 +19,11 @@ pub enum LockError {
     #[error("line {line}: {message}")]
     Form { line: usize, message: String },
     #[error("{what} is in it twice")]
-    Twice { what: String },
+    Duplicate { what: String },
 }
 
 #[derive(Deserialize)]
-struct Stamp {
+struct FormatVersion {
     version: i64,
 }
 
@@ -55,7 +55,7 @@ struct ProviderTable {
 struct FileTable {
     name: String,
     digest: Digest,
-    origin: FileOrigin,
+    origin: LockedFileOrigin,
 }
 
 #[derive(Deserialize)]
@@ -72,7 +72,7 @@ struct KustomizationTable {
     digest: Digest,
 }
 
-impl Lock {
+impl LockFile {
     /// Parses a lock file.
     /// # Errors
     /// Fails with the line of a syntax error, with a duplicate entry, or with an unsupported format version.
@@ -83,7 +83,7 @@ impl Lock {
             LockError::Form { line, message: error.message().to_owned() }
         };
         // A newer format may have unknown fields, so the version is checked first.
-        let Stamp { version } = toml::from_str(text).map_err(form)?;
+        let FormatVersion { version } = toml::from_str(text).map_err(form)?;
         if version != VERSION {
             return Err(LockError::Version { version });
         }
@@ -124,45 +124,45 @@ fn insert<V>(
     what: impl Fn(&String) -> String,
 ) -> Result<(), LockError> {
     if map.contains_key(&key) {
-        return Err(LockError::Twice { what: what(&key) });
+        return Err(LockError::Duplicate { what: what(&key) });
     }
     map.insert(key, value);
     Ok(())
 }
 
 /// Renders the lock file: one fact per line, sorted by name. Equal locks give equal text.
-impl fmt::Display for Lock {
+impl fmt::Display for LockFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{HEAD}\nversion = {VERSION}")?;
         for (label, provider) in &self.providers {
             writeln!(f, "\n[[provider]]")?;
-            field(f, "label", label)?;
-            field(f, "version", &provider.version)?;
-            field(f, "url", &provider.url)?;
+            write_field(f, "label", label)?;
+            write_field(f, "version", &provider.version)?;
+            write_field(f, "url", &provider.url)?;
             for (name, file) in &provider.files {
                 writeln!(f, "\n[[provider.file]]")?;
-                field(f, "name", name)?;
-                field(f, "digest", &file.digest.to_string())?;
-                field(f, "origin", file.origin.as_str())?;
+                write_field(f, "name", name)?;
+                write_field(f, "digest", &file.digest.to_string())?;
+                write_field(f, "origin", file.origin.as_str())?;
             }
             for (reference, digest) in &provider.images {
                 writeln!(f, "\n[[provider.image]]")?;
-                field(f, "reference", reference)?;
+                write_field(f, "reference", reference)?;
                 if let Some(digest) = digest {
-                    field(f, "digest", &digest.to_string())?;
+                    write_field(f, "digest", &digest.to_string())?;
                 }
             }
             for (file, digest) in &provider.kustomization {
                 writeln!(f, "\n[[provider.kustomization]]")?;
-                field(f, "file", file)?;
-                field(f, "digest", &digest.to_string())?;
+                write_field(f, "file", file)?;
+                write_field(f, "digest", &digest.to_string())?;
             }
         }
         Ok(())
     }
 }
 
-fn field(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
+fn write_field(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
     write!(f, "{name} = \"")?;
     for c in text.chars() {
         match c {

@@ -11,8 +11,8 @@ use tar::{Archive, EntryType};
 /// `left_bytes` limits the unpacked size. The unpacked size is subtracted from `left_bytes`.
 /// # Errors
 /// Fails if the archive is invalid or truncated, exceeds the limit, or contains an entry other than a file or folder.
-pub(super) fn unpack(packed: &[u8], left_bytes: &mut u64) -> Result<Vec<(String, Bytes)>, String> {
-    let limit_bytes = *left_bytes;
+pub(super) fn unpack(packed: &[u8], remaining_bytes: &mut u64) -> Result<Vec<(String, Bytes)>, String> {
+    let limit_bytes = *remaining_bytes;
     let too_large = || format!("it comes to more than {limit_bytes} bytes, all that is left for the package");
     // One byte above the limit, so that an archive of exactly the limit is accepted.
     let mut archive = Archive::new(GzDecoder::new(packed).take(limit_bytes.saturating_add(1)));
@@ -38,7 +38,7 @@ pub(super) fn unpack(packed: &[u8], left_bytes: &mut u64) -> Result<Vec<(String,
         let name = path.strip_prefix("./").unwrap_or(&path).to_owned();
         files.push((name, Bytes::from(bytes)));
     }
-    *left_bytes = archive.into_inner().limit().saturating_sub(1);
+    *remaining_bytes = archive.into_inner().limit().saturating_sub(1);
     Ok(files)
 }
 

@@ -50,12 +50,12 @@ impl Artifact {
         let (manifest, digest) = match found.document {
             ManifestDocument::Manifest(manifest) => (*manifest, found.digest),
             ManifestDocument::Index(index) => {
-                let chosen = choose(&index, &address, label)?;
-                (inner(registry, repository, &address, chosen).await?, chosen.digest)
+                let chosen = choose_manifest(&index, &address, label)?;
+                (read_inner_manifest(registry, repository, &address, chosen).await?, chosen.digest)
             }
         };
         check_provider(&manifest, &address, label)?;
-        let files = files(registry, repository, &address, manifest.layers).await?;
+        let files = read_layers(registry, repository, &address, manifest.layers).await?;
         if files.is_empty() {
             return Err(OciError::NoFiles { address }.into());
         }
@@ -88,7 +88,7 @@ impl Artifact {
         match self.files.get(title) {
             Some(Content::Unpacked(bytes)) => Ok(bytes.clone()),
             Some(Content::Layer(layer)) => Ok(registry.small_blob(repository, layer).await?),
-            None => Err(Error::NoFile {
+            None => Err(Error::UnknownFile {
                 file: title.to_owned(),
                 version: self.digest.to_string(),
                 place: self.address.clone(),
@@ -100,45 +100,45 @@ impl Artifact {
 }
 
 /// Fetches a manifest from an index, and checks its size and media type.
-async fn inner(
+async fn read_inner_manifest(
     registry: &Registry,
     repository: &str,
     outer: &str,
-    said: &Descriptor,
+    descriptor: &Descriptor,
 ) -> Result<Manifest, Error> {
-    let reference = Reference::Digest(said.digest);
+    let reference = Reference::Digest(descriptor.digest);
     let address = registry.address(repository, Some(&reference));
     let Some(found) = registry.manifest(repository, &reference).await? else {
         let (version, place) = (reference.to_string(), outer.to_owned());
-        return Err(Error::NoRelease { version, place, available: Vec::new() });
+        return Err(Error::UnknownRelease { version, place, available: Vec::new() });
     };
     let ManifestDocument::Manifest(manifest) = found.document else {
         return Err(OciError::NestedIndex { address }.into());
     };
     let actual_bytes = found.bytes.len() as u64;
-    if actual_bytes != said.size {
-        return Err(transport::Error::Size { address, expected_bytes: said.size, actual_bytes }.into());
+    if actual_bytes != descriptor.size {
+        return Err(transport::Error::Size { address, expected_bytes: descriptor.size, actual_bytes }.into());
     }
-    if found.media_type != said.media_type {
+    if found.media_type != descriptor.media_type {
         return Err(transport::Error::MediaType { address, media_type: found.media_type }.into());
     }
     Ok(*manifest)
 }
 
-async fn files(
+async fn read_layers(
     registry: &Registry,
     repository: &str,
     address: &str,
     layers: Vec<Descriptor>,
 ) -> Result<BTreeMap<String, Content>, Error> {
     let mut files = BTreeMap::new();
-    let mut left_bytes = registry.context().max_file_bytes();
+    let mut remaining_bytes = registry.context().max_file_bytes();
     for layer in layers {
         let new = match layer.title().map(str::to_owned) {
             Some(title) => vec![(title, Content::Layer(layer))],
             None if is_packed(&layer.media_type) => {
                 let packed = registry.small_blob(repository, &layer).await?;
-                let unpacked = archive::unpack(&packed, &mut left_bytes);
+                let unpacked = archive::unpack(&packed, &mut remaining_bytes);
                 let unpacked =
                     unpacked.map_err(|reason| OciError::Archive { address: address.to_owned(), reason })?;
                 unpacked.into_iter().map(|(name, bytes)| (name, Content::Unpacked(bytes))).collect()
@@ -161,7 +161,7 @@ fn is_packed(media_type: &str) -> bool {
 }
 
 /// Selects the artifact of the provider by annotation or title, or the only artifact of the index.
-fn choose<'a>(index: &'a Index, address: &str, label: &str) -> Result<&'a Descriptor, OciError> {
+fn choose_manifest<'a>(index: &'a Index, address: &str, label: &str) -> Result<&'a Descriptor, OciError> {
     let says_so = |entry: &&Descriptor| match provider_of(&entry.annotations) {
         Some(provider) => provider == provider_of_label(label),
         None => entry.title() == Some(label),
@@ -181,7 +181,7 @@ fn choose<'a>(index: &'a Index, address: &str, label: &str) -> Result<&'a Descri
 
 fn check_provider(manifest: &Manifest, address: &str, label: &str) -> Result<(), OciError> {
     match provider_of(&manifest.annotations) {
-        Some(found) if found != provider_of_label(label) => Err(OciError::OtherProvider {
+        Some(found) if found != provider_of_label(label) => Err(OciError::WrongProvider {
             address: address.to_owned(),
             label: label.to_owned(),
             found: manifest

@@ -16,7 +16,7 @@ pub enum OciError {
     #[error("`{address}` holds two files named `{file}`")]
     DuplicateFile { address: String, file: String },
     #[error("`{address}` is the artifact of the {found}, not of `{label}`")]
-    OtherProvider { address: String, label: String, found: String },
+    WrongProvider { address: String, label: String, found: String },
     #[error("`{asked}` cannot be had from `{place}`, which pins {pinned} by its digest")]
     Pinned { place: String, asked: String, pinned: String },
     #[error("a layer of `{address}` cannot be unpacked: {reason}")]
@@ -28,7 +28,7 @@ pub enum OciError {
     #[error("none of the {found} signatures of `{address}` ({digest}) is by the key `{}`", key.display())]
     SignedByOthers { address: String, digest: Digest, found: usize, key: PathBuf },
     #[error("a signature beside `{address}` is by the right key, and of {signed}, not of {digest}")]
-    SignatureOfOther { address: String, digest: Digest, signed: String },
+    SignatureMismatch { address: String, digest: Digest, signed: String },
     #[error("a signature of `{label}` is asked for, and only artifacts in a registry have one")]
     VerifyNeedsRegistry { label: String },
 }

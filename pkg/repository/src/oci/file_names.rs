@@ -54,7 +54,7 @@ impl FileNames {
     }
 
     /// The name under which a file of the artifact can be read.
-    pub(super) fn plain(&self, version: &str, title: &str) -> String {
+    pub(super) fn short_name(&self, version: &str, title: &str) -> String {
         let long = self.prefixes(version).find_map(|prefix| title.strip_prefix(&prefix).map(str::to_owned));
         let name = long.unwrap_or_else(|| title.to_owned());
         if self.other_components.contains(&name) { self.components.clone() } else { name }
@@ -135,7 +135,7 @@ mod tests {
             ("cluster-template.yaml", "cluster-template.yaml"),
         ];
         for (title, expected) in cases {
-            assert_eq!(names.plain("v1.9.4", title), expected);
+            assert_eq!(names.short_name("v1.9.4", title), expected);
         }
     }
 }

@@ -34,15 +34,15 @@ impl PublicKey {
     /// [`OciError::Key`]; [`Error::Read`].
     pub(super) fn read(path: &Path, limit_bytes: u64) -> Result<Self, Error> {
         let bytes = read_limited(path, limit_bytes)?;
-        let bytes = bytes.ok_or_else(|| refuse(path, "there is no such file"))?;
+        let bytes = bytes.ok_or_else(|| key_error(path, "there is no such file"))?;
         Ok(Self::parse(path, &bytes)?)
     }
 
     fn parse(path: &Path, pem: &[u8]) -> Result<Self, OciError> {
         let der = SubjectPublicKeyInfoDer::from_pem_slice(pem)
-            .map_err(|_| refuse(path, "it is no PEM file with a `PUBLIC KEY`"))?;
+            .map_err(|_| key_error(path, "it is no PEM file with a `PUBLIC KEY`"))?;
         let (_, info) = SubjectPublicKeyInfo::from_der(&der)
-            .map_err(|_| refuse(path, "its `PUBLIC KEY` cannot be read"))?;
+            .map_err(|_| key_error(path, "its `PUBLIC KEY` cannot be read"))?;
         let curve = info.algorithm.parameters.as_ref().and_then(|curve| curve.as_oid().ok());
         let curve = curve.map(|curve| curve.to_id_string());
         let algorithm: &'static dyn VerificationAlgorithm =
@@ -51,7 +51,9 @@ impl PublicKey {
                 (EC, Some(P384)) => &ECDSA_P384_SHA384_ASN1,
                 (ED25519_KEY, _) => &ED25519,
                 (RSA, _) => &RSA_PKCS1_2048_8192_SHA256,
-                _ => return Err(refuse(path, "its kind is neither ECDSA P-256 or P-384, Ed25519 nor RSA")),
+                _ => {
+                    return Err(key_error(path, "its kind is neither ECDSA P-256 or P-384, Ed25519 nor RSA"));
+                }
             };
         let key = info.subject_public_key.data.into_owned();
         Ok(Self { path: path.to_owned(), algorithm, key })
@@ -62,12 +64,12 @@ impl PublicKey {
     }
 
     /// True if the signature of a text was made with this key.
-    pub(super) fn has_signed(&self, text: &[u8], signature: &[u8]) -> bool {
+    pub(super) fn verify(&self, text: &[u8], signature: &[u8]) -> bool {
         UnparsedPublicKey::new(self.algorithm, &self.key).verify(text, signature).is_ok()
     }
 }
 
-fn refuse(path: &Path, reason: &'static str) -> OciError {
+fn key_error(path: &Path, reason: &'static str) -> OciError {
     OciError::Key { path: path.to_owned(), reason }
 }
 

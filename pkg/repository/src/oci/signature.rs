@@ -21,25 +21,25 @@ use super::{OciError, key::PublicKey};
 use crate::Error;
 
 const SIMPLE_SIGNING: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
-const SIGNATURE: &str = "dev.cosignproject.cosign/signature";
+const SIGNATURE_ANNOTATION: &str = "dev.cosignproject.cosign/signature";
 const PAYLOAD_TYPE: &str = "cosign container image signature";
 const BUNDLE: &str = "application/vnd.dev.sigstore.bundle";
 const IN_TOTO: &str = "application/vnd.in-toto+json";
 /// The predicate of a signature. Other statements about an artifact, such as its build inputs, do not count as
 /// signatures.
-const SIGNED: &str = "https://sigstore.dev/cosign/sign/v1";
+const SIGN_PREDICATE: &str = "https://sigstore.dev/cosign/sign/v1";
 
 /// The maximum number of signatures to read per artifact.
 const MAX_SIGNATURES: usize = 100;
 
 /// A signature and the text it signs.
 #[derive(Debug)]
-struct Signed {
+struct Signature {
     /// The signed text.
     text: Vec<u8>,
     signature: Vec<u8>,
     /// The digests that the text refers to, as written.
-    of: Vec<String>,
+    digests: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -98,7 +98,7 @@ struct SubjectDigest {
 
 /// Fails unless a manifest is signed by a key.
 /// # Errors
-/// [`OciError::Unsigned`], [`OciError::SignedByOthers`], [`OciError::SignatureOfOther`]; any failure of a request.
+/// [`OciError::Unsigned`], [`OciError::SignedByOthers`], [`OciError::SignatureMismatch`]; any failure of a request.
 pub(super) async fn verify(
     registry: &Registry,
     repository: &str,
@@ -106,25 +106,30 @@ pub(super) async fn verify(
     digest: &Digest,
     key: &PublicKey,
 ) -> Result<(), Error> {
-    let mut found = in_tag(registry, repository, digest).await?;
-    let verdict = judge(&found, address, digest, key);
+    let mut found = signatures_in_tag(registry, repository, digest).await?;
+    let verdict = check_signatures(&found, address, digest, key);
     if verdict.is_ok() {
         return Ok(());
     }
-    found.extend(in_referrers(registry, repository, digest).await?);
-    Ok(judge(&found, address, digest, key)?)
+    found.extend(signatures_in_referrers(registry, repository, digest).await?);
+    Ok(check_signatures(&found, address, digest, key)?)
 }
 
-fn judge(found: &[Signed], address: &str, digest: &Digest, key: &PublicKey) -> Result<(), OciError> {
+fn check_signatures(
+    found: &[Signature],
+    address: &str,
+    digest: &Digest,
+    key: &PublicKey,
+) -> Result<(), OciError> {
     let address = address.to_owned();
-    let ours: Vec<&Signed> =
-        found.iter().filter(|signed| key.has_signed(&signed.text, &signed.signature)).collect();
-    let is_meant = |signed: &&Signed| signed.of.iter().any(|of| *of == digest.to_string());
-    match (found, ours.as_slice()) {
+    let by_key: Vec<&Signature> =
+        found.iter().filter(|signed| key.verify(&signed.text, &signed.signature)).collect();
+    let is_of_digest = |signed: &&Signature| signed.digests.iter().any(|of| *of == digest.to_string());
+    match (found, by_key.as_slice()) {
         ([], _) => Err(OciError::Unsigned { address, digest: *digest }),
-        (_, ours) if ours.iter().any(is_meant) => Ok(()),
+        (_, ours) if ours.iter().any(is_of_digest) => Ok(()),
         (_, [other, ..]) => {
-            Err(OciError::SignatureOfOther { address, digest: *digest, signed: other.of.join(", ") })
+            Err(OciError::SignatureMismatch { address, digest: *digest, signed: other.digests.join(", ") })
         }
         (found, []) => Err(OciError::SignedByOthers {
             address,
@@ -136,7 +141,11 @@ fn judge(found: &[Signed], address: &str, digest: &Digest, key: &PublicKey) -> R
 }
 
 /// The signatures under the tag derived from the digest.
-async fn in_tag(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
+async fn signatures_in_tag(
+    registry: &Registry,
+    repository: &str,
+    digest: &Digest,
+) -> Result<Vec<Signature>, Error> {
     let tag = Reference::of_signature(digest);
     let Some(found) = registry.manifest(repository, &tag).await? else { return Ok(Vec::new()) };
     let ManifestDocument::Manifest(manifest) = found.document else { return Ok(Vec::new()) };
@@ -144,19 +153,23 @@ async fn in_tag(registry: &Registry, repository: &str, digest: &Digest) -> Resul
     for layer in
         manifest.layers.iter().filter(|layer| layer.media_type == SIMPLE_SIGNING).take(MAX_SIGNATURES)
     {
-        let Some(signature) = layer.annotations.get(SIGNATURE) else { continue };
-        let text = small(registry, repository, layer).await?;
+        let Some(signature) = layer.annotations.get(SIGNATURE_ANNOTATION) else { continue };
+        let text = read_blob(registry, repository, layer).await?;
         let Ok(payload) = serde_json::from_slice::<Payload>(&text) else { continue };
         let of = (payload.critical.payload_type == PAYLOAD_TYPE).then_some(payload.critical.image.digest);
         let Ok(signature) = STANDARD.decode(signature) else { continue };
-        signatures.push(Signed { text, signature, of: of.into_iter().collect() });
+        signatures.push(Signature { text, signature, digests: of.into_iter().collect() });
     }
     Ok(signatures)
 }
 
 /// The signatures in bundles that refer to the manifest. If the registry has no referrers API, the fallback tag lists
 /// them.
-async fn in_referrers(registry: &Registry, repository: &str, digest: &Digest) -> Result<Vec<Signed>, Error> {
+async fn signatures_in_referrers(
+    registry: &Registry,
+    repository: &str,
+    digest: &Digest,
+) -> Result<Vec<Signature>, Error> {
     let url = registry.url(repository, &format!("referrers/{digest}")).await?;
     let request = Request::get(url);
     let listed = if let Some(answer) = registry.get(repository, &request).await? {
@@ -177,19 +190,21 @@ async fn in_referrers(registry: &Registry, repository: &str, digest: &Digest) ->
         let Some(found) = registry.manifest(repository, &reference).await? else { continue };
         let ManifestDocument::Manifest(manifest) = found.document else { continue };
         for layer in manifest.layers.iter().filter(|layer| layer.media_type.starts_with(BUNDLE)) {
-            signatures.extend(in_bundle(&small(registry, repository, layer).await?));
+            signatures.extend(signatures_in_bundle(&read_blob(registry, repository, layer).await?));
         }
     }
     Ok(signatures)
 }
 
 /// The signatures in a bundle. Empty if the bundle has another format.
-fn in_bundle(bytes: &[u8]) -> Vec<Signed> {
+fn signatures_in_bundle(bytes: &[u8]) -> Vec<Signature> {
     let read = || {
         let envelope = serde_json::from_slice::<Bundle>(bytes).ok()?.dsse_envelope?;
         let payload = STANDARD.decode(&envelope.payload).ok()?;
         let of: Vec<String> = match serde_json::from_slice::<Statement>(&payload) {
-            Ok(statement) if envelope.payload_type == IN_TOTO && statement.predicate_type == SIGNED => {
+            Ok(statement)
+                if envelope.payload_type == IN_TOTO && statement.predicate_type == SIGN_PREDICATE =>
+            {
                 statement
                     .subject
                     .into_iter()
@@ -201,7 +216,7 @@ fn in_bundle(bytes: &[u8]) -> Vec<Signed> {
         let text = pre_authentication(&envelope.payload_type, &payload);
         let signed = envelope.signatures.iter().filter_map(|signature| {
             let signature = STANDARD.decode(&signature.sig).ok()?;
-            Some(Signed { text: text.clone(), signature, of: of.clone() })
+            Some(Signature { text: text.clone(), signature, digests: of.clone() })
         });
         Some(signed.collect())
     };
@@ -216,7 +231,7 @@ fn pre_authentication(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     text
 }
 
-async fn small(registry: &Registry, repository: &str, layer: &Descriptor) -> Result<Vec<u8>, Error> {
+async fn read_blob(registry: &Registry, repository: &str, layer: &Descriptor) -> Result<Vec<u8>, Error> {
     Ok(registry.small_blob(repository, layer).await?.to_vec())
 }
 

@@ -22,7 +22,7 @@ pub(super) fn at(rest: &str) -> String {
 }
 
 fn repository(url: &str, settings: Settings) -> Box<dyn Repository> {
-    open(url, "infrastructure-aws", None, &Context::new(settings)).unwrap()
+    open(url, "infrastructure-aws", None, &RepositoryContext::new(settings)).unwrap()
 }
 
 fn lab(host: &FakeHost) -> Box<dyn Repository> {
@@ -86,11 +86,11 @@ async fn a_release_is_read_by_the_titles_of_its_layers_and_looked_up_once() {
     let components = lab.read("v2.9.0", lab.components_file()).await.unwrap();
     assert_eq!(text(&components), COMPONENTS);
     let origin = format!("oci://{HOST}/{REPOSITORY}:v2.9.0/infrastructure-components.yaml");
-    assert_eq!(components.origin.to_string(), origin);
+    assert_eq!(components.source.to_string(), origin);
     assert_eq!(lab.files("v2.9.0").await.unwrap(), ["infrastructure-components.yaml", "metadata.yaml"]);
     assert_eq!(host.received().iter().filter(|request| request.method == "GET").count(), 3);
     let missing = lab.read("v2.9.0", "cluster-template.yaml").await.unwrap_err();
-    assert!(matches!(missing, Error::NoFile { available, .. } if available.len() == 2));
+    assert!(matches!(missing, Error::UnknownFile { available, .. } if available.len() == 2));
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn a_version_that_is_not_there_is_told_with_those_that_are() {
     let host = FakeHost::internet();
     host.on(at("tags/list?n=1000"), Reply::json(200, r#"{"tags":["v2.9.0"]}"#));
     let missing = lab(&host).read("v3.0.0", "metadata.yaml").await.unwrap_err();
-    assert!(matches!(missing, Error::NoRelease { available, .. } if available == ["v2.9.0"]));
+    assert!(matches!(missing, Error::UnknownRelease { available, .. } if available == ["v2.9.0"]));
 }
 
 #[tokio::test]
@@ -271,7 +271,7 @@ async fn an_image_a_foreign_artifact_and_hostile_names_are_refused() {
     let foreign = json!({"cluster-api.sigs.k8s.io/provider-type": "infrastructure",
         "cluster-api.sigs.k8s.io/provider-name": "azure"});
     let error = oci_error(read(std::slice::from_ref(&metadata), foreign).await);
-    assert!(matches!(error, OciError::OtherProvider { found, .. } if found == "infrastructure azure"));
+    assert!(matches!(error, OciError::WrongProvider { found, .. } if found == "infrastructure azure"));
     let twice = read(&[metadata.clone(), metadata], json!({})).await;
     assert!(matches!(oci_error(twice), OciError::DuplicateFile { .. }));
     let climbing = file(&host, "../metadata.yaml", METADATA);

@@ -5,7 +5,7 @@ use transport::Settings;
 use super::*;
 use crate::{
     memory::MemoryRepository,
-    tests::lab::{Heard, text},
+    tests::lab::{EventLog, text},
 };
 
 fn with_file(folder: &Path, file: &str) {
@@ -18,22 +18,26 @@ fn with_file(folder: &Path, file: &str) {
 async fn an_override_wins_is_announced_and_leaves_the_repository_alone() {
     let folder = tempfile::tempdir().unwrap();
     with_file(folder.path(), "metadata.yaml");
-    let heard = Heard::default();
+    let heard = EventLog::default();
     let mut settings = Settings::default();
     heard.listen(&mut settings);
     let repository = MemoryRepository::new("c.yaml").with_file("v1.0.0", "c.yaml", "repository");
     let overrides = Overrides::in_folder(folder.path());
-    let files =
-        WithOverrides::new(Box::new(repository), overrides, "infrastructure-aws", Context::new(settings));
+    let files = RepositoryWithOverrides::new(
+        Box::new(repository),
+        overrides,
+        "infrastructure-aws",
+        RepositoryContext::new(settings),
+    );
 
     // The repository has no release v1.0.0 with a metadata file.
     let file = files.read("v1.0.0", "metadata.yaml").await.unwrap();
-    assert_eq!((text(&file), file.origin.is_override()), ("override", true));
+    assert_eq!((text(&file), file.source.is_override()), ("override", true));
     assert!(
         matches!(heard.events().as_slice(), [Event::UsingOverride { version, .. }] if version == "v1.0.0")
     );
     let file = files.read("v1.0.0", "c.yaml").await.unwrap();
-    assert_eq!((text(&file), file.origin.is_override()), ("repository", false));
+    assert_eq!((text(&file), file.source.is_override()), ("repository", false));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use transport::{
 };
 
 use crate::{
-    Context, Error, File, fetch_url,
+    Error, File, RepositoryContext, fetch_url,
     tests::lab::{settings, text},
 };
 
@@ -18,7 +18,7 @@ const URL: &str = "https://files.example.org/c.yaml";
 
 async fn fetch(host: &FakeHost, settings: Settings) -> Result<File, Error> {
     host.on("files.example.org/c.yaml", Reply::file("good"));
-    fetch_url(&Context::new(settings), URL).await
+    fetch_url(&RepositoryContext::new(settings), URL).await
 }
 
 /// The error for a host if only this certificate is trusted.
@@ -102,7 +102,7 @@ async fn an_authority_of_one_host_is_trusted_for_that_host_alone() {
     let mut elsewhere = reach(vec![bundle(&host, "git.lab")]);
     elsewhere.resolve.insert("git.lab".to_owned(), other.address());
     other.on("git.lab/c.yaml", Reply::redirect(URL));
-    let context = Context::new(elsewhere);
+    let context = RepositoryContext::new(elsewhere);
     for url in [URL, "https://git.lab/c.yaml"] {
         let error = fetch_url(&context, url).await.unwrap_err();
         let failure = &error.request().unwrap().failure;

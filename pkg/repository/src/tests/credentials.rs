@@ -11,7 +11,7 @@ use transport::{
 use url::Url;
 
 use crate::{
-    Context, Error, fetch_file, fetch_url, open,
+    Error, RepositoryContext, fetch_file, fetch_url, open,
     tests::lab::{gitlab_token, settings},
 };
 
@@ -63,7 +63,7 @@ fn helper(folder: &Path, name: &str, script: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-async fn found(context: &Context, url: &str, purpose: RequestPurpose<'_>) -> Result<String, Error> {
+async fn found(context: &RepositoryContext, url: &str, purpose: RequestPurpose<'_>) -> Result<String, Error> {
     let credential = context.credential_for(&Url::parse(url).unwrap(), purpose).await?;
     Ok(credential.map_or("nothing".to_owned(), |credential| credential.secret().expose().to_owned()))
 }
@@ -84,7 +84,7 @@ async fn the_nearest_source_wins_and_each_is_for_its_own_hosts() {
         credentials: netrc,
         ..Settings::default()
     };
-    let context = Context::new(tokens);
+    let context = RepositoryContext::new(tokens);
     let cases = [
         ("https://set.lab/x", "near"),
         ("https://set.lab:8443/x", "far"),
@@ -119,7 +119,8 @@ async fn credentials_of_no_single_host_are_for_hosts_that_the_user_names() {
     let folder = tempfile::tempdir().unwrap();
     let text = "machine known.lab login a password own\ndefault login a password all";
     let credentials = netrc(&folder, text);
-    let context = Context::new(Settings { credentials, gitlab_token: gitlab_token(), ..Settings::default() });
+    let context =
+        RepositoryContext::new(Settings { credentials, gitlab_token: gitlab_token(), ..Settings::default() });
     for (url, of_fetched_file, of_user) in [
         ("https://known.lab/x", "own", "own"),
         ("https://other.lab/x", "nothing", "all"),
@@ -138,7 +139,7 @@ async fn a_linked_file_is_fetched_without_the_default_of_netrc() {
     let (host, folder) = (FakeHost::internet(), tempfile::tempdir().unwrap());
     host.on("files.example.org/c.yaml", Reply::file("x"));
     let credentials = netrc(&folder, "default login ann password one");
-    let context = Context::new(Settings { credentials, ..settings(&host) });
+    let context = RepositoryContext::new(Settings { credentials, ..settings(&host) });
     let url = "https://files.example.org/c.yaml";
     fetch_file(&context, url, AddressOrigin::FetchedFile).await.unwrap();
     fetch_url(&context, url).await.unwrap();
@@ -154,7 +155,7 @@ async fn auth_files_are_for_registries_and_the_first_that_knows_counts() {
     let second = r#"{"auths": {"registry.lab/team": {"username": "a", "password": "two"}, "other.lab": {"username": "a", "password": "two"}}}"#;
     sources.auth_files.extend(auth_file(&two, second).auth_files);
     sources.auth_files.push("/nonexistent/auth.json".into());
-    let context = Context::new(Settings { credentials: sources, ..Settings::default() });
+    let context = RepositoryContext::new(Settings { credentials: sources, ..Settings::default() });
     let registry = RequestPurpose::Registry { repository: "team/app" };
     assert_eq!(found(&context, "https://registry.lab/", registry).await.unwrap(), "one");
     assert_eq!(found(&context, "https://other.lab/", registry).await.unwrap(), "two");
@@ -172,7 +173,7 @@ async fn a_program_that_keeps_credentials_is_asked_once_and_only_when_needed() {
     let answer = r#"printf '{"ServerURL":"x","Username":"ann","Secret":"kept"}'"#;
     helper(folder.path(), "lab", &format!("cat >> {0}; echo \" $1\" >> {0}; {answer}", asked.display()));
     let sources = auth_file(&folder, r#"{"credHelpers": {"registry.lab:5000": "lab"}}"#);
-    let context = Context::new(Settings { credentials: sources, ..Settings::default() });
+    let context = RepositoryContext::new(Settings { credentials: sources, ..Settings::default() });
     let registry = RequestPurpose::Registry { repository: "team/app" };
     assert_eq!(found(&context, "https://elsewhere.lab/", registry).await.unwrap(), "nothing");
     assert!(!asked.exists());
@@ -190,7 +191,7 @@ async fn a_program_that_knows_nothing_leaves_it_to_what_is_written_down() {
     let text =
         r#"{"credsStore": "lab", "auths": {"registry.lab": {"username": "a", "password": "written"}}}"#;
     let sources = auth_file(&folder, text);
-    let context = Context::new(Settings { credentials: sources, ..Settings::default() });
+    let context = RepositoryContext::new(Settings { credentials: sources, ..Settings::default() });
     let registry = RequestPurpose::Registry { repository: "a" };
     assert_eq!(found(&context, "https://registry.lab/", registry).await.unwrap(), "written");
     assert_eq!(found(&context, "https://other.lab/", registry).await.unwrap(), "nothing");
@@ -211,7 +212,7 @@ async fn a_program_that_fails_is_told_by_its_complaint_and_never_by_its_answer()
         let is_slow = script.contains("sleep");
         let helper_limit = if is_slow { Duration::from_millis(50) } else { sources.helper_limit };
         let credentials = CredentialSources { helper_limit, ..sources };
-        let context = Context::new(Settings { credentials, ..Settings::default() });
+        let context = RepositoryContext::new(Settings { credentials, ..Settings::default() });
         let registry = RequestPurpose::Registry { repository: "a" };
         let error = found(&context, "https://registry.lab/", registry).await.unwrap_err();
         let told = format!("{} {error:?}", with_causes(&error));
@@ -221,7 +222,7 @@ async fn a_program_that_fails_is_told_by_its_complaint_and_never_by_its_answer()
     let folder = tempfile::tempdir().unwrap();
     for (name, expected) in [("absent", "no such program"), ("../../bin/x", "no plain name")] {
         let sources = auth_file(&folder, &format!(r#"{{"credsStore": "{name}"}}"#));
-        let context = Context::new(Settings { credentials: sources, ..Settings::default() });
+        let context = RepositoryContext::new(Settings { credentials: sources, ..Settings::default() });
         let registry = RequestPurpose::Registry { repository: "a" };
         let error = found(&context, "https://registry.lab/", registry).await.unwrap_err();
         assert!(with_causes(&error).contains(expected), "{}", with_causes(&error));
@@ -239,7 +240,7 @@ async fn shown_to_both(make: impl FnOnce(&TempDir, &mut Settings), url: &str) ->
     settings.extra_roots.push(other.ca_pem().as_bytes().to_vec());
     settings.resolve.insert("storage.example.org".to_owned(), other.address());
     make(&folder, &mut settings);
-    let context = Context::new(settings);
+    let context = RepositoryContext::new(settings);
     if url.contains("/api/v4/") {
         open(url, "infrastructure-aws", None, &context).unwrap().read("v1.0.0", "c.yaml").await.unwrap();
     } else {
@@ -278,12 +279,12 @@ async fn a_file_with_credentials_that_cannot_be_read_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let credentials =
         CredentialSources { netrc: Some(folder.path().to_owned()), ..CredentialSources::default() };
-    let context = Context::new(Settings { credentials, ..Settings::default() });
+    let context = RepositoryContext::new(Settings { credentials, ..Settings::default() });
     let error =
         found(&context, "https://plain.lab/", RequestPurpose::File(AddressOrigin::User)).await.unwrap_err();
     assert!(matches!(error, Error::Transport(transport::Error::Read { path, .. }) if path == folder.path()));
     let sources = auth_file(&folder, "{");
-    let context = Context::new(Settings { credentials: sources, ..Settings::default() });
+    let context = RepositoryContext::new(Settings { credentials: sources, ..Settings::default() });
     let error =
         found(&context, "https://r.lab/", RequestPurpose::Registry { repository: "a" }).await.unwrap_err();
     assert!(matches!(error, Error::Transport(transport::Error::CredentialFile { .. })), "{error}");

@@ -6,8 +6,8 @@ use support::host::{FakeHost, GitHubRelease, Reply};
 use transport::{CaBundle, Event, RequestFailure, RetryReason, Settings, Timeouts};
 
 use crate::{
-    Context, Error, File, fetch_template, fetch_url, open,
-    tests::lab::{Heard, github_token, gitlab_token, settings, text},
+    Error, File, RepositoryContext, fetch_template, fetch_url, open,
+    tests::lab::{EventLog, github_token, gitlab_token, settings, text},
 };
 
 /// A way to fetch a file. Each has its own scripted address, and some send a credential.
@@ -53,7 +53,7 @@ impl Way {
         Settings { github_token, gitlab_token: gitlab_token(), ..settings(host) }
     }
 
-    async fn fetch(self, context: &Context) -> Result<File, Error> {
+    async fn fetch(self, context: &RepositoryContext) -> Result<File, Error> {
         let read = async |url: &str| {
             let repository = open(url, "infrastructure-aws", None, context)?;
             repository.read("v1.0.0", "c.yaml").await
@@ -70,7 +70,7 @@ impl Way {
     async fn under(self, replies: Vec<Reply>) -> (Result<File, Error>, usize) {
         let host = FakeHost::internet();
         self.script(&host, replies);
-        let outcome = self.fetch(&Context::new(self.settings(&host))).await;
+        let outcome = self.fetch(&RepositoryContext::new(self.settings(&host))).await;
         let asked = host.addresses().iter().filter(|address| *address == self.address()).count();
         (outcome, asked)
     }
@@ -185,7 +185,7 @@ async fn a_host_that_falls_silent_is_left_after_the_idle_time() {
         let host = FakeHost::internet();
         way.script(&host, vec![Reply::file("slow body").stall_after(silent_after)]);
         let timeouts = Timeouts { idle, ..settings(&host).timeouts };
-        let outcome = way.fetch(&Context::new(Settings { timeouts, ..way.settings(&host) })).await;
+        let outcome = way.fetch(&RepositoryContext::new(Settings { timeouts, ..way.settings(&host) })).await;
         let timed_out = matches!(failure(&outcome), RequestFailure::TimedOut { waited } if *waited == idle);
         assert!(timed_out, "{way:?} {outcome:?}");
     });
@@ -201,7 +201,8 @@ async fn a_host_that_sends_byte_by_byte_is_left() {
         let slow = Reply::status(status).body(vec![b'x'; 4000]).trickle(Duration::from_millis(20));
         host.on("files.example.org/c.yaml", slow);
         let timeouts = Timeouts { idle, ..settings(&host).timeouts };
-        let outcome = Way::Plain.fetch(&Context::new(Settings { timeouts, ..settings(&host) })).await;
+        let outcome =
+            Way::Plain.fetch(&RepositoryContext::new(Settings { timeouts, ..settings(&host) })).await;
         match failure(&outcome) {
             RequestFailure::TooSlow { .. } => assert_eq!(status, 200),
             RequestFailure::Status { status: 404, message: Some(start) } => {
@@ -224,9 +225,9 @@ async fn a_redirect_to_another_host_is_followed_without_the_credential() {
         let mut settings = way.settings(&host);
         settings.extra_roots.push(other.ca_pem().as_bytes().to_vec());
         settings.resolve.insert("storage.example.org".to_owned(), other.address());
-        let file = way.fetch(&Context::new(settings)).await.unwrap();
+        let file = way.fetch(&RepositoryContext::new(settings)).await.unwrap();
         assert_eq!(text(&file), "stored");
-        assert!(!file.origin.to_string().contains("s3cret"));
+        assert!(!file.source.to_string().contains("s3cret"));
         let first = host.received().into_iter().find(|request| request.address() == way.address()).unwrap();
         assert_eq!(first.header("authorization"), way.token(), "{way:?}");
         let second = other.received().pop().unwrap();
@@ -243,7 +244,7 @@ async fn a_redirect_to_another_port_is_followed_without_the_credential() {
         other.on(format!("{}/blob", way.host()), Reply::file("stored"));
         let mut settings = way.settings(&host);
         settings.extra_roots.push(other.ca_pem().as_bytes().to_vec());
-        assert_eq!(text(&way.fetch(&Context::new(settings)).await.unwrap()), "stored");
+        assert_eq!(text(&way.fetch(&RepositoryContext::new(settings)).await.unwrap()), "stored");
         assert_eq!(other.received().pop().unwrap().header("authorization"), None, "{way:?}");
     }
 }
@@ -256,7 +257,7 @@ async fn a_redirect_from_https_to_http_or_in_a_ring_is_refused() {
         let plain = format!("{}/c.yaml", host.proxy_url());
         way.script(&host, vec![Reply::redirect(&plain)]);
         host.on("127.0.0.1/c.yaml", Reply::file("stolen"));
-        let outcome = way.fetch(&Context::new(way.settings(&host))).await;
+        let outcome = way.fetch(&RepositoryContext::new(way.settings(&host))).await;
         assert!(
             matches!(failure(&outcome), RequestFailure::Redirect { reason } if reason.contains("https to http")),
             "{way:?}"
@@ -280,7 +281,7 @@ async fn an_answer_over_the_limit_is_refused_whether_announced_or_not() {
                 let host = FakeHost::internet();
                 way.script(&host, vec![reply]);
                 let settings = Settings { max_file_bytes: 5000, ..way.settings(&host) };
-                let outcome = way.fetch(&Context::new(settings)).await;
+                let outcome = way.fetch(&RepositoryContext::new(settings)).await;
                 if fits {
                     assert_eq!(outcome.unwrap().bytes.len(), size, "{way:?}");
                 } else {
@@ -298,10 +299,10 @@ async fn an_answer_over_the_limit_is_refused_whether_announced_or_not() {
 async fn a_lost_connection_is_tried_again_and_each_step_is_told() {
     let host = FakeHost::internet();
     host.on_each("files.example.org/c.yaml", [Reply::close(), Reply::file("good")]);
-    let heard = Heard::default();
+    let heard = EventLog::default();
     let mut settings = settings(&host);
     heard.listen(&mut settings);
-    assert!(fetch_url(&Context::new(settings), "https://files.example.org/c.yaml").await.is_ok());
+    assert!(fetch_url(&RepositoryContext::new(settings), "https://files.example.org/c.yaml").await.is_ok());
     let url = "https://files.example.org/c.yaml".to_owned();
     let events = heard.events();
     let [started, ended, Event::Retrying { reason, .. }, rest @ ..] = events.as_slice() else {
@@ -322,7 +323,7 @@ async fn a_certificate_nobody_trusts_names_the_host_and_is_final() {
         way.script(&host, vec![Reply::file("good")]);
         let mut settings = way.settings(&host);
         settings.resolve.insert(way.host().to_owned(), stranger.address());
-        let outcome = way.fetch(&Context::new(settings)).await;
+        let outcome = way.fetch(&RepositoryContext::new(settings)).await;
         let at = format!("{}:443", way.host());
         assert!(
             matches!(failure(&outcome), RequestFailure::Certificate { host, .. } if *host == at),
@@ -339,7 +340,8 @@ async fn a_ca_file_makes_a_private_host_trusted_and_a_bad_one_is_named() {
     host.on("files.example.org/c.yaml", Reply::file("good"));
     let fetch = async |ca: &std::path::Path| {
         let ca_bundles = vec![CaBundle { path: ca.to_owned(), named_by: "SSL_CERT_FILE".to_owned() }];
-        let context = Context::new(Settings { extra_roots: Vec::new(), ca_bundles, ..settings(&host) });
+        let context =
+            RepositoryContext::new(Settings { extra_roots: Vec::new(), ca_bundles, ..settings(&host) });
         fetch_url(&context, "https://files.example.org/c.yaml").await
     };
     let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -362,7 +364,7 @@ async fn a_host_nobody_answers_at_is_named() {
         way.script(&host, vec![Reply::file("good")]);
         let mut settings = way.settings(&host);
         settings.resolve.insert(way.host().to_owned(), closed);
-        let outcome = way.fetch(&Context::new(settings)).await;
+        let outcome = way.fetch(&RepositoryContext::new(settings)).await;
         let at = format!("{}:443", way.host());
         assert!(
             matches!(failure(&outcome), RequestFailure::Connect { host, .. } if *host == at),
@@ -376,6 +378,6 @@ async fn a_host_nobody_answers_at_is_named() {
 async fn a_download_without_a_token_asks_nothing_else_after_a_miss() {
     let host = FakeHost::internet();
     GitHubRelease::new("o/r", "v1.0.0").publish(&host);
-    assert!(Way::Download.fetch(&Context::new(settings(&host))).await.unwrap_err().is_not_found());
+    assert!(Way::Download.fetch(&RepositoryContext::new(settings(&host))).await.unwrap_err().is_not_found());
     assert_eq!(host.addresses(), [Way::Download.address()]);
 }

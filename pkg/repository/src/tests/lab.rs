@@ -8,7 +8,7 @@ use std::{
 use support::host::FakeHost;
 use transport::{Event, RetryPolicy, Secret, Settings, Timeouts};
 
-use crate::{Context, Error, File, ReleaseSettings};
+use crate::{Error, File, ReleaseSettings, RepositoryContext};
 
 /// Settings that resolve every name of [`FakeHost::internet`] to the host and retry without delay.
 pub(crate) fn settings(host: &FakeHost) -> Settings {
@@ -23,8 +23,8 @@ pub(crate) fn settings(host: &FakeHost) -> Settings {
 }
 
 /// A context with the settings of [`settings`].
-pub(crate) fn context(host: &FakeHost) -> Context {
-    Context::new(settings(host))
+pub(crate) fn context(host: &FakeHost) -> RepositoryContext {
+    RepositoryContext::new(settings(host))
 }
 
 pub(crate) fn github_token() -> Option<Secret> {
@@ -41,9 +41,9 @@ pub(crate) fn text(file: &File) -> &str {
 
 /// Collects events.
 #[derive(Clone, Default)]
-pub(crate) struct Heard(Arc<Mutex<Vec<Event>>>);
+pub(crate) struct EventLog(Arc<Mutex<Vec<Event>>>);
 
-impl Heard {
+impl EventLog {
     pub(crate) fn listen(&self, settings: &mut Settings) {
         let heard = self.0.clone();
         settings.events = Some(Arc::new(move |event: &Event| {
@@ -57,22 +57,25 @@ impl Heard {
 }
 
 /// A context that uses no Go module proxy.
-pub(crate) fn without_go_proxy(settings: Settings) -> Context {
+pub(crate) fn without_go_proxy(settings: Settings) -> RepositoryContext {
     with_go_proxy(settings, "off")
 }
 
 /// A context that uses these Go module proxies.
-pub(crate) fn with_go_proxy(settings: Settings, goproxy: &str) -> Context {
-    Context::with(
+pub(crate) fn with_go_proxy(settings: Settings, goproxy: &str) -> RepositoryContext {
+    RepositoryContext::with_release_settings(
         settings,
         ReleaseSettings { goproxy: Some(goproxy.to_owned()), ..ReleaseSettings::default() },
     )
 }
 
 /// A context with a verification key for the artifacts of a provider.
-pub(crate) fn with_key(settings: Settings, label: &str, key: std::path::PathBuf) -> Context {
+pub(crate) fn with_key(settings: Settings, label: &str, key: std::path::PathBuf) -> RepositoryContext {
     let verify_keys = [(label.to_owned(), key)].into();
-    Context::with(settings, ReleaseSettings { verify_keys, ..ReleaseSettings::default() })
+    RepositoryContext::with_release_settings(
+        settings,
+        ReleaseSettings { verify_keys, ..ReleaseSettings::default() },
+    )
 }
 
 /// The HTTP status that failed a request.

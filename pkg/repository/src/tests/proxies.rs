@@ -10,7 +10,7 @@ use support::{
 use transport::{HostProxy, HostSettings, Hosts, ProxyAddress, ProxySettings, Settings};
 
 use crate::{
-    Context, fetch_url,
+    RepositoryContext, fetch_url,
     tests::lab::{settings, text},
 };
 
@@ -44,7 +44,7 @@ async fn each_kind_of_proxy_leads_to_the_host_with_a_password_and_without() {
         let of_all = Settings { proxy: variable("ALL_PROXY", &address), ..unresolved(&host) };
         let of_host = Settings { hosts: through(&address), ..unresolved(&host) };
         for settings in [of_all, of_host] {
-            let file = fetch_url(&Context::new(settings), URL).await.unwrap();
+            let file = fetch_url(&RepositoryContext::new(settings), URL).await.unwrap();
             assert_eq!(text(&file), "through", "{scheme} {password:?}");
         }
         assert_eq!(proxy.asked(), ["files.example.org:443"; 2]);
@@ -59,7 +59,7 @@ async fn a_proxy_that_wants_another_password_is_named_without_ours() {
         let address = format!("{scheme}://me:s3cret@{}", proxy.address());
         let settings = Settings { hosts: through(&address), ..unresolved(&host) };
         assert!(!format!("{:?}", settings.hosts).contains("s3cret"));
-        let error = fetch_url(&Context::new(settings), URL).await.unwrap_err();
+        let error = fetch_url(&RepositoryContext::new(settings), URL).await.unwrap_err();
         let named = error.request().unwrap().proxy.clone().unwrap();
         assert!(named.contains(&proxy.address().to_string()), "{named}");
         let told = format!("{} {error:?}", with_causes(&error));
@@ -80,7 +80,7 @@ async fn a_host_without_a_proxy_is_reached_past_that_of_all() {
         hosts: Hosts::new([("files.example.org".to_owned(), direct)]),
         ..settings(&host)
     };
-    assert_eq!(text(&fetch_url(&Context::new(settings), URL).await.unwrap()), "direct");
+    assert_eq!(text(&fetch_url(&RepositoryContext::new(settings), URL).await.unwrap()), "direct");
     assert!(proxy.asked().is_empty());
 }
 
@@ -90,7 +90,7 @@ async fn a_proxy_that_does_not_answer_is_named_without_its_password() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let proxy = format!("http://me:s3cret@{closed}");
     let proxy = ProxySettings::from_variables(|name| (name == "HTTPS_PROXY").then(|| proxy.clone()));
-    let context = Context::new(Settings { proxy, ..settings(&host) });
+    let context = RepositoryContext::new(Settings { proxy, ..settings(&host) });
     let error = fetch_url(&context, "https://files.example.org/c.yaml").await.unwrap_err();
     assert_eq!(error.request().unwrap().proxy.as_deref(), Some(format!("http://{closed}/").as_str()));
     assert!(!format!("{} {error:?}", with_causes(&error)).contains("s3cret"), "{error:?}");
@@ -111,12 +111,12 @@ async fn requests_go_through_the_proxy_but_for_exceptions() {
     };
     // Without name resolution, only the proxy can reach the host.
     let through = Settings { proxy: variables(""), resolve: BTreeMap::new(), ..settings(&host) };
-    let file = fetch_url(&Context::new(through), "https://files.example.org/c.yaml").await.unwrap();
+    let file = fetch_url(&RepositoryContext::new(through), "https://files.example.org/c.yaml").await.unwrap();
     assert_eq!(text(&file), "through");
     let tunnel = &host.received()[0];
     assert_eq!((tunnel.method.as_str(), tunnel.host.as_str()), ("CONNECT", "files.example.org"));
     assert_eq!(tunnel.header("proxy-authorization"), Some("Basic bWU6cHc="));
     let past = Settings { proxy: variables(".example.org"), ..settings(&host) };
-    assert!(fetch_url(&Context::new(past), "https://files.example.org/c.yaml").await.is_ok());
+    assert!(fetch_url(&RepositoryContext::new(past), "https://files.example.org/c.yaml").await.is_ok());
     assert_eq!(host.received().len(), 3, "tunnel, request through it, request past it");
 }

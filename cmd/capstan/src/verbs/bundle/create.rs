@@ -11,7 +11,7 @@ use provider::{
     config::{CertManager, CertManagerMode, Config},
     supply::{self, Supply},
 };
-use repository::Lock;
+use repository::LockFile;
 use transport::Digest;
 
 use super::{
@@ -84,8 +84,13 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
             Failure::user("cannot write a bundle to a terminal").hint("redirect the output, or name a file")
         );
     }
-    let before =
-        session.repositories()?.releases().lock.as_ref().map(|it| it.lock.clone()).unwrap_or_default();
+    let before = session
+        .repositories()?
+        .release_settings()
+        .lock
+        .as_ref()
+        .map(|it| it.lock.clone())
+        .unwrap_or_default();
     let collected = collect(args, &before, session)?;
     for warning in collected.iter().flat_map(|it| &it.supply.warnings) {
         session.messages().warning(warning);
@@ -109,7 +114,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
         }
     };
     let writer = BundleWriter::create(&path).within(unwritten)?;
-    let mut lock = Lock::default();
+    let mut lock = LockFile::default();
     for one in &collected {
         add_release(&writer, one, session).within(unwritten)?;
         let entry =
@@ -121,7 +126,7 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
     }
     let mut settings = BTreeMap::from([
         (CONFIG_FILE.to_owned(), site::describe(collected.iter().zip(&carried), &config).into()),
-        (Lock::FILE.to_owned(), lock.to_string().into()),
+        (LockFile::FILE.to_owned(), lock.to_string().into()),
         (IMAGES_FILE.to_owned(), to_json(&image_list(&collected, &lock))?.into()),
     ]);
     settings.extend(carried.into_iter().flat_map(|it| it.files));
@@ -160,7 +165,7 @@ fn add_release(writer: &BundleWriter, one: &Collected, session: &Session) -> Res
     let files = one.supply.files.iter().map(|(name, file)| (name.clone(), file.bytes.clone())).collect();
     let (label, version) = (&one.label, &one.supply.version);
     let form = session.block_on(writer.add_release_from(&context, &one.url, label, version, files))?;
-    if form == ReleaseArtifact::Repackaged && context.releases().verify_keys.contains_key(label) {
+    if form == ReleaseArtifact::Repackaged && context.release_settings().verify_keys.contains_key(label) {
         session.messages().warning(format!(
             "`{label}` {version} goes without its signature: the artifact that was signed has other files than the bundle, \
              which has overrides in place and none that is never read"
@@ -173,7 +178,7 @@ fn add_release(writer: &BundleWriter, one: &Collected, session: &Session) -> Res
 fn add_images(
     args: &Create,
     writer: &BundleWriter,
-    lock: &mut Lock,
+    lock: &mut LockFile,
     collected: &[Collected],
     session: &Session,
 ) -> Result<(), Failure> {
@@ -205,7 +210,7 @@ fn add_images(
     Ok(())
 }
 
-fn image_list(collected: &[Collected], lock: &Lock) -> ImageList {
+fn image_list(collected: &[Collected], lock: &LockFile) -> ImageList {
     let mut images: BTreeMap<&str, ListedImage> = BTreeMap::new();
     for one in collected {
         for found in &one.supply.images {
@@ -242,7 +247,7 @@ pub(super) struct Collected {
 }
 
 /// Reads all releases of a bundle, sorted by label, and checks them against the lock of this run.
-pub(super) fn collect(args: &Create, lock: &Lock, session: &Session) -> Result<Vec<Collected>, Failure> {
+pub(super) fn collect(args: &Create, lock: &LockFile, session: &Session) -> Result<Vec<Collected>, Failure> {
     let config = &*session.config()?;
     let sources = &OwnedSources::of(session)?;
     let mut releases = Vec::new();
@@ -267,7 +272,7 @@ pub(super) fn collect(args: &Create, lock: &Lock, session: &Session) -> Result<V
 /// Returns the providers of the lock, or else those of a first installation.
 fn providers(
     args: &Create,
-    lock: &Lock,
+    lock: &LockFile,
     config: &Config,
 ) -> Result<Vec<(ProviderId, Option<String>)>, Failure> {
     if args.from_lock && lock.providers.is_empty() {
@@ -294,7 +299,7 @@ async fn one(
     releases: &ProviderReleases,
     version: Option<&str>,
     args: &Create,
-    lock: &Lock,
+    lock: &LockFile,
     sources: &OwnedSources,
 ) -> Result<Collected, Failure> {
     let id = &releases.provider().id;

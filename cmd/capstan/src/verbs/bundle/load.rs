@@ -6,7 +6,7 @@ use bundle::{
     load_into_registry,
 };
 use manifest::{Map, Value};
-use repository::Lock;
+use repository::LockFile;
 use transport::Digest;
 
 use super::{
@@ -108,7 +108,7 @@ fn to_folder(
         format!("{}/{version}/{}", it.label, it.components_file)
     };
     let configuration = site::configuration(bundle, local, Map::new())?;
-    let lock_path = folder.join(Lock::FILE);
+    let lock_path = folder.join(LockFile::FILE);
     let mut lock = settings::read_lock(&lock_path)?.unwrap_or_default();
     lock.providers.extend(bundle.read_lock()?.providers);
     let images = bundle.read_setting(IMAGES_FILE)?;

@@ -74,5 +74,5 @@ pub(super) fn read_template(from: &str, session: &mut Session) -> Result<Templat
     };
     let file =
         file.within(|| format!("cannot read the template `{}`", transport::address::redact_text(from)))?;
-    Ok(TemplateText::new(file.origin.to_string(), &file.bytes)?)
+    Ok(TemplateText::new(file.source.to_string(), &file.bytes)?)
 }

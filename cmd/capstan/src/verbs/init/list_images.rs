@@ -17,7 +17,7 @@ use provider::{
     config::{CertManager, CertManagerMode, Config, Variables},
     supply,
 };
-use repository::{Context, LockSettings};
+use repository::{LockSettings, RepositoryContext};
 
 /// List the container images that an installation needs
 ///
@@ -85,7 +85,7 @@ pub(super) fn run(
         .within(|| format!("cannot list the images of `{}`", CertManager::LABEL))?;
     warn_of_unlisted(&images, format, session);
     let context = session.repositories()?;
-    let mut list = list(&images, context.releases().lock.as_deref());
+    let mut list = list(&images, context.release_settings().lock.as_deref());
     if args.digests {
         add_digests(&mut list, &context, session)?;
     }
@@ -93,7 +93,7 @@ pub(super) fn run(
 }
 
 /// Requests missing digests from registries. An image without a digest causes a warning and stays in the list.
-fn add_digests(list: &mut ImageList, context: &Context, session: &Session) -> Result<(), Failure> {
+fn add_digests(list: &mut ImageList, context: &RepositoryContext, session: &Session) -> Result<(), Failure> {
     let unknown = list.images.iter().filter(|it| it.digest.is_none()).map(|it| it.image.as_str());
     let unknown: BTreeSet<&str> = unknown.collect();
     let asked = session.block_on(async { Ok::<_, Failure>(ImageDigests::ask(context, unknown).await) })?;

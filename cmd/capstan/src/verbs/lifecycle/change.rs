@@ -9,7 +9,7 @@ use inventory::ManagementCluster;
 use management::{Difference, LifecyclePlan, NotReady, Sources, plan_origin};
 use manifest::provenance::Trace;
 use provider::config::Config;
-use repository::{Context, Overrides};
+use repository::{Overrides, RepositoryContext};
 
 use super::{PlanFlags, text};
 use crate::{
@@ -215,7 +215,7 @@ fn warn(not_ready: &NotReady, events: &ClusterEvents) {
 pub(crate) struct OwnedSources {
     config: Rc<Config>,
     overrides: Overrides,
-    repositories: Context,
+    repositories: RepositoryContext,
     layers: RunLayers,
 }
 

@@ -175,7 +175,7 @@ impl PlanFlags {
         let Some(path) = &self.plan else { return Ok(None) };
         let cannot = || format!("cannot carry out the plan `{}`", path.display());
         // The configuration does not affect local files.
-        let context = repository::Context::default();
+        let context = repository::RepositoryContext::default();
         let file = repository::read_file(&context, &session.environment().resolve(path)).within(cannot)?;
         let plan = SavedPlan::parse(&file.bytes).within(cannot)?;
         let made_for = plan.request.command();

@@ -13,7 +13,7 @@ use provider::{
     config::{CertManager, CertManagerMode, Config},
     supply::{self, Supply},
 };
-use repository::{Context, Lock as Locked, LockedProvider, Overrides};
+use repository::{LockFile as Locked, LockedProvider, Overrides, RepositoryContext};
 
 use super::Lock;
 use crate::{
@@ -39,7 +39,7 @@ pub(super) struct Gathered {
 struct Gathering<'a> {
     config: &'a Config,
     overrides: Overrides,
-    context: Context,
+    context: RepositoryContext,
     layers: Layers,
     lock: &'a Locked,
     also: &'a [String],
@@ -79,7 +79,11 @@ pub(super) fn gather_all(
 }
 
 /// Replaces known digests with those of registries. Returns a line per image without a digest.
-fn add_digests(found: &mut [Found], context: &Context, session: &Session) -> Result<Vec<String>, Failure> {
+fn add_digests(
+    found: &mut [Found],
+    context: &RepositoryContext,
+    session: &Session,
+) -> Result<Vec<String>, Failure> {
     let references = found.iter().flat_map(|it| it.entry.images.keys().map(String::as_str)).collect();
     let asked = session.block_on(async { Ok::<_, Failure>(ImageDigests::ask(context, references).await) })?;
     for (reference, known) in found.iter_mut().flat_map(|it| &mut it.entry.images) {

@@ -113,7 +113,7 @@ async fn describe(
     let shown = ProviderRelease {
         name: provider.id.name.clone(),
         provider_type: provider.id.provider_type,
-        place: releases.repository().place(),
+        place: releases.repository().display_address(),
         version: release.version().to_owned(),
         contract: contract.to_string(),
         kustomization: None,

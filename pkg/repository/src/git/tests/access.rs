@@ -11,7 +11,7 @@ use super::*;
 /// A fake ssh that runs the remote command on this machine.
 pub(super) const SSH: &str = r#"sh -c 'for last; do :; done; eval "$last"' --"#;
 
-fn with_variable(lab: &Lab, name: &str, value: &str) -> Context {
+fn with_variable(lab: &Lab, name: &str, value: &str) -> RepositoryContext {
     let mut git = lab.git();
     git.variables.push((name.into(), value.into()));
     with_git(lab.settings(), git)
@@ -22,7 +22,7 @@ fn with_token(settings: Settings, host: &GitHost, token: &str) -> Settings {
     Settings { gitlab_tokens: [(host.authority(), token)].into(), ..settings }
 }
 
-async fn read(address: &str, context: &Context) -> Result<String, Error> {
+async fn read(address: &str, context: &RepositoryContext) -> Result<String, Error> {
     let remote = remote(address, context);
     let commit = remote.resolve("main").await?;
     Ok(String::from_utf8_lossy(&remote.read(&commit, "a").await?).into_owned())

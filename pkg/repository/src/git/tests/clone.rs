@@ -23,7 +23,7 @@ async fn one_remote_is_cloned_once_and_bare_however_it_is_spelled() {
     let below = lab.kept.path().join("dependencies/.repos");
     let read = async |name: &str| {
         let url = RemoteUrl::parse(&host.url(name)).unwrap();
-        let remote = Remote::new(url, AddressOrigin::User, Clones::Below(&below), &context).unwrap();
+        let remote = GitRemote::new(url, AddressOrigin::User, CloneStore::Folder(&below), &context).unwrap();
         let commit = remote.resolve("v1.0.0").await?;
         remote.read(&commit, "a").await
     };
@@ -42,7 +42,7 @@ async fn what_is_known_and_cannot_change_needs_no_connection() {
     let commit = lab.forge.commit("r", &[("a", "1")]);
     lab.forge.git("r", &["tag", "v1.0.0"]);
     let host = lab.forge.serve(None);
-    let asked = async |context: &Context, tree_ish: &str| {
+    let asked = async |context: &RepositoryContext, tree_ish: &str| {
         let remote = remote(host.url("r"), context);
         let before = host.fetches();
         remote.resolve(tree_ish).await.unwrap();

@@ -35,7 +35,7 @@ async fn any_other_reference_is_fetched_by_its_name_anew_in_each_run_and_kept() 
     lab.forge.git("r", &["reset", "-q", "--hard", &first]);
     lab.forge.git("r", &["update-ref", "refs/pull/7/head", &second]);
     let run = || lab.context(lab.trusting(&host));
-    let at = |context: &Context| remote(host.url("r"), context);
+    let at = |context: &RepositoryContext| remote(host.url("r"), context);
     lab.forge.git("r", &["update-ref", "refs/build", &second]);
     let cases = [
         ("pull/7/head", &second),
@@ -50,7 +50,7 @@ async fn any_other_reference_is_fetched_by_its_name_anew_in_each_run_and_kept() 
     for tree_ish in ["pull/8/head", "refs/pull/8/head", "pull//head", "pull/x.lock", "pull/"] {
         let error = at(&run()).resolve(tree_ish).await.unwrap_err();
         assert!(
-            matches!(failure(&error), GitFailure::NoTreeIsh { .. }),
+            matches!(failure(&error), GitFailure::UnknownTreeIsh { .. }),
             "{tree_ish}: {}",
             with_causes(&error)
         );
@@ -87,16 +87,16 @@ async fn a_name_that_is_not_there_is_told_with_those_that_are_near() {
     let remote = remote(lab.forge.repository("r"), &context);
     let error = remote.resolve("v1.0.1").await.unwrap_err();
     assert!(
-        matches!(failure(&error), GitFailure::NoTreeIsh { near, .. } if near == &["v1.0.0"]),
+        matches!(failure(&error), GitFailure::UnknownTreeIsh { suggestions, .. } if suggestions == &["v1.0.0"]),
         "{}",
         with_causes(&error)
     );
     let error = remote.resolve(&"1".repeat(40)).await.unwrap_err();
-    assert!(matches!(failure(&error), GitFailure::NoTreeIsh { .. }), "{}", with_causes(&error));
+    assert!(matches!(failure(&error), GitFailure::UnknownTreeIsh { .. }), "{}", with_causes(&error));
     for tree_ish in ["", "-x", "a b", "main:a", "a..b", "main@{1}", "^main", "a\nb"] {
         let error = remote.resolve(tree_ish).await.unwrap_err();
         assert!(
-            matches!(failure(&error), GitFailure::BadTreeIsh { .. }),
+            matches!(failure(&error), GitFailure::InvalidTreeIsh { .. }),
             "{tree_ish:?}: {}",
             with_causes(&error)
         );
@@ -152,8 +152,10 @@ async fn a_path_is_a_file_of_the_repository_or_an_error_that_says_what_it_is() {
         assert!(error.contains(part), "{path}: {error}");
     }
     let error = remote.read(&commit, "deploy/component.yaml").await.unwrap_err();
-    let GitFailure::NoPath { near, .. } = failure(&error) else { panic!("{}", with_causes(&error)) };
-    assert_eq!(near, &["deploy/components.yaml"]);
+    let GitFailure::UnknownPath { suggestions, .. } = failure(&error) else {
+        panic!("{}", with_causes(&error))
+    };
+    assert_eq!(suggestions, &["deploy/components.yaml"]);
     assert!(matches!(
         remote.read(&commit, "../a").await,
         Err(Error::Transport(transport::Error::UnsafeName { .. }))

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Repository, open, tests::lab::text};
 
-fn repository(lab: &Lab, query: &str, context: &Context) -> Box<dyn Repository> {
+fn repository(lab: &Lab, query: &str, context: &RepositoryContext) -> Box<dyn Repository> {
     let url = format!("git+file://{}//deploy/c.yaml{query}", lab.forge.repository("r").display());
     open(&url, "infrastructure-aws", None, context).unwrap()
 }
@@ -34,8 +34,8 @@ async fn tags_that_are_versions_are_releases_with_the_files_of_the_folder() {
     assert_eq!(text(&file), "1.1.0", "however the tag is spelled");
     let commit = lab.forge.git("r", &["rev-parse", "1.1.0"]);
     let place = lab.forge.repository("r").display().to_string();
-    assert_eq!(file.origin.to_string(), format!("{place}//deploy/metadata.yaml@1.1.0 ({commit})"));
-    assert_eq!(repository.place(), format!("{place}//deploy"));
+    assert_eq!(file.source.to_string(), format!("{place}//deploy/metadata.yaml@1.1.0 ({commit})"));
+    assert_eq!(repository.display_address(), format!("{place}//deploy"));
 }
 
 #[tokio::test]
@@ -46,14 +46,14 @@ async fn a_release_or_a_file_that_is_not_there_is_told_with_those_that_are() {
     for version in ["v3.0.0", "nightly", "main"] {
         let error = repository.read(version, "c.yaml").await.unwrap_err();
         assert!(
-            matches!(&error, Error::NoRelease { available, .. } if available.len() == 3),
+            matches!(&error, Error::UnknownRelease { available, .. } if available.len() == 3),
             "{}",
             with_causes(&error)
         );
     }
     let error = repository.read("v1.0.0", "d.yaml").await.unwrap_err();
     assert!(
-        matches!(&error, Error::NoFile { available, .. } if available == &["c.yaml", "metadata.yaml"]),
+        matches!(&error, Error::UnknownFile { available, .. } if available == &["c.yaml", "metadata.yaml"]),
         "{}",
         with_causes(&error)
     );

@@ -1,11 +1,11 @@
 use std::fs;
 
 use super::*;
-use crate::git::{LocalChanges, Worktree};
+use crate::git::{LocalChangesPolicy, Worktree};
 
-async fn check_out(remote: &Remote, tree_ish: &str, folder: &Path) -> Result<Worktree, Error> {
+async fn check_out(remote: &GitRemote, tree_ish: &str, folder: &Path) -> Result<Worktree, Error> {
     let commit = remote.resolve(tree_ish).await?;
-    remote.worktree(&commit, folder, LocalChanges::Refuse).await
+    remote.worktree(&commit, folder, LocalChangesPolicy::Refuse).await
 }
 
 /// A repository with two versions, and the folder for its worktree.
@@ -59,7 +59,7 @@ async fn changes_of_the_user_stop_a_move_unless_they_are_to_be_lost() {
     let error = check_out(&remote, "v2.0.0", &folder).await.unwrap_err();
     assert!(matches!(failure(&error), GitFailure::LocalChanges { .. }), "{}", with_causes(&error));
     let commit = remote.resolve("v2.0.0").await.unwrap();
-    remote.worktree(&commit, &folder, LocalChanges::Discard).await.unwrap();
+    remote.worktree(&commit, &folder, LocalChangesPolicy::Discard).await.unwrap();
     assert_eq!(fs::read_to_string(folder.join("class/defaults.yml")).unwrap(), "2");
     assert!(folder.join("note").exists());
 }

@@ -106,7 +106,7 @@ impl Lab {
             "image": {"docker-manifest-digest": of}, "type": purpose}, "optional": null});
         let payload = payload.to_string();
         let mut layer = blob(&self.host, None, SIMPLE_SIGNING, payload.as_bytes());
-        layer["annotations"] = json!({SIGNATURE: signer.sign(payload.as_bytes())});
+        layer["annotations"] = json!({SIGNATURE_ANNOTATION: signer.sign(payload.as_bytes())});
         put(&self.host, &format!("sha256-{}.sig", self.digest.hex()), &manifest(&[layer], &json!({})));
     }
 
@@ -168,7 +168,9 @@ async fn a_signature_of_another_artifact_is_refused_though_the_key_is_right() {
     let other = Digest::of(b"other");
     lab.sign(&signer, &other.to_string());
     let refused = lab.read(&signer).await;
-    assert!(matches!(refused, Err(OciError::SignatureOfOther { signed, .. }) if signed == other.to_string()));
+    assert!(
+        matches!(refused, Err(OciError::SignatureMismatch { signed, .. }) if signed == other.to_string())
+    );
     assert!(!lab.asked_for_files());
 }
 
@@ -176,7 +178,7 @@ async fn a_signature_of_another_artifact_is_refused_though_the_key_is_right() {
 async fn a_signature_for_another_purpose_is_refused() {
     let (lab, signer) = (Lab::new(), Signer::ecdsa());
     lab.sign_as(&signer, &lab.digest.to_string(), "something else");
-    assert!(matches!(lab.read(&signer).await, Err(OciError::SignatureOfOther { .. })));
+    assert!(matches!(lab.read(&signer).await, Err(OciError::SignatureMismatch { .. })));
 }
 
 #[tokio::test]
@@ -184,7 +186,7 @@ async fn a_bundle_is_found_by_the_list_of_the_registry_and_by_the_tag_in_its_pla
     let signer = Signer::ecdsa();
     for by_tag in [false, true] {
         let lab = Lab::new();
-        let list = lab.sign_in_bundle(&signer, SIGNED, &lab.digest);
+        let list = lab.sign_in_bundle(&signer, SIGN_PREDICATE, &lab.digest);
         if by_tag {
             put(&lab.host, &format!("sha256-{}", lab.digest.hex()), &list);
         } else {
@@ -199,9 +201,9 @@ async fn a_bundle_is_found_by_the_list_of_the_registry_and_by_the_tag_in_its_pla
 #[tokio::test]
 async fn a_bundle_of_another_artifact_is_refused() {
     let (lab, signer) = (Lab::new(), Signer::ecdsa());
-    let list = lab.sign_in_bundle(&signer, SIGNED, &Digest::of(b"other"));
+    let list = lab.sign_in_bundle(&signer, SIGN_PREDICATE, &Digest::of(b"other"));
     put(&lab.host, &format!("sha256-{}", lab.digest.hex()), &list);
-    assert!(matches!(lab.read(&signer).await, Err(OciError::SignatureOfOther { .. })));
+    assert!(matches!(lab.read(&signer).await, Err(OciError::SignatureMismatch { .. })));
 }
 
 #[tokio::test]

@@ -4,23 +4,23 @@ use api::{Version, output::LockChange, similar_names};
 use bytes::Bytes;
 use transport::Digest;
 
-use super::{FileOrigin, Lock, LockedFile, LockedProvider};
-use crate::{Error, File, Origin};
+use super::{LockFile, LockedFile, LockedFileOrigin, LockedProvider};
+use crate::{Error, File, FileSource};
 
 /// A lock and its policy, applied to every file that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockSettings {
     /// The lock.
-    pub lock: Lock,
+    pub lock: LockFile,
     /// The path of the lock file, for messages.
-    pub place: String,
+    pub location: String,
     /// The policy for providers that are not locked.
-    pub unlocked: Unlocked,
+    pub unlocked_policy: UnlockedPolicy,
 }
 
 /// Policy for providers that are not locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unlocked {
+pub enum UnlockedPolicy {
     /// Read their files unchecked.
     Allowed,
     /// Read none of their files.
@@ -30,13 +30,13 @@ pub enum Unlocked {
 /// A requested provider, version or file that differs from the lock.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message of a variant names its fields")]
-pub enum NotAsLocked {
+pub enum LockMismatch {
     #[error("`{provider}` is not in `{lock}`, and only what is locked may be used")]
     Provider { provider: String, lock: String },
     #[error("`{provider}` is locked at {locked} in `{lock}`, not at {version}")]
     Version { provider: String, version: String, locked: String, lock: String },
     #[error("`{file}` of `{provider}` {version} is not in `{lock}`")]
-    File { file: String, provider: String, version: String, lock: String, near: Vec<String> },
+    File { file: String, provider: String, version: String, lock: String, suggestions: Vec<String> },
     #[error("the kustomization of `{provider}` is not what was locked in `{lock}`: {}", told(differences))]
     Kustomization { provider: String, lock: String, differences: Vec<LockChange> },
     #[error(
@@ -49,21 +49,21 @@ pub enum NotAsLocked {
         version: String,
         lock: String,
         found: Digest,
-        found_in: Origin,
+        found_in: FileSource,
         locked: Digest,
-        locked_from: FileOrigin,
+        locked_from: LockedFileOrigin,
     },
 }
 
 impl LockSettings {
     /// The entry of a provider. `None` if the provider may be read unlocked.
     /// # Errors
-    /// [`NotAsLocked::Provider`].
-    pub(crate) fn provider(&self, label: &str) -> Result<Option<&LockedProvider>, Box<NotAsLocked>> {
+    /// [`LockMismatch::Provider`].
+    pub(crate) fn provider(&self, label: &str) -> Result<Option<&LockedProvider>, Box<LockMismatch>> {
         let entry = self.lock.providers.get(label);
-        if entry.is_none() && self.unlocked == Unlocked::Refused {
-            let (provider, lock) = (label.to_owned(), self.place.clone());
-            return Err(Box::new(NotAsLocked::Provider { provider, lock }));
+        if entry.is_none() && self.unlocked_policy == UnlockedPolicy::Refused {
+            let (provider, lock) = (label.to_owned(), self.location.clone());
+            return Err(Box::new(LockMismatch::Provider { provider, lock }));
         }
         Ok(entry)
     }
@@ -71,18 +71,18 @@ impl LockSettings {
     /// Checks a request before the file is read. Returns the locked file, or `None` if the provider may be read
     /// unlocked.
     /// # Errors
-    /// Any [`NotAsLocked`] except `Content` and `Kustomization`.
-    pub(crate) fn admit(
+    /// Any [`LockMismatch`] except `Content` and `Kustomization`.
+    pub(crate) fn find_file(
         &self,
         label: &str,
         version: &str,
         file: &str,
-    ) -> Result<Option<&LockedFile>, Box<NotAsLocked>> {
+    ) -> Result<Option<&LockedFile>, Box<LockMismatch>> {
         let Some(entry) = self.provider(label)? else { return Ok(None) };
-        let (provider, lock) = (label.to_owned(), self.place.clone());
+        let (provider, lock) = (label.to_owned(), self.location.clone());
         if !is_same_version(&entry.version, version) {
             let (version, locked) = (version.to_owned(), entry.version.clone());
-            return Err(Box::new(NotAsLocked::Version { provider, version, locked, lock }));
+            return Err(Box::new(LockMismatch::Version { provider, version, locked, lock }));
         }
         if let Some(locked) = entry.files.get(file) {
             return Ok(Some(locked));
@@ -90,29 +90,29 @@ impl LockSettings {
         let near = similar_names(file, entry.files.keys().map(String::as_str));
         let near = near.into_iter().map(str::to_owned).collect();
         let (file, version) = (file.to_owned(), version.to_owned());
-        Err(Box::new(NotAsLocked::File { file, provider, version, lock, near }))
+        Err(Box::new(LockMismatch::File { file, provider, version, lock, suggestions: near }))
     }
 
     /// Compares the content of an admitted file with the lock.
     /// # Errors
-    /// [`NotAsLocked::Content`].
+    /// [`LockMismatch::Content`].
     pub(crate) fn verify(
         &self,
         (label, version, file): (&str, &str, &str),
         locked: &LockedFile,
         found: &File,
-    ) -> Result<(), Box<NotAsLocked>> {
+    ) -> Result<(), Box<LockMismatch>> {
         let digest = Digest::of(&found.bytes);
         if digest == locked.digest {
             return Ok(());
         }
-        Err(Box::new(NotAsLocked::Content {
+        Err(Box::new(LockMismatch::Content {
             file: file.to_owned(),
             provider: label.to_owned(),
             version: version.to_owned(),
-            lock: self.place.clone(),
+            lock: self.location.clone(),
             found: digest,
-            found_in: found.origin.clone(),
+            found_in: found.source.clone(),
             locked: locked.digest,
             locked_from: locked.origin,
         }))
@@ -122,29 +122,29 @@ impl LockSettings {
 impl LockSettings {
     /// Compares the kustomization over the components of a provider with the lock.
     /// # Errors
-    /// [`NotAsLocked::Kustomization`]; [`NotAsLocked::Provider`].
+    /// [`LockMismatch::Kustomization`]; [`LockMismatch::Provider`].
     pub fn verify_kustomization(&self, label: &str, files: &BTreeMap<String, Bytes>) -> Result<(), Error> {
-        let Some(entry) = self.provider(label).map_err(Error::NotAsLocked)? else { return Ok(()) };
+        let Some(entry) = self.provider(label).map_err(Error::LockMismatch)? else { return Ok(()) };
         let digests = files.iter().map(|(name, bytes)| (name.clone(), Digest::of(bytes))).collect();
         let found = LockedProvider { kustomization: digests, ..entry.clone() };
         let differences = found.differences(Some(entry));
         if differences.is_empty() {
             return Ok(());
         }
-        let (provider, lock) = (label.to_owned(), self.place.clone());
-        Err(Error::NotAsLocked(Box::new(NotAsLocked::Kustomization { provider, lock, differences })))
+        let (provider, lock) = (label.to_owned(), self.location.clone());
+        Err(Error::LockMismatch(Box::new(LockMismatch::Kustomization { provider, lock, differences })))
     }
 
     /// Checks if a kustomization that cannot be locked may be used.
     /// # Errors
-    /// [`NotAsLocked::Kustomization`] if only locked providers may be used.
-    pub fn admit_unlocked_kustomization(&self, label: &str) -> Result<(), Error> {
-        if self.unlocked == Unlocked::Allowed {
+    /// [`LockMismatch::Kustomization`] if only locked providers may be used.
+    pub fn check_unlocked_kustomization(&self, label: &str) -> Result<(), Error> {
+        if self.unlocked_policy == UnlockedPolicy::Allowed {
             return Ok(());
         }
-        let (provider, lock) = (label.to_owned(), self.place.clone());
-        let refused = NotAsLocked::Kustomization { provider, lock, differences: Vec::new() };
-        Err(Error::NotAsLocked(Box::new(refused)))
+        let (provider, lock) = (label.to_owned(), self.location.clone());
+        let refused = LockMismatch::Kustomization { provider, lock, differences: Vec::new() };
+        Err(Error::LockMismatch(Box::new(refused)))
     }
 }
 

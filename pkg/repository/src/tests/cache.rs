@@ -5,8 +5,8 @@ use tempfile::TempDir;
 use transport::{Event, NetworkAccess, Refresh, Settings, StoreSettings};
 
 use crate::{
-    Context, Error, Repository, fetch_template, latest, open,
-    tests::lab::{Heard, github_token, settings, text, with_go_proxy, without_go_proxy},
+    Error, Repository, RepositoryContext, fetch_template, latest_version, open,
+    tests::lab::{EventLog, github_token, settings, text, with_go_proxy, without_go_proxy},
 };
 
 const URL: &str = "https://github.com/o/r/releases/latest/c.yaml";
@@ -31,16 +31,16 @@ impl Lab {
         }
     }
 
-    fn run(&self) -> Context {
+    fn run(&self) -> RepositoryContext {
         without_go_proxy(self.settings())
     }
 
-    fn offline(&self) -> Context {
+    fn offline(&self) -> RepositoryContext {
         without_go_proxy(Settings { network: NetworkAccess::Forbidden, ..self.settings() })
     }
 
-    fn heard(mut settings: Settings) -> (Context, Heard) {
-        let heard = Heard::default();
+    fn heard(mut settings: Settings) -> (RepositoryContext, EventLog) {
+        let heard = EventLog::default();
         heard.listen(&mut settings);
         (without_go_proxy(settings), heard)
     }
@@ -50,11 +50,11 @@ impl Lab {
     }
 }
 
-fn repository(context: &Context) -> Box<dyn Repository> {
+fn repository(context: &RepositoryContext) -> Box<dyn Repository> {
     open(URL, "infrastructure-aws", None, context).unwrap()
 }
 
-async fn read(context: &Context, file: &str) -> Result<String, Error> {
+async fn read(context: &RepositoryContext, file: &str) -> Result<String, Error> {
     repository(context).read("v1.0.0", file).await.map(|file| text(&file).to_owned())
 }
 
@@ -182,13 +182,13 @@ async fn without_a_connection_the_newest_release_is_the_newest_one_here() {
     // The tag v1.1.0 has no release.
     GitHubRelease::new("o/r", "v1.0.0").file("metadata.yaml", "series").publish(&lab.host);
     let online = with_go_proxy(lab.settings(), goproxy);
-    let found = latest(&*repository(&online), "v1beta2", &|_| None).await.unwrap();
+    let found = latest_version(&*repository(&online), "v1beta2", &|_| None).await.unwrap();
     let before = lab.host.connections();
     let (mut settings, heard) =
-        (Settings { network: NetworkAccess::Forbidden, ..lab.settings() }, Heard::default());
+        (Settings { network: NetworkAccess::Forbidden, ..lab.settings() }, EventLog::default());
     heard.listen(&mut settings);
     let offline = with_go_proxy(settings, goproxy);
-    assert_eq!(latest(&*repository(&offline), "v1beta2", &|_| None).await.unwrap(), found);
+    assert_eq!(latest_version(&*repository(&offline), "v1beta2", &|_| None).await.unwrap(), found);
     assert_eq!(lab.host.connections(), before);
     let told = |event: &Event| matches!(event, Event::UsingCachedOffline { url, .. } if url.ends_with(list));
     assert_eq!(heard.events().iter().filter(|event| told(event)).count(), 1, "{:?}", heard.events());
@@ -257,7 +257,7 @@ async fn eight_runs_at_once_fetch_a_file_and_a_list_once() {
     lab.host.on("github.com/o/r/releases/download/v1.0.0/c.yaml", Reply::file("x"));
     lab.host.on(RELEASES, github_releases_page("o/r", &["v1.0.0"], None));
     let (first, heard) = Lab::heard(lab.settings());
-    let runs: Vec<Context> = (0..7).map(|_| lab.run()).chain([first]).collect();
+    let runs: Vec<RepositoryContext> = (0..7).map(|_| lab.run()).chain([first]).collect();
     let reads = runs.iter().map(|run| async move {
         (read(run, "c.yaml").await.unwrap(), repository(run).versions().await.unwrap().len())
     });

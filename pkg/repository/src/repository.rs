@@ -25,7 +25,7 @@ pub trait Repository: fmt::Debug + Send + Sync {
 
     /// The names of the files of a release, sorted. For display only; reading a file does not need them.
     /// # Errors
-    /// [`Error::CannotList`] if the host has no list (GitLab packages); [`Error::NoRelease`]; any failure of a read or
+    /// [`Error::CannotList`] if the host has no list (GitLab packages); [`Error::UnknownRelease`]; any failure of a read or
     /// a request.
     fn files<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<Vec<String>, Error>>;
 
@@ -33,13 +33,15 @@ pub trait Repository: fmt::Debug + Send + Sync {
     fn components_file(&self) -> &str;
 
     /// The location of the releases for messages: a folder or a url without version and file.
-    fn place(&self) -> String;
+    fn display_address(&self) -> String;
 }
 
 /// Parses the version of a provider url.
 /// # Errors
 /// [`Error::DefaultVersion`] if the version is neither a semantic version nor `latest`.
 pub(crate) fn default_version(repository: &impl Repository, version: &str) -> Result<VersionOrLatest, Error> {
-    VersionOrLatest::parse(version)
-        .map_err(|_| Error::DefaultVersion { version: version.to_owned(), place: repository.place() })
+    VersionOrLatest::parse(version).map_err(|_| Error::DefaultVersion {
+        version: version.to_owned(),
+        place: repository.display_address(),
+    })
 }
