@@ -119,7 +119,7 @@ mod tests {
             let unknown = || UnknownProvider {
                 provider_type: docker().provider_type,
                 name: docker().name,
-                near: Vec::new(),
+                suggestions: Vec::new(),
                 other_types: Vec::new(),
             };
             let error = || ResolveError::Unknown { provider: docker(), source: Box::new(unknown()) };

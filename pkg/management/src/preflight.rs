@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use api::{Contract, ProviderId, ProviderType, Version};
 use inventory::{PreflightProblem, ProviderInventory};
 use manifest::{Object, Value};
-use provider::contract_of;
+use provider::find_contract;
 
 use crate::RenderedProvider;
 
@@ -84,7 +84,7 @@ pub(crate) fn check_versions(queue: &[RenderedProvider]) -> Vec<PreflightProblem
     let judge = |provider: &RenderedProvider| {
         let version = Version::parse(&provider.version).ok()?;
         let why = match &provider.metadata {
-            Ok(metadata) => contract_of(&provider.id, metadata, &version).err()?.to_string(),
+            Ok(metadata) => find_contract(&provider.id, metadata, &version).err()?.to_string(),
             Err(why) => format!("cannot tell the contract of `{}` {version}: {why}", provider.id),
         };
         let hint = "take another version of it, or a newer repository url in clusterctl.yaml";

@@ -4,7 +4,7 @@ use api::{Contract, Metadata, ProviderId, Version};
 use futures::{StreamExt as _, stream};
 use manifest::{Object, provenance::Trace};
 use provider::{
-    ComponentsError, ComponentsInput, Layer, Layers, ProviderComponents, ProviderReleases, Release,
+    ComponentsError, ComponentsInput, Overlay, Overlays, ProviderComponents, ProviderReleases, Release,
     ReleaseError, Substitution, TemplateText, build_components,
     config::{Config, ConfigError, UnknownProvider, Variables},
     read_metadata,
@@ -24,7 +24,7 @@ pub struct Sources<'a> {
     /// Access to repositories.
     pub repositories: &'a RepositoryContext,
     /// Kustomizations over the components of providers.
-    pub layers: &'a Layers,
+    pub layers: &'a Overlays,
     /// Controls the recording of field origins in rendered objects.
     pub trace: Trace,
 }
@@ -158,7 +158,7 @@ impl Sources<'_> {
 
     async fn render_one(&self, wanted: &Wanted) -> Result<RenderedProvider, ResolveError> {
         let releases = self.releases(&wanted.id)?;
-        let release = releases.choose(wanted.version.as_deref()).await?;
+        let release = releases.choose_release(wanted.version.as_deref()).await?;
         let (metadata, text) = futures::join!(metadata_of(&release), release.components());
         let (metadata, text) = (metadata.map_err(|error| api::with_causes(&error)), text?);
         let layer = self.layers.get(&wanted.id).await;
@@ -171,7 +171,7 @@ impl Sources<'_> {
             contract: series_contract(metadata.as_ref().ok(), release.version()),
             metadata,
             namespace: components.target_namespace,
-            kustomization: self.layers.place(&wanted.id).map(str::to_owned),
+            kustomization: self.layers.location(&wanted.id).map(str::to_owned),
             objects,
             images: components.images,
             warnings: components.warnings,
@@ -182,7 +182,7 @@ impl Sources<'_> {
         &self,
         release: &Release<'_>,
         text: &TemplateText,
-        layer: Option<&dyn Layer>,
+        layer: Option<&dyn Overlay>,
         target_namespace: Option<&str>,
     ) -> Result<ProviderComponents, ResolveError> {
         let id = &release.provider().id;
@@ -193,7 +193,7 @@ impl Sources<'_> {
             variables: &Variables::new(self.config),
             substitution: Substitution::Full,
             image_overrides: &self.config.image_overrides().map_err(unusable)?,
-            layer,
+            overlay: layer,
             customisations: &self.config.customisations(id).map_err(unusable)?,
             target_namespace,
             trace: self.trace,

@@ -153,7 +153,7 @@ impl Releases {
             config: &self.parsed,
             overrides: &self.overrides,
             repositories: &self.context,
-            layers: provider::Layers::none(),
+            layers: provider::Overlays::none(),
             trace: Trace::Off,
         }
     }

@@ -23,20 +23,18 @@ impl ClusterClassName {
 /// Shape: one entry per Cluster, in object order. A class used twice is listed twice.
 /// Source: clusterctl v1.14 client/clusterclass.go, which also ignores Clusters of other API versions than v1beta1 and
 /// v1beta2.
-pub fn cluster_classes_of(objects: &[Object]) -> Vec<ClusterClassName> {
-    objects.iter().filter_map(class_of).collect()
+pub fn used_cluster_classes(objects: &[Object]) -> Vec<ClusterClassName> {
+    objects.iter().filter_map(used_class).collect()
 }
 
-fn class_of(cluster: &Object) -> Option<ClusterClassName> {
+fn used_class(cluster: &Object) -> Option<ClusterClassName> {
     if cluster.kind() != "Cluster" || cluster.group() != "cluster.x-k8s.io" {
         return None;
     }
     let topology = cluster.get(&["spec", "topology"])?.as_object()?;
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let (name, namespace) = match cluster.version() {
-        "v1beta2"
-            if TOPOLOGY_FIELDS.iter().any(|field| topology.get(*field).is_some_and(holds_something)) =>
-        {
+        "v1beta2" if TOPOLOGY_FIELDS.iter().any(|field| topology.get(*field).is_some_and(is_set)) => {
             let reference = topology.get("classRef");
             let field = |key| text(reference.and_then(|reference| reference.get(key)));
             (field("name"), field("namespace"))
@@ -52,11 +50,11 @@ fn class_of(cluster: &Object) -> Option<ClusterClassName> {
 const TOPOLOGY_FIELDS: [&str; 5] = ["classRef", "controlPlane", "variables", "version", "workers"];
 
 /// True if Go would decode a value to a non-zero value. An empty list counts as non-zero.
-fn holds_something(value: &Value) -> bool {
+fn is_set(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::String(text) => !text.is_empty(),
-        Value::Object(fields) => fields.values().any(holds_something),
+        Value::Object(fields) => fields.values().any(is_set),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) => true,
     }
 }
@@ -69,7 +67,7 @@ mod tests {
 
     fn classes(yaml: &str) -> Vec<String> {
         let objects = manifest::read_stream(yaml.as_bytes(), &YamlLimits::default()).unwrap().objects;
-        cluster_classes_of(&objects)
+        used_cluster_classes(&objects)
             .into_iter()
             .map(|class| format!("{}/{}", class.namespace, class.name))
             .collect()

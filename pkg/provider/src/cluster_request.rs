@@ -55,31 +55,31 @@ impl ClusterRequest {
     }
 }
 
-const CONTROL_PLANE: Count = Count {
-    what: "control-plane",
+const CONTROL_PLANE: MachineCount = MachineCount {
+    role: "control-plane",
     variable: "CONTROL_PLANE_MACHINE_COUNT",
     flag: "--control-plane-machine-count",
     default: 1,
-    least: 1,
+    minimum: 1,
 };
 
-const WORKERS: Count = Count {
-    what: "worker",
+const WORKERS: MachineCount = MachineCount {
+    role: "worker",
     variable: "WORKER_MACHINE_COUNT",
     flag: "--worker-machine-count",
     default: 0,
-    least: 0,
+    minimum: 0,
 };
 
-struct Count {
-    what: &'static str,
+struct MachineCount {
+    role: &'static str,
     variable: &'static str,
     flag: &'static str,
     default: i64,
-    least: i64,
+    minimum: i64,
 }
 
-impl Count {
+impl MachineCount {
     fn set(&self, given: Option<i64>, variables: &mut Variables<'_>) -> Result<(), InvalidClusterRequest> {
         let count = match (given, variables.get(self.variable)) {
             (Some(count), _) => count,
@@ -89,8 +89,8 @@ impl Count {
                 text: found.text.clone().into_owned(),
             })?,
         };
-        if count < self.least {
-            return Err(InvalidClusterRequest::CountTooSmall { what: self.what, count, least: self.least });
+        if count < self.minimum {
+            return Err(InvalidClusterRequest::CountTooSmall { what: self.role, count, least: self.minimum });
         }
         variables.set(self.variable, count.to_string(), self.flag);
         Ok(())

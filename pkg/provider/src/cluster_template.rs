@@ -1,6 +1,6 @@
 //! Renders a cluster template into the objects of a workload cluster, including ClusterClasses.
 
-mod layered;
+mod overlay;
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ use manifest::{
 };
 
 use crate::{
-    account::{TARGET_NAMESPACE, TYPED, account},
-    cluster_class::{ClusterClassName, cluster_classes_of},
-    components::{each, list},
+    cluster_class::{ClusterClassName, used_cluster_classes},
+    components::{list, try_each},
     config::Variables,
-    layer::{Layer, LayerError},
     management_cluster::{ManagementCluster, ManagementClusterError},
+    overlay::{Overlay, OverlayError},
+    provenance::{ROUND_TRIP, TARGET_NAMESPACE, record_provenance},
     release::{Release, ReleaseError},
     template_text::{MissingValues, RenderTextError, TemplateText},
 };
@@ -34,7 +34,7 @@ pub struct ClusterTemplateInput<'a> {
     /// The release that contains the template and its ClusterClasses. `None` for templates from other sources.
     pub release: Option<&'a Release<'a>>,
     /// The user's kustomization, applied to the template and its ClusterClasses together.
-    pub layer: Option<&'a dyn Layer>,
+    pub overlay: Option<&'a dyn Overlay>,
     /// The management cluster, which may already have the ClusterClasses.
     pub cluster: Option<&'a dyn ManagementCluster>,
     /// Controls recording of the origin of fields.
@@ -63,10 +63,10 @@ pub enum ClusterTemplateError {
     #[error("`{file}` holds objects Kubernetes would not accept: {}", list(fields))]
     Typed { file: String, fields: Vec<TypedError> },
     #[error("cannot customise `{file}`")]
-    Layer {
+    Overlay {
         file: String,
         #[source]
-        source: LayerError,
+        source: OverlayError,
     },
     #[error("cannot read ClusterClass `{}/{}`, which the template uses", class.namespace, class.name)]
     ClusterClass {
@@ -98,19 +98,19 @@ pub async fn render_cluster_template(
         Err(error) => return Err(error.into()),
     };
     let mut rendered = ClusterTemplate::default();
-    let written = parse(input, input.template, &text, &mut rendered.warnings)?;
-    let mut objects = place(input.template, written.clone(), input.target_namespace)?;
+    let parsed = parse(input, input.template, &text, &mut rendered.warnings)?;
+    let mut objects = move_to_namespace(input.template, parsed.clone(), input.target_namespace)?;
     if input.release.is_some() {
         check_clusters(input.template, &objects)?;
     }
     let classes = classes_to_add(input, &objects).await?;
-    if let Some(layer) = input.layer {
-        return layered::render(input, layer, written, classes, rendered).await;
+    if let Some(layer) = input.overlay {
+        return overlay::render_with_overlay(input, layer, parsed, classes, rendered).await;
     }
     for class in classes {
         let mut class_objects = render_class(input, &class, &mut rendered.warnings).await?;
         if let Some(cluster) = input.cluster {
-            refuse_existing(cluster, &class, &class_objects).await?;
+            check_absent(cluster, &class, &class_objects).await?;
         }
         rendered.objects.append(&mut class_objects);
         rendered.added_classes.push(class);
@@ -132,14 +132,14 @@ fn parse(
 }
 
 /// Moves objects into a namespace, in the form that clusterctl prints them.
-fn place(
+fn move_to_namespace(
     file: &TemplateText,
     mut objects: Vec<Object>,
     target_namespace: &str,
 ) -> Result<Vec<Object>, ClusterTemplateError> {
     let trace = Trace::of(&objects);
     round_trip(file, &mut objects)?;
-    account(trace, "", TYPED, &mut objects);
+    record_provenance(trace, "", ROUND_TRIP, &mut objects);
     namespace::set_namespace(&mut objects, target_namespace).map_err(|references| {
         ClusterTemplateError::Namespace {
             file: file.file.clone(),
@@ -147,21 +147,21 @@ fn place(
             references,
         }
     })?;
-    account(trace, "", TARGET_NAMESPACE, &mut objects);
+    record_provenance(trace, "", TARGET_NAMESPACE, &mut objects);
     Ok(objects)
 }
 
 /// Rewrites bindings, webhooks and CRDs as their Go types write them. Deployments of a template stay as written,
 /// because their images are not inspected.
 fn round_trip(file: &TemplateText, objects: &mut [Object]) -> Result<(), ClusterTemplateError> {
-    each(objects, |object| typed::round_trip(object, typed::KindSet::Template))
+    try_each(objects, |object| typed::round_trip(object, typed::KindSet::Template))
         .map_err(|fields| ClusterTemplateError::Typed { file: file.file.clone(), fields })
 }
 
 /// Validates the Clusters of a provider template, because classes can only be read from a valid topology. clusterctl
 /// validates the entire Cluster, and only in provider templates.
 fn check_clusters(file: &TemplateText, objects: &[Object]) -> Result<(), ClusterTemplateError> {
-    each(objects, typed::check_cluster)
+    try_each(objects, typed::check_cluster)
         .map_err(|fields| ClusterTemplateError::Typed { file: file.file.clone(), fields })
 }
 
@@ -170,7 +170,7 @@ async fn classes_to_add(
     input: &ClusterTemplateInput<'_>,
     objects: &[Object],
 ) -> Result<Vec<ClusterClassName>, ManagementClusterError> {
-    let mut classes = if input.release.is_some() { cluster_classes_of(objects) } else { Vec::new() };
+    let mut classes = if input.release.is_some() { used_cluster_classes(objects) } else { Vec::new() };
     if let Some(cluster) = input.cluster {
         let mut missing = Vec::new();
         for class in classes {
@@ -201,10 +201,10 @@ async fn render_class(
     let Some(release) = input.release else { return Ok(Vec::new()) };
     let file = class_text(release, class).await?;
     let text = file.substitute(input.variables)?;
-    place(&file, parse(input, &file, &text, warnings)?, &class.namespace)
+    move_to_namespace(&file, parse(input, &file, &text, warnings)?, &class.namespace)
 }
 
-async fn refuse_existing(
+async fn check_absent(
     cluster: &dyn ManagementCluster,
     class: &ClusterClassName,
     objects: &[Object],
@@ -224,13 +224,14 @@ async fn refuse_existing(
 /// with known names are read. Other errors of their files are reported once all variables have values.
 async fn missing_with_classes(input: &ClusterTemplateInput<'_>, mut missing: MissingValues) -> MissingValues {
     let Some(release) = input.release else { return missing };
-    let known = input.template.substitute_what_is_set(input.variables).ok();
-    let objects = known.and_then(|text| input.template.read_objects(&text).ok()).unwrap_or_default().objects;
-    let classes: BTreeSet<_> = cluster_classes_of(&objects).into_iter().collect();
+    let partial_text = input.template.substitute_only_set(input.variables).ok();
+    let objects =
+        partial_text.and_then(|text| input.template.read_objects(&text).ok()).unwrap_or_default().objects;
+    let classes: BTreeSet<_> = used_cluster_classes(&objects).into_iter().collect();
     for class in classes.iter().filter(|class| !class.name.is_empty() && !class.name.contains("${")) {
         let Ok(file) = class_text(release, class).await else { continue };
         if let Err(RenderTextError::Missing(more)) = file.substitute(input.variables) {
-            missing.join(more);
+            missing.merge(more);
         }
     }
     missing

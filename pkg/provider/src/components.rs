@@ -20,11 +20,11 @@ use manifest::{
 };
 
 use crate::{
-    account::{CONFIGURATION, TARGET_NAMESPACE, TYPED, account},
     config::{ImageOverrides, Variables},
-    customise::{Customisation, CustomisationError, customise},
+    customise::{Customisation, CustomisationError, apply_customisations},
     images::override_images,
-    layer::{self, Layer, LayerError},
+    overlay::{self, Overlay, OverlayError},
+    provenance::{CONFIGURATION, ROUND_TRIP, TARGET_NAMESPACE, record_provenance},
     template_text::{RenderTextError, TemplateText},
 };
 
@@ -42,7 +42,7 @@ pub struct ComponentsInput<'a> {
     /// The configured image overrides.
     pub image_overrides: &'a ImageOverrides,
     /// The user's kustomization. Not applied with [`Substitution::None`].
-    pub layer: Option<&'a dyn Layer>,
+    pub overlay: Option<&'a dyn Overlay>,
     /// The configured patches. Not applied with [`Substitution::None`].
     pub customisations: &'a [Customisation],
     /// The namespace to install into. If absent, the namespace of the file.
@@ -57,7 +57,7 @@ pub enum Substitution {
     /// Replaces all variables. A variable without a value is an error.
     Full,
     /// Replaces variables that have values. Enough to determine the images and kinds of a provider.
-    WhatIsSet,
+    OnlySet,
     /// Leaves all variables as written.
     None,
 }
@@ -75,8 +75,8 @@ pub struct ProviderComponents {
     pub target_namespace: String,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The files of the kustomization, as in [`Layered`](crate::Layered).
-    pub layer_files: BTreeMap<String, Bytes>,
+    /// The files of the kustomization, as in [`OverlayResult`](crate::Layered).
+    pub overlay_files: BTreeMap<String, Bytes>,
 }
 
 /// A failure to render components.
@@ -98,15 +98,15 @@ pub enum ComponentsError {
     #[error("cannot put the objects of `{file}` into namespace `{namespace}`: {}", list(references))]
     Namespace { file: String, namespace: String, references: Vec<NamespaceError> },
     #[error("cannot customise `{file}`")]
-    Layer {
+    Overlay {
         file: String,
         #[source]
-        source: LayerError,
+        source: OverlayError,
     },
     #[error("patches do not fit `{file}`: {}", list(patches))]
     Customisation { file: String, patches: Vec<CustomisationError> },
     #[error("`{file}` has no Namespace object, so the target namespace must be given")]
-    NoTargetNamespace { file: String },
+    MissingTargetNamespace { file: String },
 }
 
 pub(crate) fn list<E: std::error::Error>(errors: &[E]) -> String {
@@ -125,38 +125,38 @@ pub(crate) fn list<E: std::error::Error>(errors: &[E]) -> String {
 pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponents, ComponentsError> {
     let file = || input.text.file.clone();
     let variables = input.text.variables(input.variables)?;
-    let stream = read(input)?;
+    let stream = read_objects(input)?;
     let mut warnings = input.text.warnings(&stream);
     let mut objects = stream.objects;
     input.text.trace(input.trace, &mut objects);
     let mut layer_files = BTreeMap::new();
-    if let Some(layer) = input.layer.filter(|_| input.substitution != Substitution::None) {
-        let layered = layer::apply_to_components(layer, objects, &input.text.file)
-            .map_err(|source| ComponentsError::Layer { file: file(), source })?;
-        warnings.extend(layered.warnings);
-        (objects, layer_files) = (layered.objects, layered.files);
+    if let Some(layer) = input.overlay.filter(|_| input.substitution != Substitution::None) {
+        let result = overlay::apply_to_components(layer, objects, &input.text.file)
+            .map_err(|source| ComponentsError::Overlay { file: file(), source })?;
+        warnings.extend(result.warnings);
+        (objects, layer_files) = (result.objects, result.files);
     }
 
     round_trip(&input.text.file, &mut objects)?;
-    account(input.trace, "", TYPED, &mut objects);
+    record_provenance(input.trace, "", ROUND_TRIP, &mut objects);
     let unused = override_images(input.image_overrides, &input.provider.label(), &mut objects)
         .map_err(|images| ComponentsError::Images { file: file(), images })?;
     warnings.extend(unused);
-    account(input.trace, CONFIGURATION, "images", &mut objects);
+    record_provenance(input.trace, CONFIGURATION, "images", &mut objects);
     let own = namespace::target_namespace(&objects)
         .map_err(|source| ComponentsError::SeveralNamespaces { file: file(), source })?;
     let given = input.target_namespace.filter(|name| !name.is_empty());
     let Some(target_namespace) = given.or(own).map(str::to_owned) else {
-        return Err(ComponentsError::NoTargetNamespace { file: file() });
+        return Err(ComponentsError::MissingTargetNamespace { file: file() });
     };
     namespace::ensure_namespace_object(&mut objects, &target_namespace);
     namespace::set_namespace(&mut objects, &target_namespace).map_err(|references| {
         ComponentsError::Namespace { file: file(), namespace: target_namespace.clone(), references }
     })?;
-    account(input.trace, "", TARGET_NAMESPACE, &mut objects);
+    record_provenance(input.trace, "", TARGET_NAMESPACE, &mut objects);
 
     if input.substitution != Substitution::None {
-        customise(&mut objects, input.customisations)
+        apply_customisations(&mut objects, input.customisations)
             .map_err(|patches| ComponentsError::Customisation { file: file(), patches })?;
     }
     let images = objects.iter().flat_map(images::images_of).map(str::to_owned).collect();
@@ -166,28 +166,33 @@ pub fn build_components(input: &ComponentsInput<'_>) -> Result<ProviderComponent
         warnings
             .push(format!("{}: label `{key}` of `{object}` is {found} and was left out: quote it", file()));
     }
-    account(input.trace, "", "label of the provider", &mut objects);
+    record_provenance(input.trace, "", "label of the provider", &mut objects);
     order::sort_for_installation(&mut objects);
-    Ok(ProviderComponents { objects, variables, images, target_namespace, warnings, layer_files })
+    Ok(ProviderComponents {
+        objects,
+        variables,
+        images,
+        target_namespace,
+        warnings,
+        overlay_files: layer_files,
+    })
 }
 
-fn read(input: &ComponentsInput<'_>) -> Result<manifest::ObjectStream, RenderTextError> {
+fn read_objects(input: &ComponentsInput<'_>) -> Result<manifest::ObjectStream, RenderTextError> {
     match input.substitution {
         Substitution::Full => input.text.read_objects(&input.text.substitute(input.variables)?),
-        Substitution::WhatIsSet => {
-            input.text.read_objects(&input.text.substitute_what_is_set(input.variables)?)
-        }
+        Substitution::OnlySet => input.text.read_objects(&input.text.substitute_only_set(input.variables)?),
         Substitution::None => input.text.read_objects(&input.text.text),
     }
 }
 
 fn round_trip(file: &str, objects: &mut [Object]) -> Result<(), ComponentsError> {
-    each(objects, |object| typed::round_trip(object, typed::KindSet::Components))
+    try_each(objects, |object| typed::round_trip(object, typed::KindSet::Components))
         .map_err(|fields| ComponentsError::Typed { file: file.to_owned(), fields })
 }
 
 /// Runs an action on each object and collects all errors, so that one run reports all of them.
-pub(crate) fn each<O, E>(
+pub(crate) fn try_each<O, E>(
     objects: impl IntoIterator<Item = O>,
     act: impl Fn(O) -> Result<(), Vec<E>>,
 ) -> Result<(), Vec<E>> {

@@ -22,25 +22,25 @@
 
 mod duration;
 mod error;
+mod field_converter;
 mod restore;
 mod shape;
 mod tables;
-mod walk;
 
 #[cfg(test)]
 mod tests;
 
 use manifest::{Map, Object, ObjectRef, Value};
 
-pub use error::{ConvertError, Fault, Note, NoteKind, Problem};
-use walk::Walk;
+pub use error::{ConversionFault, ConversionNote, ConversionNoteKind, ConversionProblem, ConvertError};
+use field_converter::FieldConverter;
 
 const GROUP_VERSION: &str = "cluster.x-k8s.io/v1beta1";
 const TARGET_GROUP_VERSION: &str = "cluster.x-k8s.io/v1beta2";
 
 /// The result for one object, or for one item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ConversionOutcome {
     /// The object was converted to v1beta2.
     Converted,
     /// The object has another group or version and is unchanged.
@@ -49,18 +49,18 @@ pub enum Outcome {
 
 /// The result of a conversion.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Converted {
+pub struct ConversionResult {
     /// The objects, in the same number and order as the input.
     pub objects: Vec<Object>,
     /// One outcome per object, or per item of a list. An empty list counts as one object.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ConversionOutcome>,
     /// Messages about single fields, in the order of the objects.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ConversionNote>,
 }
 
-impl Converted {
+impl ConversionResult {
     /// Counts the objects and items with an outcome.
-    pub fn count(&self, outcome: Outcome) -> usize {
+    pub fn count(&self, outcome: ConversionOutcome) -> usize {
         self.outcomes.iter().filter(|each| **each == outcome).count()
     }
 }
@@ -70,36 +70,41 @@ impl Converted {
 ///
 /// # Errors
 /// `ConvertError` with all faults of all objects. No object is converted in that case.
-pub fn convert(objects: Vec<Object>) -> Result<Converted, ConvertError> {
+pub fn convert(objects: Vec<Object>) -> Result<ConversionResult, ConvertError> {
     let mut conversion = Conversion::default();
-    let objects = objects.into_iter().map(|object| conversion.document(object)).collect();
+    let objects = objects.into_iter().map(|object| conversion.convert_document(object)).collect();
     if !conversion.faults.is_empty() {
         return Err(ConvertError { faults: conversion.faults });
     }
-    Ok(Converted { objects, outcomes: conversion.outcomes, notes: conversion.notes })
+    Ok(ConversionResult { objects, outcomes: conversion.outcomes, notes: conversion.notes })
 }
 
 #[derive(Default)]
 struct Conversion {
-    outcomes: Vec<Outcome>,
-    notes: Vec<Note>,
-    faults: Vec<Fault>,
+    outcomes: Vec<ConversionOutcome>,
+    notes: Vec<ConversionNote>,
+    faults: Vec<ConversionFault>,
 }
 
 impl Conversion {
-    fn document(&mut self, mut object: Object) -> Object {
+    fn convert_document(&mut self, mut object: Object) -> Object {
         let of_group = object.api_version() == GROUP_VERSION;
-        let listed = object.kind().strip_suffix("List").filter(|kind| of_group && tables::of(kind).is_some());
+        let listed =
+            object.kind().strip_suffix("List").filter(|kind| of_group && tables::find(kind).is_some());
         let listed = listed.map(str::to_owned);
         if listed.is_some() || (object.kind() == "List" && object.api_version() == "v1") {
             if let Some(Value::Array(items)) = object.get_mut(&["items"])
                 && !items.is_empty()
             {
                 for (index, item) in items.iter_mut().enumerate() {
-                    *item = self.item(index, std::mem::take(item), listed.as_deref());
+                    *item = self.convert_item(index, std::mem::take(item), listed.as_deref());
                 }
             } else {
-                self.outcomes.push(if of_group { Outcome::Converted } else { Outcome::PassedThrough });
+                self.outcomes.push(if of_group {
+                    ConversionOutcome::Converted
+                } else {
+                    ConversionOutcome::PassedThrough
+                });
             }
             if of_group {
                 object.as_map_mut().insert("apiVersion".to_owned(), TARGET_GROUP_VERSION.into());
@@ -108,63 +113,67 @@ impl Conversion {
         }
         if of_group {
             let kind = object.kind().to_owned();
-            return self.object(object, &kind);
+            return self.convert_object(object, &kind);
         }
-        self.outcomes.push(Outcome::PassedThrough);
+        self.outcomes.push(ConversionOutcome::PassedThrough);
         object
     }
 
     /// Converts an item of a list. In a list of one kind, the kind of an item is optional.
-    fn item(&mut self, index: usize, item: Value, listed: Option<&str>) -> Value {
+    fn convert_item(&mut self, index: usize, item: Value, listed: Option<&str>) -> Value {
         match Object::try_from(item) {
             Ok(object) => {
                 let named = !object.api_version().is_empty() || !object.kind().is_empty();
                 let converted = match listed {
-                    Some(kind) if !named => self.object(object, kind),
+                    Some(kind) if !named => self.convert_object(object, kind),
                     _ if object.api_version() == GROUP_VERSION => {
                         let kind = object.kind().to_owned();
-                        self.object(object, &kind)
+                        self.convert_object(object, &kind)
                     }
                     _ => {
-                        self.outcomes.push(Outcome::PassedThrough);
+                        self.outcomes.push(ConversionOutcome::PassedThrough);
                         object
                     }
                 };
                 converted.into_value()
             }
             Err(not_an_object) => {
-                self.faults.push(Fault {
+                self.faults.push(ConversionFault {
                     object: ObjectRef {
                         kind: "List".to_owned(),
                         namespace: String::new(),
                         name: String::new(),
                     },
                     path: format!("items[{index}]"),
-                    problem: Problem::WrongType { expected: "a mapping", found: not_an_object.found },
+                    problem: ConversionProblem::WrongType {
+                        expected: "a mapping",
+                        found: not_an_object.found,
+                    },
                 });
                 Value::Null
             }
         }
     }
 
-    fn object(&mut self, object: Object, kind: &str) -> Object {
-        self.outcomes.push(Outcome::Converted);
+    fn convert_object(&mut self, object: Object, kind: &str) -> Object {
+        self.outcomes.push(ConversionOutcome::Converted);
         let about = ObjectRef { kind: kind.to_owned(), ..ObjectRef::of(&object) };
-        let Some(table) = tables::of(kind) else {
-            let problem = Problem::UnknownKind { known: tables::kinds().map(str::to_owned).collect() };
-            self.faults.push(Fault { object: about, path: "kind".to_owned(), problem });
+        let Some(table) = tables::find(kind) else {
+            let problem =
+                ConversionProblem::UnknownKind { known: tables::kinds().map(str::to_owned).collect() };
+            self.faults.push(ConversionFault { object: about, path: "kind".to_owned(), problem });
             return object;
         };
         let Value::Object(mut fields) = object.into_value() else { return Object::default() };
         let stored = restore::take_annotation(&mut fields);
-        let mut walk = Walk::new(&about);
+        let mut walk = FieldConverter::new(&about);
         let mut converted = Map::new();
         walk.fields(fields, table, &mut converted);
         if converted.contains_key("apiVersion") {
             converted.insert("apiVersion".to_owned(), TARGET_GROUP_VERSION.into());
         }
         if let Some(stored) = stored {
-            restore::apply(&stored, kind, &mut converted, &mut walk);
+            restore::restore_fields(&stored, kind, &mut converted, &mut walk);
         }
         let (notes, faults) = walk.finish();
         self.notes.extend(notes);

@@ -15,7 +15,7 @@
 mod settings;
 mod target;
 
-use crate::account::{CONFIGURATION, account};
+use crate::provenance::{CONFIGURATION, record_provenance};
 use manifest::{
     Object, ObjectRef,
     patch::{Patch, PatchError, PatchOutcome},
@@ -23,22 +23,22 @@ use manifest::{
 };
 
 pub use settings::ControllerSettings;
-pub use target::{InvalidTarget, Target};
+pub use target::{CustomisationTarget, InvalidTarget};
 
 /// One entry of `patches`.
 #[derive(Clone, Debug)]
 pub struct Customisation {
     /// The position of the entry, such as `providers[1].patches[0]`.
-    pub place: String,
+    pub config_path: String,
     /// The objects that the entry matches.
-    pub target: Target,
+    pub target: CustomisationTarget,
     /// The change to each matched object.
-    pub change: Change,
+    pub change: CustomisationChange,
 }
 
 /// The change of an entry.
 #[derive(Clone, Debug)]
-pub enum Change {
+pub enum CustomisationChange {
     /// A patch.
     Patch(Patch),
     /// Common controller settings.
@@ -64,7 +64,7 @@ pub enum CustomisationError {
         source: Box<PatchError>,
     },
     #[error("`{place}` makes {} of {}; a patch changes no kind, name or namespace", objects.1, objects.0)]
-    Renames {
+    Renamed {
         place: String,
         /// The original object, and the object after the patch.
         objects: Box<(ObjectRef, ObjectRef)>,
@@ -74,7 +74,7 @@ pub enum CustomisationError {
 /// Applies all entries in order.
 /// # Errors
 /// All errors of all entries. The objects must not be used in that case.
-pub fn customise(
+pub fn apply_customisations(
     objects: &mut Vec<Object>,
     customisations: &[Customisation],
 ) -> Result<(), Vec<CustomisationError>> {
@@ -82,7 +82,7 @@ pub fn customise(
     for customisation in customisations {
         let mut matched = false;
         objects.retain_mut(|object| {
-            if !customisation.is_about(object) {
+            if !customisation.matches(object) {
                 return true;
             }
             matched = true;
@@ -97,55 +97,55 @@ pub fn customise(
         if !matched {
             errors.push(customisation.no_match(objects));
         }
-        account(Trace::of(objects), CONFIGURATION, &customisation.place, objects.iter_mut());
+        record_provenance(Trace::of(objects), CONFIGURATION, &customisation.config_path, objects.iter_mut());
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 impl Customisation {
-    fn is_about(&self, object: &Object) -> bool {
+    fn matches(&self, object: &Object) -> bool {
         self.target.matches(object)
             && match &self.change {
-                Change::Patch(_) => true,
-                Change::Settings(settings) => settings.fit(object),
+                CustomisationChange::Patch(_) => true,
+                CustomisationChange::Settings(settings) => settings.matches(object),
             }
     }
 
     fn apply(&self, object: &mut Object) -> Result<PatchOutcome, CustomisationError> {
         let patch = match &self.change {
-            Change::Settings(settings) => {
+            CustomisationChange::Settings(settings) => {
                 settings.apply(object);
                 return Ok(PatchOutcome::Updated);
             }
-            Change::Patch(patch) => patch,
+            CustomisationChange::Patch(patch) => patch,
         };
         let before = ObjectRef::of(object);
         let patched = patch.apply(object).map_err(|source| CustomisationError::Patch {
-            place: self.place.clone(),
+            place: self.config_path.clone(),
             object: before.clone(),
             source: Box::new(source),
         })?;
         let after = ObjectRef::of(object);
         if patched == PatchOutcome::Updated && after != before {
             let objects = Box::new((before, after));
-            return Err(CustomisationError::Renames { place: self.place.clone(), objects });
+            return Err(CustomisationError::Renamed { place: self.config_path.clone(), objects });
         }
         Ok(patched)
     }
 
     fn no_match(&self, objects: &[Object]) -> CustomisationError {
         let fits_kind = |object: &&Object| match &self.change {
-            Change::Patch(_) => self.target.matches_kind(object),
-            Change::Settings(_) => ControllerSettings::WORKLOADS.contains(&object.kind()),
+            CustomisationChange::Patch(_) => self.target.matches_kind(object),
+            CustomisationChange::Settings(_) => ControllerSettings::WORKLOADS.contains(&object.kind()),
         };
         let target = match &self.change {
-            Change::Patch(_) => self.target.to_string(),
-            Change::Settings(settings) => {
+            CustomisationChange::Patch(_) => self.target.to_string(),
+            CustomisationChange::Settings(settings) => {
                 format!("{} with a container `{}`", self.target, settings.container)
             }
         };
         let candidates = objects.iter().filter(fits_kind).map(ObjectRef::of).collect();
-        CustomisationError::NoMatch { place: self.place.clone(), target, candidates }
+        CustomisationError::NoMatch { place: self.config_path.clone(), target, candidates }
     }
 }
 

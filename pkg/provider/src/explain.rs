@@ -17,13 +17,13 @@ pub fn explain_variable(config: &Config, name: &str) -> Explanation {
     let mut places = vec![ExplainedPlace {
         note: (variable != name)
             .then(|| format!("environment variables are upper case, so `{name}` itself is not read")),
-        state: state(in_environment, false),
+        state: place_state(in_environment, false),
         place: format!("environment variable {variable}"),
     }];
     if let Some(origin) = config.origin() {
         places.push(ExplainedPlace {
             place: format!("{origin}, key {name}"),
-            state: state(in_file, in_environment),
+            state: place_state(in_file, in_environment),
             note: None,
         });
     }
@@ -49,7 +49,7 @@ pub async fn explain_file(release: &Release<'_>, file: &str) -> Result<Explanati
     if let Some(path) = candidate {
         places.push(ExplainedPlace {
             place: path.display().to_string(),
-            state: state(overridden, false),
+            state: place_state(overridden, false),
             note: Some("override".to_owned()),
         });
     }
@@ -59,14 +59,14 @@ pub async fn explain_file(release: &Release<'_>, file: &str) -> Result<Explanati
         Err(ReleaseError::Read { source, .. }) if source.is_not_found() => {
             (files.repository().display_address(), PlaceState::Absent, Some(source.to_string()))
         }
-        Err(error) => (files.repository().display_address(), PlaceState::Unreadable, Some(deepest(error))),
+        Err(error) => (files.repository().display_address(), PlaceState::Unreadable, Some(root_cause(error))),
     };
     places.push(ExplainedPlace { place, state: place_state, note });
     let subject = format!("{file} of {} {}", release.provider().id, release.version());
     Ok(Explanation { subject, places })
 }
 
-fn deepest(error: &dyn std::error::Error) -> String {
+fn root_cause(error: &dyn std::error::Error) -> String {
     std::iter::successors(Some(error), |error| error.source())
         .last()
         .map(ToString::to_string)
@@ -74,7 +74,7 @@ fn deepest(error: &dyn std::error::Error) -> String {
 }
 
 /// The state of a source, depending on earlier sources.
-fn state(found: bool, already_taken: bool) -> PlaceState {
+fn place_state(found: bool, already_taken: bool) -> PlaceState {
     match (found, already_taken) {
         (true, false) => PlaceState::Taken,
         (true, true) => PlaceState::Shadowed,

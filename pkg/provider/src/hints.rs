@@ -4,11 +4,12 @@ use api::{ErrorExplanation, Explain, VersionError, one_of, output::ErrorKind, si
 use repository::Error as RepositoryError;
 
 use crate::{
-    ClusterTemplateError, ComponentsError, InvalidClusterRequest, LayerError, ManagementClusterError,
-    MetadataError, MissingValues, NoDefault, ReleaseError, RenderTextError, UnusableVersion,
+    ClusterTemplateError, ComponentsError, DefaultReleaseError, InvalidClusterRequest,
+    ManagementClusterError, MetadataError, MissingValues, OverlayError, ReleaseError, RenderTextError,
+    UnusableVersion,
     config::{ConfigError, UnknownProvider},
     flavor_of_file,
-    supply::SupplyError,
+    release_contents::ReleaseContentsError,
 };
 
 impl Explain for ConfigError {
@@ -55,7 +56,7 @@ impl Explain for ReleaseError {
             Self::Repository { source, .. } => ErrorExplanation::cause(source),
             Self::Read { source, .. } => {
                 let explanation = ErrorExplanation::cause(source);
-                match flavors(source) {
+                match available_flavors(source) {
                     Some(hint) => explanation.with_last_hint(hint),
                     None => explanation,
                 }
@@ -64,7 +65,7 @@ impl Explain for ReleaseError {
                 ErrorExplanation::hint(version_form(source)).with_kind(ErrorKind::User)
             }
             Self::Text { source, .. } => ErrorExplanation::cause(source),
-            Self::Unusable { source, .. } => ErrorExplanation::cause(source),
+            Self::UnusableVersion { source, .. } => ErrorExplanation::cause(source),
             Self::Metadata { .. } => ErrorExplanation::default(),
         }
     }
@@ -89,8 +90,10 @@ impl Explain for ComponentsError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Text(inner) => inner.explain(),
-            Self::Layer { source, .. } => ErrorExplanation::cause(source),
-            Self::NoTargetNamespace { .. } => ErrorExplanation::hint("give it with `--target-namespace`"),
+            Self::Overlay { source, .. } => ErrorExplanation::cause(source),
+            Self::MissingTargetNamespace { .. } => {
+                ErrorExplanation::hint("give it with `--target-namespace`")
+            }
             Self::Images { .. }
             | Self::Typed { .. }
             | Self::SeveralNamespaces { .. }
@@ -105,7 +108,7 @@ impl Explain for ClusterTemplateError {
         match self {
             Self::Text(inner) => inner.explain(),
             Self::ManagementCluster(inner) => inner.explain(),
-            Self::Layer { source, .. } => ErrorExplanation::cause(source),
+            Self::Overlay { source, .. } => ErrorExplanation::cause(source),
             Self::ClusterClass { source, .. } => ErrorExplanation::cause(source),
             Self::AlreadyExists { object, class } => ErrorExplanation::hint(format!(
                 "delete {object}, or apply ClusterClass `{class}` yourself first"
@@ -115,17 +118,17 @@ impl Explain for ClusterTemplateError {
     }
 }
 
-impl Explain for LayerError {
+impl Explain for OverlayError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Build { hints, .. } => ErrorExplanation::hints(hints),
-            Self::NotAsLocked { source, .. } => ErrorExplanation::cause(source),
-            Self::Everything { .. } | Self::Definitions { .. } => ErrorExplanation::default(),
+            Self::LockMismatch { source, .. } => ErrorExplanation::cause(source),
+            Self::RemovesEverything { .. } | Self::RemovesDefinitions { .. } => ErrorExplanation::default(),
         }
     }
 }
 
-impl Explain for SupplyError {
+impl Explain for ReleaseContentsError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Release(inner) => inner.explain(),
@@ -135,7 +138,7 @@ impl Explain for SupplyError {
     }
 }
 
-impl Explain for NoDefault {
+impl Explain for DefaultReleaseError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::ManagementCluster(inner) => inner.explain(),
@@ -165,7 +168,7 @@ fn version_form(invalid: &VersionError) -> &'static str {
 }
 
 /// Returns a hint with the flavors of a release that lacks the requested cluster template.
-fn flavors(error: &RepositoryError) -> Option<String> {
+fn available_flavors(error: &RepositoryError) -> Option<String> {
     let RepositoryError::UnknownFile { file, available, .. } = error else { return None };
     flavor_of_file(file)?;
     if !similar_names(file, available.iter().map(String::as_str)).is_empty() {
@@ -180,8 +183,8 @@ fn flavors(error: &RepositoryError) -> Option<String> {
 
 fn missing_values(error: &MissingValues) -> Vec<String> {
     let mut hints: Vec<String> = Vec::new();
-    for value in error.values.iter().filter(|value| !value.near.is_empty()) {
-        hints.push(format!("{} is set: is `{}` meant by it?", one_of(&value.near), value.name));
+    for value in error.values.iter().filter(|value| !value.suggestions.is_empty()) {
+        hints.push(format!("{} is set: is `{}` meant by it?", one_of(&value.suggestions), value.name));
     }
     let names: Vec<&str> = error.values.iter().map(|value| value.name.as_str()).collect();
     if names.contains(&"KUBERNETES_VERSION") {
@@ -207,8 +210,8 @@ fn missing_values(error: &MissingValues) -> Vec<String> {
 
 fn unknown_provider(error: &UnknownProvider) -> Vec<String> {
     let mut hints = Vec::new();
-    if !error.near.is_empty() {
-        hints.push(format!("did you mean {}?", one_of(&error.near)));
+    if !error.suggestions.is_empty() {
+        hints.push(format!("did you mean {}?", one_of(&error.suggestions)));
     }
     for other in &error.other_types {
         hints.push(format!("it is known as {other}: use `--{} {}`", other.flag(), error.name));

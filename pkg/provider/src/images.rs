@@ -6,8 +6,8 @@ use manifest::{
 };
 
 use crate::{
-    components::each,
-    config::{ImageOverrides, NamedImages},
+    components::try_each,
+    config::{ArgumentImages, ImageOverrides},
 };
 
 /// Applies image overrides to the containers of a component, which is a provider label or `cert-manager`. If
@@ -23,8 +23,8 @@ pub fn override_images(
     let references = found.iter().filter_map(|image| ImageReference::parse(&image.reference).ok());
     let warnings = overrides.unused(component, references).iter().map(ToString::to_string).collect();
     let rule = |image: &ImageReference<'_>| overrides.resolve(component, image);
-    each(objects.iter_mut(), |object| images::override_images(object, &rule))?;
-    if overrides.named() == NamedImages::Rewrite {
+    try_each(objects.iter_mut(), |object| images::override_images(object, &rule))?;
+    if overrides.argument_images() == ArgumentImages::Rewrite {
         for object in objects {
             images::override_text_images(object, &rule);
         }

@@ -9,7 +9,6 @@
 //! Files come from `repository`, objects from `manifest`. A management cluster is queried through the trait
 //! [`ManagementCluster`]. Out of scope: HTTP, Kubernetes clients, reading the environment, printing.
 
-mod account;
 mod cluster_class;
 mod cluster_request;
 mod cluster_template;
@@ -18,9 +17,10 @@ mod customise;
 mod explain;
 mod hints;
 mod images;
-mod layer;
 mod management_cluster;
 mod metadata;
+mod overlay;
+mod provenance;
 mod release;
 mod template_source;
 mod template_text;
@@ -29,25 +29,26 @@ mod testing;
 
 pub mod config;
 pub mod convert;
-pub mod supply;
+pub mod release_contents;
 
-pub use account::{CONFIGURATION, account};
-pub use cluster_class::{ClusterClassName, cluster_classes_of};
+pub use cluster_class::{ClusterClassName, used_cluster_classes};
 pub use cluster_request::{ClusterRequest, InvalidClusterRequest};
 pub use cluster_template::{
     ClusterTemplate, ClusterTemplateError, ClusterTemplateInput, render_cluster_template,
 };
 pub use components::{ComponentsError, ComponentsInput, ProviderComponents, Substitution, build_components};
 pub use customise::{
-    Change, ControllerSettings, Customisation, CustomisationError, InvalidTarget, Target, customise,
+    ControllerSettings, Customisation, CustomisationChange, CustomisationError, CustomisationTarget,
+    InvalidTarget, apply_customisations,
 };
 pub use explain::{explain_file, explain_variable};
 pub use images::override_images;
-pub use layer::{Layer, LayerError, Layered, Layers, LazyLayer};
 pub use management_cluster::{InstalledProvider, ManagementCluster, ManagementClusterError};
-pub use metadata::{MetadataError, UnusableVersion, contract_of, read_metadata};
+pub use metadata::{MetadataError, UnusableVersion, find_contract, read_metadata};
+pub use overlay::{LazyOverlay, Overlay, OverlayError, OverlayResult, Overlays};
+pub use provenance::{CONFIGURATION, record_provenance};
 pub use release::{
     ProviderReleases, Release, ReleaseError, cluster_class_of_file, cluster_template_file, flavor_of_file,
 };
-pub use template_source::{ConfigMapSource, NoDefault, default_infrastructure, installed_version};
+pub use template_source::{ConfigMapSource, DefaultReleaseError, default_infrastructure, installed_version};
 pub use template_text::{MissingValue, MissingValues, RenderTextError, TemplateText};

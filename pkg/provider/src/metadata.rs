@@ -63,10 +63,10 @@ pub fn read_metadata(provider: &ProviderId, file: &str, bytes: &[u8]) -> Result<
         .map_err(|source| MetadataError::Yaml { file: named(), source })?;
     let empty = Map::new();
     let fields = first.as_object().unwrap_or(&empty);
-    expect_word(file, fields, "apiVersion", Metadata::API_VERSION)?;
+    expect_text(file, fields, "apiVersion", Metadata::API_VERSION)?;
     let has_kind = fields.get("kind").is_some_and(|kind| !kind.is_null() && kind.as_str() != Some(""));
     if has_kind {
-        expect_word(file, fields, "kind", Metadata::KIND)?;
+        expect_text(file, fields, "kind", Metadata::KIND)?;
     }
     let entries = match fields.get("releaseSeries") {
         None | Some(Value::Null) => &[][..],
@@ -80,7 +80,7 @@ pub fn read_metadata(provider: &ProviderId, file: &str, bytes: &[u8]) -> Result<
     Ok(Metadata { release_series: series.collect::<Result<_, _>>()? })
 }
 
-fn expect_word(
+fn expect_text(
     file: &str,
     fields: &Map<String, Value>,
     field: &'static str,
@@ -120,7 +120,7 @@ fn field_error(file: &str, field: &str, expected: &'static str) -> MetadataError
 /// # Errors
 /// `UnknownSeries` if the metadata does not list the series. Use a listed version or a newer repository.
 /// `Contract` if the contract is too old or too new.
-pub fn contract_of<'m>(
+pub fn find_contract<'m>(
     provider: &ProviderId,
     metadata: &'m Metadata,
     version: &Version,
@@ -213,7 +213,7 @@ mod tests {
             "{HEADER}releaseSeries:\n- {{major: 1, minor: 0, contract: v1alpha4}}\n- {{major: 2, minor: 0, contract: v1beta1}}\n"
         ))
         .unwrap();
-        let check = |version: &str| contract_of(&id, &metadata, &Version::parse(version).unwrap()).cloned();
+        let check = |version: &str| find_contract(&id, &metadata, &Version::parse(version).unwrap()).cloned();
         assert_eq!(check("v2.0.7"), Ok(Contract::new("v1beta1")));
         assert_eq!(
             check("v2.1.0").unwrap_err().to_string(),

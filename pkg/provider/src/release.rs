@@ -6,8 +6,8 @@ use api::{Contract, Metadata, ProviderId, Version, VersionError, VersionOrLatest
 use repository::{File, Overrides, Repository, RepositoryContext, RepositoryWithOverrides};
 
 use crate::{
-    config::{ProviderConfig, without_dots},
-    metadata::{MetadataError, UnusableVersion, contract_of, read_metadata},
+    config::{ProviderConfig, clean_path},
+    metadata::{MetadataError, UnusableVersion, find_contract, read_metadata},
     template_text::{RenderTextError, TemplateText},
 };
 
@@ -67,7 +67,7 @@ pub enum ReleaseError {
         source: Box<MetadataError>,
     },
     #[error("cannot use `{provider}` {version}")]
-    Unusable {
+    UnusableVersion {
         provider: ProviderId,
         version: String,
         #[source]
@@ -87,7 +87,7 @@ impl ProviderReleases {
         let label = provider.id.label();
         // A path may contain `..`. The url in messages stays as written.
         let url = if provider.url.starts_with('/') {
-            without_dots(Path::new(&provider.url)).to_string_lossy().into_owned()
+            clean_path(Path::new(&provider.url)).to_string_lossy().into_owned()
         } else {
             provider.url.clone()
         };
@@ -101,7 +101,7 @@ impl ProviderReleases {
     }
 
     /// Uses the given files instead of the url.
-    pub fn over(provider: ProviderConfig, files: RepositoryWithOverrides) -> Self {
+    pub fn with_files(provider: ProviderConfig, files: RepositoryWithOverrides) -> Self {
         Self { provider, files }
     }
 
@@ -130,9 +130,9 @@ impl ProviderReleases {
     /// local repositories only.
     /// # Errors
     /// `Repository` if the newest release cannot be determined.
-    pub async fn named(&self, version: &str) -> Result<Release<'_>, ReleaseError> {
+    pub async fn resolve_release(&self, version: &str) -> Result<Release<'_>, ReleaseError> {
         match version {
-            LATEST => self.newest().await,
+            LATEST => self.newest_release().await,
             version => Ok(self.release(version)),
         }
     }
@@ -149,7 +149,7 @@ impl ProviderReleases {
     }
 
     /// The locked release, or the newest usable release.
-    async fn newest(&self) -> Result<Release<'_>, ReleaseError> {
+    async fn newest_release(&self) -> Result<Release<'_>, ReleaseError> {
         let unknown = |source| ReleaseError::Repository {
             provider: self.provider.id.clone(),
             source: Box::new(source),
@@ -169,7 +169,7 @@ impl ProviderReleases {
     /// A pinned version needs no request, and neither does the newest release of a locked provider.
     /// # Errors
     /// `Version` if the text is not a semantic version; `Repository` if the newest release cannot be determined.
-    pub async fn choose(&self, version: Option<&str>) -> Result<Release<'_>, ReleaseError> {
+    pub async fn choose_release(&self, version: Option<&str>) -> Result<Release<'_>, ReleaseError> {
         let provider = || self.provider.id.clone();
         if let Some(text) = version {
             Version::parse(text).map_err(|source| ReleaseError::Version { provider: provider(), source })?;
@@ -178,7 +178,7 @@ impl ProviderReleases {
         let unknown = |source| ReleaseError::Repository { provider: provider(), source: Box::new(source) };
         match self.repository().default_version().map_err(unknown)? {
             VersionOrLatest::Pinned(version) => Ok(self.release(version.as_str())),
-            VersionOrLatest::Latest => self.newest().await,
+            VersionOrLatest::Latest => self.newest_release().await,
         }
     }
 }
@@ -239,7 +239,7 @@ impl Release<'_> {
 
     /// Reads the metadata and checks the version against it. Returns the metadata and the contract of the version.
     /// # Errors
-    /// `Read`, `Metadata`, `Version`; `Unusable` if the series is not listed or the contract is not supported.
+    /// `Read`, `Metadata`, `Version`; `UnusableVersion` if the series is not listed or the contract is not supported.
     pub async fn check(&self) -> Result<(Metadata, Contract), ReleaseError> {
         let provider = || self.provider().id.clone();
         let version = || self.version.clone();
@@ -250,8 +250,8 @@ impl Release<'_> {
             read_metadata(&self.provider().id, &file.source.to_string(), &file.bytes).map_err(|source| {
                 ReleaseError::Metadata { provider: provider(), version: version(), source: Box::new(source) }
             })?;
-        let contract = contract_of(&self.provider().id, &metadata, &parsed)
-            .map_err(|source| ReleaseError::Unusable {
+        let contract = find_contract(&self.provider().id, &metadata, &parsed)
+            .map_err(|source| ReleaseError::UnusableVersion {
                 provider: provider(),
                 version: version(),
                 source: Box::new(source),

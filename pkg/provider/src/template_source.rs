@@ -41,7 +41,7 @@ impl ConfigMapSource {
 /// The reason why the inventory determines no default provider or version.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
-pub enum NoDefault {
+pub enum DefaultReleaseError {
     #[error(transparent)]
     ManagementCluster(#[from] ManagementClusterError),
     #[error("no {0} is installed")]
@@ -60,14 +60,14 @@ fn list(names: &BTreeSet<String>) -> String {
 
 /// The name of the only installed infrastructure provider.
 /// Source: clusterctl v1.14 client/cluster/inventory.go (GetDefaultProviderName).
-pub async fn default_infrastructure(cluster: &dyn ManagementCluster) -> Result<String, NoDefault> {
+pub async fn default_infrastructure(cluster: &dyn ManagementCluster) -> Result<String, DefaultReleaseError> {
     let installed = cluster.installed_providers().await?;
     let of_type = installed.into_iter().filter(|it| it.id.provider_type == ProviderType::Infrastructure);
     let names: BTreeSet<String> = of_type.map(|it| it.id.name).collect();
     match single(names) {
         Ok(Some(name)) => Ok(name),
-        Ok(None) => Err(NoDefault::NotInstalled(ProviderType::Infrastructure)),
-        Err(names) => Err(NoDefault::SeveralProviders(names)),
+        Ok(None) => Err(DefaultReleaseError::NotInstalled(ProviderType::Infrastructure)),
+        Err(names) => Err(DefaultReleaseError::SeveralProviders(names)),
     }
 }
 
@@ -76,14 +76,14 @@ pub async fn default_infrastructure(cluster: &dyn ManagementCluster) -> Result<S
 pub async fn installed_version(
     cluster: &dyn ManagementCluster,
     id: &ProviderId,
-) -> Result<String, NoDefault> {
+) -> Result<String, DefaultReleaseError> {
     let installed = cluster.installed_providers().await?;
     let versions: BTreeSet<String> =
         installed.into_iter().filter(|it| it.id == *id).map(|it| it.version).collect();
     match single(versions) {
         Ok(Some(version)) => Ok(version),
-        Ok(None) => Err(NoDefault::ProviderNotInstalled(id.clone())),
-        Err(versions) => Err(NoDefault::SeveralVersions { provider: id.clone(), versions }),
+        Ok(None) => Err(DefaultReleaseError::ProviderNotInstalled(id.clone())),
+        Err(versions) => Err(DefaultReleaseError::SeveralVersions { provider: id.clone(), versions }),
     }
 }
 
@@ -97,23 +97,26 @@ mod tests {
     use super::*;
     use crate::{
         InstalledProvider,
-        testing::{Cluster, block_on},
+        testing::{FakeManagementCluster, block_on},
     };
 
-    fn installed(providers: &[(ProviderType, &str, &str)]) -> Cluster {
+    fn installed(providers: &[(ProviderType, &str, &str)]) -> FakeManagementCluster {
         let one = |&(provider_type, name, version): &(ProviderType, &str, &str)| InstalledProvider {
             id: ProviderId::new(provider_type, name),
             version: version.to_owned(),
             namespace: format!("{name}-system"),
         };
-        Cluster { providers: providers.iter().map(one).collect(), ..Cluster::default() }
+        FakeManagementCluster {
+            providers: providers.iter().map(one).collect(),
+            ..FakeManagementCluster::default()
+        }
     }
 
     use ProviderType::{Bootstrap, Infrastructure};
 
     #[test]
     fn the_only_infrastructure_provider_is_the_default() {
-        let ask = |cluster: Cluster| {
+        let ask = |cluster: FakeManagementCluster| {
             block_on(async { default_infrastructure(&cluster).await.map_err(|e| e.to_string()) })
         };
         let one = installed(&[(Bootstrap, "kubeadm", "v1.0.0"), (Infrastructure, "aws", "v2.0.0")]);
@@ -126,7 +129,7 @@ mod tests {
     #[test]
     fn the_only_installed_version_is_the_default() {
         let aws = ProviderId::new(Infrastructure, "aws");
-        let ask = |cluster: Cluster| {
+        let ask = |cluster: FakeManagementCluster| {
             block_on(async { installed_version(&cluster, &aws).await.map_err(|e| e.to_string()) })
         };
         assert_eq!(ask(installed(&[(Infrastructure, "aws", "v2.0.0")])), Ok("v2.0.0".to_owned()));
@@ -143,7 +146,10 @@ mod tests {
 
     #[test]
     fn a_template_in_a_config_map_is_named_by_it() {
-        let cluster = Cluster { config_maps: vec![("team/t/template", "a: 1")], ..Cluster::default() };
+        let cluster = FakeManagementCluster {
+            config_maps: vec![("team/t/template", "a: 1")],
+            ..FakeManagementCluster::default()
+        };
         let source = |name: &str| ConfigMapSource {
             namespace: "team".to_owned(),
             name: name.to_owned(),

@@ -36,7 +36,7 @@ pub struct MissingValue {
     /// Every use of the variable, in file order.
     pub places: Vec<Place>,
     /// Similar names of set variables.
-    pub near: Vec<String>,
+    pub suggestions: Vec<String>,
 }
 
 /// A file that cannot be rendered into objects.
@@ -96,7 +96,7 @@ fn missing_count(missing: &MissingValues) -> String {
 
 impl MissingValues {
     /// Merges the missing variables of another file. Names and places stay in order.
-    pub fn join(&mut self, other: MissingValues) {
+    pub fn merge(&mut self, other: MissingValues) {
         for value in other.values {
             match self.values.binary_search_by(|known| known.name.cmp(&value.name)) {
                 Ok(at) => self.values[at].places.extend(value.places),
@@ -145,7 +145,7 @@ impl TemplateText {
     }
 
     /// Replaces all variables with a value. Variables without a value stay as `${NAME}`.
-    pub fn substitute_what_is_set(&self, variables: &Variables<'_>) -> Result<String, RenderTextError> {
+    pub fn substitute_only_set(&self, variables: &Variables<'_>) -> Result<String, RenderTextError> {
         let template = self.template()?;
         let kept = |name: &str| Cow::Owned(format!("${{{name}}}"));
         let required: Vec<_> = template
@@ -176,7 +176,7 @@ impl TemplateText {
                 let from_template = used.default.is_some().then_some(Origin::Template);
                 Variable {
                     required: used.is_required(),
-                    used: self.places(&used.positions),
+                    used: self.locations(&used.positions),
                     origin: origin.or(from_template),
                     default: used.default,
                     name: used.name,
@@ -224,7 +224,7 @@ impl TemplateText {
     pub fn warnings(&self, stream: &ObjectStream) -> Vec<String> {
         let read = stream.warnings.iter().map(|warning| (warning.line, warning.kind.to_string()));
         let incomplete = stream.objects.iter().zip(&stream.lines).filter_map(|(object, line)| {
-            absent_field(object).map(|field| (*line, format!("the object has no `{field}`")))
+            missing_field(object).map(|field| (*line, format!("the object has no `{field}`")))
         });
         let mut all: Vec<_> = read.chain(incomplete).collect();
         all.sort();
@@ -234,13 +234,13 @@ impl TemplateText {
     fn missing(&self, missing: &[MissingVariable], variables: &Variables<'_>) -> MissingValues {
         let one = |variable: &MissingVariable| MissingValue {
             name: variable.name.clone(),
-            places: self.places(&variable.positions),
-            near: variables.near(&variable.name),
+            places: self.locations(&variable.positions),
+            suggestions: variables.suggestions(&variable.name),
         };
         MissingValues { values: missing.iter().map(one).collect() }
     }
 
-    fn places(&self, positions: &[TextPosition]) -> Vec<Place> {
+    fn locations(&self, positions: &[TextPosition]) -> Vec<Place> {
         let place = |at: &TextPosition| Place { file: self.file.clone(), line: at.line, column: at.column };
         positions.iter().map(place).collect()
     }
@@ -255,7 +255,7 @@ fn names_in(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The missing field without which Kubernetes rejects an object. clusterctl accepts such objects, and capstan warns.
-fn absent_field(object: &Object) -> Option<&'static str> {
+fn missing_field(object: &Object) -> Option<&'static str> {
     let unnamed = object.name().is_empty() && object.get(&["metadata", "generateName"]).is_none();
     match (object.kind(), object.api_version()) {
         ("", _) => Some("kind"),

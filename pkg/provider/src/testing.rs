@@ -14,7 +14,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 /// The content of the management cluster.
 #[derive(Default)]
-pub(crate) struct Cluster {
+pub(crate) struct FakeManagementCluster {
     pub(crate) providers: Vec<InstalledProvider>,
     /// Objects as `Kind/name`, all in namespace `team`.
     pub(crate) objects: BTreeSet<&'static str>,
@@ -22,7 +22,7 @@ pub(crate) struct Cluster {
     pub(crate) config_maps: Vec<(&'static str, &'static str)>,
 }
 
-impl ManagementCluster for Cluster {
+impl ManagementCluster for FakeManagementCluster {
     fn installed_providers(&self) -> BoxFuture<'_, Result<Vec<InstalledProvider>, ManagementClusterError>> {
         async { Ok(self.providers.clone()) }.boxed()
     }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use api::{ProviderId, plan::SavedKustomization, similar_names};
-use provider::{Layers, LazyLayer, config::Config};
+use provider::{LazyOverlay, Overlays, config::Config};
 use repository::{LockSettings, RepositoryContext};
 
 use super::{
@@ -27,7 +27,7 @@ pub(crate) struct Around<'a> {
 
 #[derive(Debug, Default)]
 pub(crate) struct RunLayers {
-    layers: Layers,
+    layers: Overlays,
     /// The kustomizations of the command line and of a saved plan.
     flagged: Vec<(ProviderId, Arc<LazyKustomization>)>,
 }
@@ -52,13 +52,13 @@ impl RunLayers {
                 lock.check_unlocked_kustomization(&id.label())?;
             }
             let layer = Arc::new(LazyKustomization::new(place, None, Arc::clone(&fetcher)));
-            all.layers.insert(id.clone(), Arc::clone(&layer) as Arc<dyn LazyLayer>);
+            all.layers.insert(id.clone(), Arc::clone(&layer) as Arc<dyn LazyOverlay>);
             all.flagged.push((id, layer));
         }
         Ok(all)
     }
 
-    pub(crate) fn get(&self) -> &Layers {
+    pub(crate) fn get(&self) -> &Overlays {
         &self.layers
     }
 
@@ -72,7 +72,7 @@ impl RunLayers {
     /// Warns about unused kustomizations of the command line.
     pub(crate) fn warn_of_unused(&self, session: &Session) {
         for (id, layer) in self.flagged.iter().filter(|(_, layer)| !layer.is_used()) {
-            let place = layer.place();
+            let place = layer.location();
             session.messages().warning(format!(
                 "the kustomization `{place}` changed nothing: no components of `{id}` were made in this run"
             ));
@@ -85,7 +85,7 @@ pub(crate) fn configured(
     config: &Config,
     context: RepositoryContext,
     session: &Session,
-) -> Result<Layers, Failure> {
+) -> Result<Overlays, Failure> {
     lazily(config, None, &Arc::new(Fetcher::new(context, session)))
 }
 
@@ -94,8 +94,8 @@ fn lazily(
     config: &Config,
     lock: Option<&Arc<LockSettings>>,
     fetcher: &Arc<Fetcher>,
-) -> Result<Layers, Failure> {
-    let mut layers = Layers::default();
+) -> Result<Overlays, Failure> {
+    let mut layers = Overlays::default();
     for provider in config.providers()? {
         let label = provider.id.label();
         let reviewed = lock.map(|lock| Reviewed { lock: Arc::clone(lock), label: label.clone() });

@@ -14,7 +14,7 @@ use kustomize::{
     MemoryTree, Reorder, TreePath,
 };
 use manifest::{Object, provenance::Trace};
-use provider::{Layer, LayerError, Layered, LazyLayer};
+use provider::{LazyOverlay, Overlay, OverlayError, OverlayResult};
 use repository::LockSettings;
 use tokio::sync::OnceCell;
 
@@ -88,15 +88,15 @@ impl KustomizationLayer {
         session.block_on(async { Ok::<_, Failure>(Self::prepare(place, None, &fetcher).await) })
     }
 
-    fn unfit(&self, problems: Vec<String>, hints: Vec<String>) -> LayerError {
-        LayerError::Build { place: self.place.clone(), problems, hints }
+    fn unfit(&self, problems: Vec<String>, hints: Vec<String>) -> OverlayError {
+        OverlayError::Build { place: self.place.clone(), problems, hints }
     }
 
     fn text(&self, problem: &BuildProblem) -> String {
         self.names.in_short(problem)
     }
 
-    fn check(&self, errors: &[BuildProblem], warnings: &[BuildProblem]) -> Result<(), LayerError> {
+    fn check(&self, errors: &[BuildProblem], warnings: &[BuildProblem]) -> Result<(), OverlayError> {
         let problems = distinct(errors).into_iter();
         let unmatched = distinct(warnings).into_iter().filter(|it| it.is_unmatched_target());
         let problems: Vec<String> = problems.chain(unmatched).map(|it| self.text(it)).collect();
@@ -173,15 +173,15 @@ impl LazyKustomization {
     }
 }
 
-impl LazyLayer for LazyKustomization {
-    fn place(&self) -> &str {
+impl LazyOverlay for LazyKustomization {
+    fn location(&self) -> &str {
         &self.place
     }
 
-    fn ready(&self) -> LocalBoxFuture<'_, &dyn Layer> {
+    fn load(&self) -> LocalBoxFuture<'_, &dyn Overlay> {
         Box::pin(async {
             let prepare = || KustomizationLayer::prepare(&self.written, self.reviewed.clone(), &self.fetcher);
-            let layer: &dyn Layer = self.layer.get_or_init(prepare).await;
+            let layer: &dyn Overlay = self.layer.get_or_init(prepare).await;
             layer
         })
     }
@@ -206,12 +206,12 @@ pub(crate) fn found_by_layer(tree: MemoryTree, folder: &TreePath) -> BTreeSet<Tr
     tree.into_read().into_keys().collect()
 }
 
-impl Layer for KustomizationLayer {
-    fn place(&self) -> &str {
+impl Overlay for KustomizationLayer {
+    fn location(&self) -> &str {
         &self.place
     }
 
-    fn apply(&self, objects: Vec<Object>, file: &str) -> Result<Layered, LayerError> {
+    fn apply(&self, objects: Vec<Object>, file: &str) -> Result<OverlayResult, OverlayError> {
         self.is_used.store(true, Ordering::Relaxed);
         let start =
             self.start.as_ref().map_err(|it| self.unfit(vec![it.problem.clone()], it.hints.clone()))?;
@@ -237,12 +237,12 @@ impl Layer for KustomizationLayer {
         }
         self.names.name_setters(&mut output.objects);
         let warnings = distinct(&output.warnings).into_iter().map(|it| self.text(it)).collect();
-        Ok(Layered { objects: output.objects, warnings, files })
+        Ok(OverlayResult { objects: output.objects, warnings, files })
     }
 }
 
-fn not_as_locked(place: &str, source: repository::Error) -> LayerError {
-    LayerError::NotAsLocked { place: place.to_owned(), source: Box::new(source) }
+fn not_as_locked(place: &str, source: repository::Error) -> OverlayError {
+    OverlayError::LockMismatch { place: place.to_owned(), source: Box::new(source) }
 }
 
 /// A placeholder for a kustomization that the lock contains and the run lacks.
@@ -251,26 +251,26 @@ pub(super) struct LostLayer {
     pub(super) reviewed: Reviewed,
 }
 
-impl Layer for LostLayer {
-    fn place(&self) -> &str {
+impl Overlay for LostLayer {
+    fn location(&self) -> &str {
         &self.reviewed.lock.location
     }
 
-    fn apply(&self, objects: Vec<Object>, _file: &str) -> Result<Layered, LayerError> {
+    fn apply(&self, objects: Vec<Object>, _file: &str) -> Result<OverlayResult, OverlayError> {
         let files = BTreeMap::new();
         let Reviewed { lock, label } = &self.reviewed;
         lock.verify_kustomization(label, &files).map_err(|source| not_as_locked(&lock.location, source))?;
-        Ok(Layered { objects, warnings: Vec::new(), files })
+        Ok(OverlayResult { objects, warnings: Vec::new(), files })
     }
 }
 
-impl LazyLayer for LostLayer {
-    fn place(&self) -> &str {
+impl LazyOverlay for LostLayer {
+    fn location(&self) -> &str {
         &self.reviewed.lock.location
     }
 
-    fn ready(&self) -> LocalBoxFuture<'_, &dyn Layer> {
-        let layer: &dyn Layer = self;
+    fn load(&self) -> LocalBoxFuture<'_, &dyn Overlay> {
+        let layer: &dyn Overlay = self;
         Box::pin(ready(layer))
     }
 }

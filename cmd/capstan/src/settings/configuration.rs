@@ -97,7 +97,9 @@ pub(crate) fn candidates(environment: &Environment) -> Vec<Candidate> {
         .into_iter()
         .chain(environment.home().map(|home| home.join(".cluster-api")));
     let paths = folders.flat_map(|folder| {
-        ConfigFormat::SEARCHED.iter().map(move |ending| folder.join(format!("clusterctl.{ending}")))
+        ConfigFormat::SEARCHED_EXTENSIONS
+            .iter()
+            .map(move |ending| folder.join(format!("clusterctl.{ending}")))
     });
     let mut taken = false;
     paths
@@ -137,13 +139,14 @@ pub(crate) fn load(
         messages.raise_verbosity(level);
     }
     for unknown in config.unknown_keys() {
-        let meant = unknown.near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
+        let meant =
+            unknown.suggestions.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
         let origin = config.origin().unwrap_or_default();
         let text = format!("`{}` in `{origin}` has no effect", unknown.key);
         messages.warning(if meant.is_empty() { text } else { format!("{text}; did you mean {meant}?") });
     }
     // The user of the section reports its errors.
-    for unused in config.image_rules_of_nobody().unwrap_or_default() {
+    for unused in config.unmatched_image_rules().unwrap_or_default() {
         messages.warning(unused.to_string());
     }
     Ok(config)

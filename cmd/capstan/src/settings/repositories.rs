@@ -66,7 +66,7 @@ fn store(config: &Config, environment: &Environment) -> Result<Option<StoreSetti
     let configured = config.cache()?;
     let folder = environment.text("CAPSTAN_CACHE_DIR").map_or(configured.folder, CacheFolder::parse);
     let folder = match folder {
-        CacheFolder::At(path) => Some(environment.resolve(path)),
+        CacheFolder::Path(path) => Some(environment.resolve(path)),
         CacheFolder::Default => cache_home(environment).map(|folder| folder.join("capstan")),
         CacheFolder::Off => None,
     };

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use manifest::{Object, write_stream};
 use provider::{
     TemplateText,
-    convert::{Converted, Outcome, convert},
+    convert::{ConversionOutcome, ConversionResult, convert},
 };
 
 use crate::{Failure, session::Session, verbs::generate::print::write_objects};
@@ -57,8 +57,8 @@ pub(crate) fn run(args: &Convert, session: &mut Session) -> Result<(), Failure> 
     print(&converted, &args.output, session)?;
     session.messages().status(format!(
         "Converted {} resource(s) to {TARGET}. {} resource(s) passed through unchanged.",
-        converted.count(Outcome::Converted),
-        converted.count(Outcome::PassedThrough)
+        converted.count(ConversionOutcome::Converted),
+        converted.count(ConversionOutcome::PassedThrough)
     ));
     Ok(())
 }
@@ -88,7 +88,7 @@ fn check(objects: &[Object], lines: &[usize], file: &str) -> Result<(), Failure>
     failure.map_or(Ok(()), Err)
 }
 
-fn print(converted: &Converted, output: &str, session: &mut Session) -> Result<(), Failure> {
+fn print(converted: &ConversionResult, output: &str, session: &mut Session) -> Result<(), Failure> {
     let mut text = write_stream(&converted.objects);
     if !text.is_empty() {
         text.push('\n');

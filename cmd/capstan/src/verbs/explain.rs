@@ -108,7 +108,7 @@ fn explain_release_file(args: &ExplainFile, session: &Session) -> Result<Explana
     let releases = session.provider_releases(&id)?;
     let file = args.file.as_deref().unwrap_or_else(|| releases.repository().components_file());
     session.block_on(async {
-        let release = releases.choose(version.as_deref()).await?;
+        let release = releases.choose_release(version.as_deref()).await?;
         explain_file(&release, file).await.within(|| format!("cannot look for `{file}`"))
     })
 }

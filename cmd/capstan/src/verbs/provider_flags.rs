@@ -200,7 +200,7 @@ fn upgrade_item(of: ProviderType, value: &str, session: &Session) -> Result<Upgr
         let failure = Failure::user(format!("invalid value `{value}` of `--{}`", of.flag()));
         let is_name = !value.contains([':', '/']);
         Err(match session.config()?.provider(&ProviderId::new(of, value))? {
-            Err(unknown) if is_name && !unknown.near.is_empty() => failure.because(&unknown),
+            Err(unknown) if is_name && !unknown.suggestions.is_empty() => failure.because(&unknown),
             _ => failure.because(&error).hint("name the version to go to, as `NAME:VERSION`"),
         })
     })

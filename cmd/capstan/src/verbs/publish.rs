@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use api::output::{Publication, PublicationOutcome, PublishedFile};
 use bundle::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, TagState};
-use provider::{ReleaseError, supply::release_files};
+use provider::{ReleaseError, release_contents::release_files};
 
 use crate::{
     Failure, Within as _, session::Session, settings::OutputFlag, ui::count_of,
@@ -125,7 +125,7 @@ fn of_release(args: &Publish, session: &Session) -> Result<(Vec<PackageFile>, St
     let (id, version) = args.provider.chosen()?;
     let releases = session.provider_releases(&id)?;
     let files = session.block_on(async {
-        let release = releases.choose(version.as_deref()).await?;
+        let release = releases.choose_release(version.as_deref()).await?;
         let mut files = Vec::new();
         for name in release_files(&release).await? {
             match release.read(&name).await {

@@ -1,8 +1,9 @@
 use manifest::{Object, images::InvalidImage};
 use provider::{
-    RenderTextError, TemplateText, account,
+    RenderTextError, TemplateText,
     config::{CertManager, ConfigError},
-    supply::open_cert_manager,
+    record_provenance,
+    release_contents::open_cert_manager,
 };
 
 use super::record::{CORE_LABEL, CORE_VALUE, VERSION_ANNOTATION};
@@ -60,13 +61,13 @@ pub async fn cert_manager_manifest(
     let overrides = sources.config.image_overrides()?;
     let warnings = provider::override_images(&overrides, CertManager::LABEL, &mut objects)
         .map_err(|images| CertManagerManifestError::Images { file: text.file.clone(), images })?;
-    account(sources.trace, provider::CONFIGURATION, "images", &mut objects);
+    record_provenance(sources.trace, provider::CONFIGURATION, "images", &mut objects);
     for object in &mut objects {
         object.set_label(api::labels::CLUSTERCTL, "");
         object.set_label(CORE_LABEL, CORE_VALUE);
         object.set_annotation(VERSION_ANNOTATION, &version);
     }
-    account(sources.trace, "", "mark of cert-manager", &mut objects);
+    record_provenance(sources.trace, "", "mark of cert-manager", &mut objects);
     Ok(CertManagerManifest { namespace: namespace_of(&objects), version, objects, warnings })
 }
 

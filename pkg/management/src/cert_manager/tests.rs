@@ -83,7 +83,7 @@ impl Release {
             config: &self.config,
             overrides: &self.overrides,
             repositories: &self.context,
-            layers: provider::Layers::none(),
+            layers: provider::Overlays::none(),
             trace: ::manifest::provenance::Trace::Off,
         }
     }

@@ -8,7 +8,7 @@ use crate::{
     ClusterRequest, ManagementCluster, ProviderReleases,
     config::{Config, Environment, ProviderConfig, Variables},
     template_text::RenderTextError,
-    testing::{Cluster, block_on},
+    testing::{FakeManagementCluster, block_on},
 };
 
 const TEMPLATE: &str = r#"
@@ -46,7 +46,7 @@ struct World {
     files: Vec<(&'static str, String)>,
     environment: Vec<(&'static str, &'static str)>,
     flavor: Option<&'static str>,
-    cluster: Option<Cluster>,
+    cluster: Option<FakeManagementCluster>,
 }
 
 impl World {
@@ -82,7 +82,10 @@ impl World {
             RepositoryContext::new(Settings::default()),
         );
         let url = "memory".to_owned();
-        ProviderReleases::over(ProviderConfig { id, url, kind: None, source: ProviderSource::Config }, files)
+        ProviderReleases::with_files(
+            ProviderConfig { id, url, kind: None, source: ProviderSource::Config },
+            files,
+        )
     }
 
     fn render(&self) -> Result<ClusterTemplate, ClusterTemplateError> {
@@ -105,7 +108,7 @@ impl World {
                 variables: &variables,
                 target_namespace: "team",
                 release: Some(&release),
-                layer: None,
+                overlay: None,
                 cluster: self.cluster.as_ref().map(|cluster| cluster as &dyn ManagementCluster),
                 trace: Trace::Off,
             })
@@ -193,7 +196,10 @@ fn another_class_name_brings_another_file_and_nothing_of_the_first() {
 #[test]
 fn a_class_that_the_cluster_has_is_left_out() {
     let with = |things: &[&'static str]| World {
-        cluster: Some(Cluster { objects: things.iter().copied().collect(), ..Cluster::default() }),
+        cluster: Some(FakeManagementCluster {
+            objects: things.iter().copied().collect(),
+            ..FakeManagementCluster::default()
+        }),
         ..World::new()
     };
     assert_eq!(kinds(&with(&["ClusterClass/quick-start"]).render().unwrap()), ["Cluster", "ConfigMap"]);

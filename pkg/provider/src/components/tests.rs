@@ -95,7 +95,7 @@ impl Run<'_> {
             variables: &Variables::new(&config),
             substitution: self.substitution,
             image_overrides: &config.image_overrides().unwrap(),
-            layer: None,
+            overlay: None,
             customisations: &config.customisations(&provider).unwrap(),
             target_namespace: self.target_namespace,
             trace: self.trace,
@@ -260,7 +260,7 @@ fn all_missing_variables_are_told_with_their_places_and_near_names() {
     let names: Vec<&str> = missing.values.iter().map(|value| value.name.as_str()).collect();
     assert_eq!(names, ["OTHER", "TOKEN"]);
     assert_eq!(missing.values[1].places.len(), 2);
-    assert_eq!(missing.values[1].near, ["TOKENS"]);
+    assert_eq!(missing.values[1].suggestions, ["TOKENS"]);
     assert_eq!(
         missing.to_string(),
         "`OTHER` at infrastructure-components.yaml:51\n`TOKEN` at infrastructure-components.yaml:47 and 1 more place"
@@ -325,7 +325,7 @@ fn what_is_not_installable_is_refused_with_object_and_reason() {
 fn without_a_namespace_object_the_target_must_be_given_and_is_created() {
     let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
     let error = Run { text, ..Run::default() }.build().unwrap_err();
-    assert!(matches!(error, ComponentsError::NoTargetNamespace { .. }));
+    assert!(matches!(error, ComponentsError::MissingTargetNamespace { .. }));
     let components = Run { text, target_namespace: Some("given"), ..Run::default() }.build().unwrap();
     assert_eq!(named(&components, "Namespace").name(), "given");
 }
@@ -346,7 +346,7 @@ fn raw_leaves_variables_and_what_is_set_fills_only_those() {
     let raw = Run { substitution: Substitution::None, environment: &[], ..Run::default() }.build().unwrap();
     assert_eq!(named(&raw, "Secret").as_map()["stringData"]["token"], "${TOKEN}");
     let partly =
-        Run { substitution: Substitution::WhatIsSet, environment: &[], ..Run::default() }.build().unwrap();
+        Run { substitution: Substitution::OnlySet, environment: &[], ..Run::default() }.build().unwrap();
     assert_eq!(named(&partly, "Secret").as_map()["stringData"]["token"], "${TOKEN}");
     let args = &named(&partly, "Deployment").as_map()["spec"]["template"]["spec"]["containers"][0]["args"];
     assert_eq!(args[0], "--feature=false");

@@ -20,7 +20,7 @@ pub enum CacheFolder {
     #[default]
     Default,
     /// The given folder.
-    At(PathBuf),
+    Path(PathBuf),
     /// Disables the cache.
     Off,
 }
@@ -31,7 +31,7 @@ impl CacheFolder {
         match text {
             "" => Self::Default,
             "off" => Self::Off,
-            path => Self::At(PathBuf::from(path)),
+            path => Self::Path(PathBuf::from(path)),
         }
     }
 }
@@ -47,7 +47,7 @@ impl Config {
         let fields = match self.section("cache") {
             None => return Ok(CacheConfig::default()),
             Some(Value::Object(fields)) => fields,
-            Some(other) => return Err(self.shape("cache", "folder and maxSize", other)),
+            Some(other) => return Err(self.shape_error("cache", "folder and maxSize", other)),
         };
         // Some YAML parsers convert an unquoted `off` to false.
         let folder = if fields.get("folder") == Some(&Value::Bool(false)) {
@@ -60,7 +60,7 @@ impl Config {
         let max_bytes = match size {
             None => None,
             Some(text) => Some(parse_size(&text).ok_or_else(|| {
-                self.shape("cache.maxSize", "a size such as 500MB or 2GiB", &fields["maxsize"])
+                self.shape_error("cache.maxSize", "a size such as 500MB or 2GiB", &fields["maxsize"])
             })?),
         };
         Ok(CacheConfig { folder, max_bytes })
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_folder_takes_variables_and_off_is_none() {
         let folder = |text: &str| cache(text).unwrap().folder;
-        assert_eq!(folder("cache: {folder: \"${WORK}/cache\"}"), CacheFolder::At("/srv/cache".into()));
+        assert_eq!(folder("cache: {folder: \"${WORK}/cache\"}"), CacheFolder::Path("/srv/cache".into()));
         assert_eq!(folder("cache: {folder: off}"), CacheFolder::Off);
         assert_eq!(folder("cache: {folder: \"off\"}"), CacheFolder::Off);
         assert_eq!(folder("cache: {maxSize: 1Gi}"), CacheFolder::Default);

@@ -63,7 +63,7 @@ impl Config {
             None => return Ok(cert_manager),
             Some(Value::Object(fields)) => fields,
             Some(other) => {
-                return Err(self.shape(
+                return Err(self.shape_error(
                     "cert-manager",
                     "url, version, timeout, mode and externallyProvisioned",
                     other,
@@ -92,14 +92,14 @@ impl Config {
         let text = |key| Self::field(fields, key).filter(|text| !text.is_empty());
         if let Some(mode) = text("mode") {
             return parse_mode(&mode).ok_or_else(|| {
-                self.shape("cert-manager.mode", "managed, external or none", &fields["mode"])
+                self.shape_error("cert-manager.mode", "managed, external or none", &fields["mode"])
             });
         }
         let Some(external) = text("externallyprovisioned") else { return Ok(CertManagerMode::Managed) };
         match parse_bool(&external) {
             Some(true) => Ok(CertManagerMode::External),
             Some(false) => Ok(CertManagerMode::Managed),
-            None => Err(self.shape(
+            None => Err(self.shape_error(
                 "cert-manager.externallyProvisioned",
                 "true or false",
                 &fields["externallyprovisioned"],

@@ -29,7 +29,7 @@ pub(super) fn read(text: &str, environment: &Environment) -> Result<Map<String, 
             let (more, _) = lines.next().ok_or(number)?;
             line.push('\n');
             line.push_str(more);
-            open = (!closes(more, quote)).then_some(quote);
+            open = (!is_closed_by(more, quote)).then_some(quote);
         }
         let (name, value) = split(&line).ok_or(number)?;
         let known = |name: &str| match (environment.get(name), found.get(name).and_then(Value::as_str)) {
@@ -47,11 +47,11 @@ fn open_quote(line: &str) -> Option<char> {
     let (_, value) = line.split_once('=').or_else(|| line.split_once(':'))?;
     let quote = value.trim_start().chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let inner = &value.trim_start()[1..];
-    (!closes(inner, quote)).then_some(quote)
+    (!is_closed_by(inner, quote)).then_some(quote)
 }
 
 /// True if the last quote of a line ends the value.
-fn closes(line: &str, quote: char) -> bool {
+fn is_closed_by(line: &str, quote: char) -> bool {
     line.rfind(quote).is_some_and(|at| !line[..at].ends_with('\\'))
 }
 

@@ -39,13 +39,13 @@ pub struct ProviderProblem {
     /// The type as written.
     pub provider_type: String,
     /// The reason.
-    pub reason: ProviderReason,
+    pub reason: ProviderProblemReason,
 }
 
 /// The reason why a provider entry is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
-pub enum ProviderReason {
+pub enum ProviderProblemReason {
     #[error("an entry has the keys name, type and url")]
     NotAMapping,
     #[error("name is empty")]

@@ -33,7 +33,7 @@ pub enum ConfigFormat {
 impl ConfigFormat {
     /// The file extensions to search for, in order.
     /// Source: viper 1.21, which finds more formats than it can decode.
-    pub const SEARCHED: [&'static str; 12] = [
+    pub const SEARCHED_EXTENSIONS: [&'static str; 12] = [
         "json",
         "toml",
         "yaml",
@@ -105,10 +105,10 @@ pub(super) fn decode(
             dotenv::read(&file.text, environment).map_err(|line| UndecodableConfig::Dotenv { line })?,
         ),
     };
-    match lower_case(tree) {
+    match lower_case_keys(tree) {
         Value::Object(tree) => Ok(tree),
         Value::Null => Ok(Map::new()),
-        other => Err(UndecodableConfig::NotAMapping { found: super::text::kind(&other) }),
+        other => Err(UndecodableConfig::NotAMapping { found: super::text::kind_name(&other) }),
     }
 }
 
@@ -142,20 +142,20 @@ fn from_toml(toml: toml::Value) -> Value {
 
 /// Converts keys to lower case, also inside lists, as viper does, because users write both `certManager` and
 /// `CERT-MANAGER`. Keys inside `patches` are Kubernetes fields and stay as written.
-fn lower_case(value: Value) -> Value {
+fn lower_case_keys(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
             let mut folded = Map::new();
             for (key, item) in fields {
                 let lower = key.to_lowercase();
                 if key != lower || !folded.contains_key(&lower) {
-                    let item = if lower == "patches" { item } else { lower_case(item) };
+                    let item = if lower == "patches" { item } else { lower_case_keys(item) };
                     folded.insert(lower, item);
                 }
             }
             Value::Object(folded)
         }
-        Value::Array(items) => items.into_iter().map(lower_case).collect(),
+        Value::Array(items) => items.into_iter().map(lower_case_keys).collect(),
         other => other,
     }
 }

@@ -10,7 +10,7 @@ use transport::{
 use super::{Config, ConfigError};
 
 /// One entry of the section `hosts`.
-struct Entry<'c> {
+struct HostEntry<'c> {
     config: &'c Config,
     /// The key for messages, such as `hosts.git.lab`.
     key: String,
@@ -28,19 +28,20 @@ impl Config {
         let hosts = match self.section("hosts") {
             None => return Ok(Hosts::default()),
             Some(Value::Object(hosts)) => hosts,
-            Some(other) => return Err(self.shape("hosts", "hosts, each with what is set for it", other)),
+            Some(other) => {
+                return Err(self.shape_error("hosts", "hosts, each with what is set for it", other));
+            }
         };
         let mut read = Vec::with_capacity(hosts.len());
         for (host, fields) in hosts {
             let key = format!("hosts.{host}");
             let Value::Object(fields) = fields else {
-                return Err(self.shape(key, "what is set for the host, such as `token`", fields));
+                return Err(self.shape_error(key, "what is set for the host, such as `token`", fields));
             };
-            let entry = Entry { config: self, key, fields };
+            let entry = HostEntry { config: self, key, fields };
             if host.contains(['/', '@', '?']) || host.is_empty() {
-                return Err(
-                    entry.refuse("no host", "a host as it stands in urls, with its port where it has one")
-                );
+                return Err(entry
+                    .host_error("no host", "a host as it stands in urls, with its port where it has one"));
             }
             read.push((host.clone(), entry.settings(host)?));
         }
@@ -48,12 +49,12 @@ impl Config {
     }
 }
 
-impl Entry<'_> {
+impl HostEntry<'_> {
     fn settings(&self, host: &str) -> Result<HostSettings, ConfigError> {
         let credential = self.credential()?;
         let registry_scheme = self.registry_scheme()?;
         if registry_scheme == RegistryScheme::Http && credential.is_some() && !is_loopback(host) {
-            return Err(self.refuse(
+            return Err(self.host_error(
                 "a credential for a host that is spoken to in the clear",
                 "without `plainHttp`, or without a credential",
             ));
@@ -79,9 +80,9 @@ impl Entry<'_> {
                 let password = Secret::new(name("password"), password);
                 Ok(password.map(|password| Credential::Basic { user, password }))
             }
-            (Some(_), ..) => Err(self.refuse("a token and a user besides", expected)),
-            (None, Some(_), None) => Err(self.refuse("a user without a password", expected)),
-            (None, None, Some(_)) => Err(self.refuse("a password without a user", expected)),
+            (Some(_), ..) => Err(self.host_error("a token and a user besides", expected)),
+            (None, Some(_), None) => Err(self.host_error("a user without a password", expected)),
+            (None, None, Some(_)) => Err(self.host_error("a password without a user", expected)),
         }
     }
 
@@ -94,7 +95,10 @@ impl Entry<'_> {
         match (self.file("clientCertificate")?, self.file("clientKey")?) {
             (None, None) => Ok(None),
             (Some(certificate), Some(key)) => Ok(Some(ClientCertificate { certificate, key })),
-            _ => Err(self.refuse("half of a client certificate", "both `clientCertificate` and `clientKey`")),
+            _ => {
+                Err(self
+                    .host_error("half of a client certificate", "both `clientCertificate` and `clientKey`"))
+            }
         }
     }
 
@@ -103,7 +107,7 @@ impl Entry<'_> {
             None => Ok(HostProxy::General),
             Some("none") => Ok(HostProxy::Direct),
             Some(text) => ProxyAddress::parse(text).map(HostProxy::Proxy).ok_or_else(|| {
-                self.refuse_field(
+                self.field_error(
                     "proxy",
                     "no address of a proxy",
                     "`none`, or a url with http, https or socks5",
@@ -114,7 +118,7 @@ impl Entry<'_> {
 
     fn kind(&self) -> Result<Option<transport::HostKind>, ConfigError> {
         let Some(text) = self.text("kind")? else { return Ok(None) };
-        let unknown = |_| self.refuse_field("kind", "another word", "`github`, `gitlab` or `folder`");
+        let unknown = |_| self.field_error("kind", "another word", "`github`, `gitlab` or `folder`");
         text.parse().map(Some).map_err(unknown)
     }
 
@@ -122,7 +126,7 @@ impl Entry<'_> {
         match self.fields.get("plainhttp") {
             None | Some(Value::Null | Value::Bool(false)) => Ok(RegistryScheme::Https),
             Some(Value::Bool(true)) => Ok(RegistryScheme::Http),
-            Some(_) => Err(self.refuse_field("plainHttp", "another value", "`true` or `false`")),
+            Some(_) => Err(self.field_error("plainHttp", "another value", "`true` or `false`")),
         }
     }
 
@@ -134,20 +138,20 @@ impl Entry<'_> {
     fn text(&self, field: &str) -> Result<Option<String>, ConfigError> {
         let lower = field.to_lowercase();
         if let Some(Value::Array(_) | Value::Object(_)) = self.fields.get(&lower) {
-            return Err(self.refuse_field(field, "no single value", "text"));
+            return Err(self.field_error(field, "no single value", "text"));
         }
         let Some(text) = Config::field(self.fields, &lower) else { return Ok(None) };
         let text = self.config.substitute(&format!("{}.{field}", self.key), &text)?;
         Ok(Some(text).filter(|text| !text.trim().is_empty()))
     }
 
-    fn refuse(&self, found: &'static str, expected: &'static str) -> ConfigError {
-        ConfigError::Shape { origin: self.config.shown_origin(), key: self.key.clone(), expected, found }
+    fn host_error(&self, found: &'static str, expected: &'static str) -> ConfigError {
+        ConfigError::Shape { origin: self.config.display_origin(), key: self.key.clone(), expected, found }
     }
 
-    fn refuse_field(&self, field: &str, found: &'static str, expected: &'static str) -> ConfigError {
+    fn field_error(&self, field: &str, found: &'static str, expected: &'static str) -> ConfigError {
         let key = format!("{}.{field}", self.key);
-        ConfigError::Shape { origin: self.config.shown_origin(), key, expected, found }
+        ConfigError::Shape { origin: self.config.display_origin(), key, expected, found }
     }
 }
 

@@ -13,12 +13,12 @@ use super::{Config, ConfigError};
 pub struct ImageOverrides {
     rules: BTreeMap<String, ImageOverride>,
     registries: BTreeMap<String, String>,
-    named: NamedImages,
+    argument_images: ArgumentImages,
 }
 
 /// Policy for images that are named only in arguments, variables or annotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NamedImages {
+pub enum ArgumentImages {
     /// Report only, because text that looks like an image may have another meaning.
     #[default]
     Report,
@@ -46,7 +46,7 @@ fn meant(near: &[String]) -> String {
 const ALL: &str = "all";
 const IMAGES: &str = "images";
 const REGISTRIES: &str = "registryMap";
-const NAMED: &str = "imagesInArguments";
+const ARGUMENT_IMAGES: &str = "imagesInArguments";
 
 impl ImageOverrides {
     /// Resolves the override of one image of one component. Narrower rules win, field by field. Registry replacements
@@ -60,17 +60,17 @@ impl ImageOverrides {
         let component = component.to_lowercase();
         let narrow = format!("{component}/{}", image.name.to_lowercase());
         let rules = [ALL, &component, &narrow].into_iter().filter_map(|key| self.rules.get(key)).cloned();
-        self.mapped(image).into_iter().chain(rules).reduce(|wide, narrow| ImageOverride {
-            repository: set_or(narrow.repository, wide.repository),
-            name: set_or(narrow.name, wide.name),
-            tag: set_or(narrow.tag, wide.tag),
-            digest: set_or(narrow.digest, wide.digest),
+        self.registry_override(image).into_iter().chain(rules).reduce(|wide, narrow| ImageOverride {
+            repository: first_non_empty(narrow.repository, wide.repository),
+            name: first_non_empty(narrow.name, wide.name),
+            tag: first_non_empty(narrow.tag, wide.tag),
+            digest: first_non_empty(narrow.digest, wide.digest),
         })
     }
 
     /// The policy for images that no container runs.
-    pub fn named(&self) -> NamedImages {
-        self.named
+    pub fn argument_images(&self) -> ArgumentImages {
+        self.argument_images
     }
 
     /// Rules of a component that match none of its images. Rules for other components are not checked. A registry rule
@@ -94,7 +94,7 @@ impl ImageOverrides {
                     .collect(),
             });
         let registries = self.registries.keys().filter_map(|key| {
-            let is_used = images.iter().any(|image| below(&path_of(image), key).is_some());
+            let is_used = images.iter().any(|image| path_after(&path_of(image), key).is_some());
             let near = similar_names(key, images.iter().map(|image| same_depth(image.repository, key)));
             let near: Vec<String> = near.into_iter().map(str::to_owned).collect();
             (!is_used && !near.is_empty())
@@ -111,9 +111,10 @@ impl ImageOverrides {
     }
 
     /// The override for an image by the longest matching registry prefix.
-    fn mapped(&self, image: &ImageReference<'_>) -> Option<ImageOverride> {
+    fn registry_override(&self, image: &ImageReference<'_>) -> Option<ImageOverride> {
         let path = path_of(image);
-        let prefixes = self.registries.iter().filter_map(|(key, to)| Some((key, to, below(&path, key)?)));
+        let prefixes =
+            self.registries.iter().filter_map(|(key, to)| Some((key, to, path_after(&path, key)?)));
         let (_, to, rest) = prefixes.max_by_key(|(key, ..)| key.len())?;
         let new = format!("{to}{rest}");
         let (repository, name) = new.rsplit_once('/')?;
@@ -122,7 +123,7 @@ impl ImageOverrides {
     }
 }
 
-fn set_or(narrow: String, wide: String) -> String {
+fn first_non_empty(narrow: String, wide: String) -> String {
     if narrow.is_empty() { wide } else { narrow }
 }
 
@@ -131,7 +132,7 @@ fn path_of(image: &ImageReference<'_>) -> String {
 }
 
 /// The rest of a path after a prefix. `None` unless the prefix ends at the end of a path element.
-fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
+fn path_after<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     path.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
@@ -145,7 +146,7 @@ impl Config {
     /// The image sections of the file, for copying into another configuration.
     pub fn image_sections(&self) -> Map<String, Value> {
         let section = |name: &str| Some((name.to_owned(), self.section(&name.to_lowercase())?.clone()));
-        [IMAGES, REGISTRIES, NAMED].into_iter().filter_map(section).collect()
+        [IMAGES, REGISTRIES, ARGUMENT_IMAGES].into_iter().filter_map(section).collect()
     }
 
     /// The sections `images`, `registryMap` and `imagesInArguments`. An empty list counts as absent, as in viper.
@@ -156,14 +157,14 @@ impl Config {
         Ok(ImageOverrides {
             rules: self.image_rules()?,
             registries: self.registries()?,
-            named: self.named_images()?,
+            argument_images: self.argument_image_mode()?,
         })
     }
 
     /// Rules of the section `images` for components that match no provider, with similar component names.
     /// # Errors
     /// The errors of [`Config::image_overrides`] and [`Config::providers`].
-    pub fn image_rules_of_nobody(&self) -> Result<Vec<UnusedImageRule>, ConfigError> {
+    pub fn unmatched_image_rules(&self) -> Result<Vec<UnusedImageRule>, ConfigError> {
         let overrides = self.image_overrides()?;
         if overrides.rules.is_empty() {
             return Ok(Vec::new());
@@ -188,7 +189,7 @@ impl Config {
             None => return Ok(BTreeMap::new()),
             Some(Value::Array(none)) if none.is_empty() => return Ok(BTreeMap::new()),
             Some(Value::Object(components)) => components,
-            Some(other) => return Err(self.shape(IMAGES, EXPECTED, other)),
+            Some(other) => return Err(self.shape_error(IMAGES, EXPECTED, other)),
         };
         let mut rules = BTreeMap::new();
         for (component, rule) in components {
@@ -198,7 +199,11 @@ impl Config {
                     rules.insert(component.clone(), self.image_rule(component, fields)?);
                 }
                 other => {
-                    return Err(self.shape(format!("images.{component}"), "repository, name or tag", other));
+                    return Err(self.shape_error(
+                        format!("images.{component}"),
+                        "repository, name or tag",
+                        other,
+                    ));
                 }
             }
         }
@@ -208,11 +213,13 @@ impl Config {
     fn image_rule(&self, component: &str, fields: &Map<String, Value>) -> Result<ImageOverride, ConfigError> {
         let key = |field: &str| format!("{IMAGES}.{component}.{field}");
         let text = |field: &str| match fields.get(field) {
-            Some(value @ (Value::Array(_) | Value::Object(_))) => Err(self.shape(key(field), "text", value)),
+            Some(value @ (Value::Array(_) | Value::Object(_))) => {
+                Err(self.shape_error(key(field), "text", value))
+            }
             _ => Ok(Self::field(fields, field).unwrap_or_default()),
         };
         let digest = text("digest")?;
-        let wrong = |expected| Err(self.shape(key("digest"), expected, &fields["digest"]));
+        let wrong = |expected| Err(self.shape_error(key("digest"), expected, &fields["digest"]));
         if !digest.is_empty() && !is_digest(&digest) {
             return wrong("a digest such as sha256:…");
         }
@@ -227,24 +234,26 @@ impl Config {
             None => return Ok(BTreeMap::new()),
             Some(Value::Object(registries)) => registries,
             Some(other) => {
-                return Err(self.shape(REGISTRIES, "registries, each with its replacement", other));
+                return Err(self.shape_error(REGISTRIES, "registries, each with its replacement", other));
             }
         };
         let one = |(from, value): (&String, &Value)| match Self::field(registries, from) {
             Some(to) if !to.trim_end_matches('/').is_empty() => {
                 Ok((from.trim_end_matches('/').to_owned(), to.trim_end_matches('/').to_owned()))
             }
-            _ => Err(self.shape(format!("{REGISTRIES}.{from}"), "a registry", value)),
+            _ => Err(self.shape_error(format!("{REGISTRIES}.{from}"), "a registry", value)),
         };
         registries.iter().map(one).collect()
     }
 
-    fn named_images(&self) -> Result<NamedImages, ConfigError> {
-        let Some(value) = self.section(&NAMED.to_lowercase()) else { return Ok(NamedImages::Report) };
+    fn argument_image_mode(&self) -> Result<ArgumentImages, ConfigError> {
+        let Some(value) = self.section(&ARGUMENT_IMAGES.to_lowercase()) else {
+            return Ok(ArgumentImages::Report);
+        };
         match value.as_str() {
-            Some("report") => Ok(NamedImages::Report),
-            Some("rewrite") => Ok(NamedImages::Rewrite),
-            _ => Err(self.shape(NAMED, "report or rewrite", value)),
+            Some("report") => Ok(ArgumentImages::Report),
+            Some("rewrite") => Ok(ArgumentImages::Rewrite),
+            _ => Err(self.shape_error(ARGUMENT_IMAGES, "report or rewrite", value)),
         }
     }
 }
@@ -334,7 +343,7 @@ images: {all: {tag: v1}, core: {tag: v1}, core/manger: {tag: v1}, other/manager:
                 "`registryMap.registry.k8s.oi` matches no image; did you mean `registry.k8s.io`?",
             ]
         );
-        let of_nobody = told(config.image_rules_of_nobody().unwrap());
+        let of_nobody = told(config.unmatched_image_rules().unwrap());
         assert!(
             of_nobody.contains(
                 &"`images.infrastructure-awss` matches no image; did you mean `infrastructure-aws`?"

@@ -4,11 +4,11 @@ use api::{ProviderId, similar_names};
 use manifest::{Map, Value, YamlLimits, patch::Patch, type_name, yaml};
 
 use super::{Config, ConfigError};
-use crate::customise::{Change, ControllerSettings, Customisation, Target};
+use crate::customise::{ControllerSettings, Customisation, CustomisationChange, CustomisationTarget};
 
 /// The keys of an entry.
-const PATCH: [&str; 3] = ["target", "patch", "type"];
-const SETTINGS: [&str; 8] = [
+const PATCH_KEYS: [&str; 3] = ["target", "patch", "type"];
+const SETTINGS_KEYS: [&str; 8] = [
     "target",
     "container",
     "replicas",
@@ -31,12 +31,12 @@ impl Config {
         let patches = match entry.get("patches") {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(patches)) => patches,
-            Some(other) => return Err(self.shape(place, "a list of patches", other)),
+            Some(other) => return Err(self.shape_error(place, "a list of patches", other)),
         };
         let mut customisations = Vec::new();
         let mut problems = Vec::new();
         for (index, patch) in patches.iter().enumerate() {
-            match read(format!("{place}[{index}]"), patch) {
+            match read_customisation(format!("{place}[{index}]"), patch) {
                 Ok(customisation) => customisations.push(customisation),
                 Err(problem) => problems.push(format!("{place}[{index}]: {problem}")),
             }
@@ -44,7 +44,7 @@ impl Config {
         if problems.is_empty() {
             Ok(customisations)
         } else {
-            Err(ConfigError::Patches { origin: self.shown_origin(), problems })
+            Err(ConfigError::Patches { origin: self.display_origin(), problems })
         }
     }
 }
@@ -64,7 +64,7 @@ impl Config {
             Some(Value::String(text)) if !text.trim().is_empty() => {
                 Ok(Some(self.absolute_url(self.substitute(&key, text)?)))
             }
-            Some(other) => Err(self.shape(key, "a folder with a kustomization", other)),
+            Some(other) => Err(self.shape_error(key, "a folder with a kustomization", other)),
         }
     }
 
@@ -83,19 +83,19 @@ impl Config {
     }
 }
 
-fn read(place: String, entry: &Value) -> Result<Customisation, String> {
+fn read_customisation(place: String, entry: &Value) -> Result<Customisation, String> {
     let fields =
         entry.as_object().ok_or("an entry has the keys target and patch, or settings such as replicas")?;
-    let target = fields.get("target").map_or(Ok(Target::default()), read_target)?;
+    let target = fields.get("target").map_or(Ok(CustomisationTarget::default()), read_target)?;
     if let Some(patch) = fields.get("patch") {
-        check_keys(fields, &PATCH)?;
+        check_keys(fields, &PATCH_KEYS)?;
         let patch = read_patch(patch, fields.get("type"))?;
         let target = if target.is_empty() { target_of(&patch)? } else { target };
-        return Ok(Customisation { place, target, change: Change::Patch(patch) });
+        return Ok(Customisation { config_path: place, target, change: CustomisationChange::Patch(patch) });
     }
-    check_keys(fields, &SETTINGS)?;
+    check_keys(fields, &SETTINGS_KEYS)?;
     let settings = Box::new(read_settings(fields)?);
-    Ok(Customisation { place, target, change: Change::Settings(settings) })
+    Ok(Customisation { config_path: place, target, change: CustomisationChange::Settings(settings) })
 }
 
 fn check_keys(fields: &Map<String, Value>, known: &[&'static str]) -> Result<(), String> {
@@ -108,23 +108,23 @@ fn check_keys(fields: &Map<String, Value>, known: &[&'static str]) -> Result<(),
     }
 }
 
-fn read_target(target: &Value) -> Result<Target, String> {
+fn read_target(target: &Value) -> Result<CustomisationTarget, String> {
     let fields = target.as_object().ok_or("`target` has the keys kind, name and so on")?;
-    fields.iter().try_fold(Target::default(), |target, (field, value)| {
+    fields.iter().try_fold(CustomisationTarget::default(), |target, (field, value)| {
         let text = value.as_str().ok_or_else(|| format!("`target.{field}` is {}", type_name(value)))?;
         target.with(field, text).map_err(|error| error.to_string())
     })
 }
 
 /// The target given by the kind and name inside a patch.
-fn target_of(patch: &Patch) -> Result<Target, String> {
+fn target_of(patch: &Patch) -> Result<CustomisationTarget, String> {
     let (Patch::Strategic(fields) | Patch::Merge(fields)) = patch else {
         return Err("a list of operations needs a `target`".to_owned());
     };
     let kind = fields.get("kind").and_then(Value::as_str);
     let name = fields.pointer("/metadata/name").and_then(Value::as_str);
     match (kind, name) {
-        (Some(kind), Some(name)) => Ok(Target::of(kind, name)),
+        (Some(kind), Some(name)) => Ok(CustomisationTarget::of(kind, name)),
         _ => Err("without a `target` the patch must have kind and metadata.name".to_owned()),
     }
 }
@@ -166,7 +166,7 @@ fn read_settings(fields: &Map<String, Value>) -> Result<ControllerSettings, Stri
     let nothing =
         ControllerSettings { container: settings.container.clone(), ..ControllerSettings::default() };
     if settings == nothing {
-        return Err(format!("it changes nothing; give `patch`, or one of {}", SETTINGS[2..].join(", ")));
+        return Err(format!("it changes nothing; give `patch`, or one of {}", SETTINGS_KEYS[2..].join(", ")));
     }
     Ok(settings)
 }

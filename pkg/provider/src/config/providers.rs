@@ -5,7 +5,9 @@ use transport::HostKind;
 use super::{
     Config, ConfigError, ProviderProblem,
     built_in::built_in_providers,
-    error::ProviderReason::{self, CoreName, CoreType, EmptyName, EmptyUrl, NotAMapping, UpperCaseName},
+    error::ProviderProblemReason::{
+        self, CoreName, CoreType, EmptyName, EmptyUrl, NotAMapping, UpperCaseName,
+    },
     url::url_problem,
 };
 
@@ -31,7 +33,7 @@ pub struct UnknownProvider {
     /// The requested name.
     pub name: String,
     /// Similar names of this type.
-    pub near: Vec<String>,
+    pub suggestions: Vec<String>,
     /// The types that have a provider with this name.
     pub other_types: Vec<ProviderType>,
 }
@@ -69,7 +71,7 @@ impl Config {
     pub fn provider(&self, id: &ProviderId) -> Result<Result<ProviderConfig, UnknownProvider>, ConfigError> {
         let mut providers = self.providers()?;
         let Some(at) = providers.iter().position(|provider| provider.id == *id) else {
-            return Ok(Err(unknown(id, &providers)));
+            return Ok(Err(unknown_provider(id, &providers)));
         };
         Ok(Ok(providers.swap_remove(at)))
     }
@@ -82,7 +84,11 @@ impl Config {
             // A single entry without a dash counts as a list with one entry, as in viper.
             Some(entry @ Value::Object(_)) => std::slice::from_ref(entry),
             Some(other) => {
-                return Err(self.shape("providers", "a list of entries with name, type and url", other));
+                return Err(self.shape_error(
+                    "providers",
+                    "a list of entries with name, type and url",
+                    other,
+                ));
             }
         };
         let mut providers = Vec::with_capacity(entries.len());
@@ -102,12 +108,12 @@ impl Config {
         if problems.is_empty() {
             Ok(providers)
         } else {
-            Err(ConfigError::Providers { origin: self.shown_origin(), problems })
+            Err(ConfigError::Providers { origin: self.display_origin(), problems })
         }
     }
 
     /// Reads one entry. Source: clusterctl v1.14 client/config (validateProvider), including the order of checks.
-    fn read_provider(&self, entry: &Value) -> Result<ProviderConfig, ProviderReason> {
+    fn read_provider(&self, entry: &Value) -> Result<ProviderConfig, ProviderProblemReason> {
         let fields: &Map<String, Value> = entry.as_object().ok_or(NotAMapping)?;
         let field = |key| Self::field(fields, key).unwrap_or_default();
         let (name, provider_type, url) = (field("name"), field("type"), field("url"));
@@ -122,19 +128,22 @@ impl Config {
             (false, true) => return Err(CoreType),
             _ => {}
         }
-        check_dns_subdomain(&name).map_err(ProviderReason::Name)?;
-        let url = self.expand(&url).map_err(|error| ProviderReason::Substitution(error.to_string()))?;
+        check_dns_subdomain(&name).map_err(ProviderProblemReason::Name)?;
+        let url =
+            self.expand(&url).map_err(|error| ProviderProblemReason::Substitution(error.to_string()))?;
         if url.is_empty() {
             return patched_built_in(fields, &name, &provider_type).ok_or(EmptyUrl);
         }
         if let Some(problem) = url_problem(&url) {
-            return Err(ProviderReason::Url(problem));
+            return Err(ProviderProblemReason::Url(problem));
         }
-        let provider_type = provider_type.parse().map_err(|source| ProviderReason::Type { source })?;
+        let provider_type = provider_type.parse().map_err(|source| ProviderProblemReason::Type { source })?;
         let id = ProviderId::new(provider_type, name);
         let kind = Self::field(fields, "kind").filter(|kind| !kind.is_empty());
-        let kind =
-            kind.map(|kind| kind.parse()).transpose().map_err(|source| ProviderReason::Kind { source })?;
+        let kind = kind
+            .map(|kind| kind.parse())
+            .transpose()
+            .map_err(|source| ProviderProblemReason::Kind { source })?;
         Ok(ProviderConfig { id, url: self.absolute_url(url), kind, source: ProviderSource::Config })
     }
 }
@@ -147,13 +156,13 @@ fn patched_built_in(fields: &Map<String, Value>, name: &str, provider_type: &str
         .find(|known| known.id.name == name && known.id.provider_type.as_str() == provider_type)
 }
 
-fn unknown(id: &ProviderId, providers: &[ProviderConfig]) -> UnknownProvider {
+fn unknown_provider(id: &ProviderId, providers: &[ProviderConfig]) -> UnknownProvider {
     let same_type = providers.iter().filter(|known| known.id.provider_type == id.provider_type);
     let other_types = providers.iter().filter(|known| known.id.name == id.name);
     UnknownProvider {
         provider_type: id.provider_type,
         name: id.name.clone(),
-        near: similar_names(&id.name, same_type.map(|known| known.id.name.as_str()))
+        suggestions: similar_names(&id.name, same_type.map(|known| known.id.name.as_str()))
             .into_iter()
             .map(str::to_owned)
             .collect(),

@@ -109,10 +109,12 @@ impl Config {
         let hosts = match self.section(key) {
             None => return Ok(BTreeMap::new()),
             Some(Value::Object(hosts)) => hosts,
-            Some(other) => return Err(self.shape(key, "hosts, each with its token", other)),
+            Some(other) => return Err(self.shape_error(key, "hosts, each with its token", other)),
         };
         let token = |(host, token): (&String, &Value)| match token {
-            Value::Array(_) | Value::Object(_) => Err(self.shape(format!("{key}.{host}"), "text", token)),
+            Value::Array(_) | Value::Object(_) => {
+                Err(self.shape_error(format!("{key}.{host}"), "text", token))
+            }
             token => Ok((host.clone(), text::value_text(token).unwrap_or_default().into_owned())),
         };
         hosts.iter().map(token).collect()
@@ -127,16 +129,21 @@ impl Config {
         self.tree.get(key).filter(|value| !value.is_null())
     }
 
-    pub(super) fn shown_origin(&self) -> String {
+    pub(super) fn display_origin(&self) -> String {
         self.origin.clone().unwrap_or_else(|| "the environment".to_owned())
     }
 
-    pub(super) fn shape(&self, key: impl Into<String>, expected: &'static str, found: &Value) -> ConfigError {
+    pub(super) fn shape_error(
+        &self,
+        key: impl Into<String>,
+        expected: &'static str,
+        found: &Value,
+    ) -> ConfigError {
         ConfigError::Shape {
-            origin: self.shown_origin(),
+            origin: self.display_origin(),
             key: key.into(),
             expected,
-            found: text::kind(found),
+            found: text::kind_name(found),
         }
     }
 
@@ -153,7 +160,7 @@ impl Config {
     /// Replaces environment variables in a path or url. Unset variables are empty. Variables of the file are not used.
     pub(super) fn substitute(&self, key: &str, text: &str) -> Result<String, ConfigError> {
         self.expand(text).map_err(|source| ConfigError::Substitution {
-            origin: self.shown_origin(),
+            origin: self.display_origin(),
             key: key.to_owned(),
             source,
         })
@@ -175,12 +182,12 @@ impl Config {
             Some(folder) => folder.join(&url),
             None => PathBuf::from(url),
         };
-        without_dots(&path).to_string_lossy().into_owned()
+        clean_path(&path).to_string_lossy().into_owned()
     }
 }
 
 /// Removes `.`, `..` and repeated separators from a path.
-pub(crate) fn without_dots(path: &Path) -> PathBuf {
+pub(crate) fn clean_path(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

@@ -227,7 +227,7 @@ fn an_unknown_provider_is_answered_with_what_may_have_been_meant() {
     let unknown = |provider_type, name: &str| {
         config.provider(&ProviderId::new(provider_type, name)).unwrap().unwrap_err()
     };
-    assert_eq!(unknown(ProviderType::Infrastructure, "opnstack").near, ["openstack"]);
+    assert_eq!(unknown(ProviderType::Infrastructure, "opnstack").suggestions, ["openstack"]);
     let kubeadm = unknown(ProviderType::Infrastructure, "kubeadm");
     assert_eq!(kubeadm.other_types, [ProviderType::Bootstrap, ProviderType::ControlPlane]);
 }
@@ -384,7 +384,7 @@ HOST: x
 hosts: {git.lab: {tokn: x}}
 ";
     let found = config(file, &[]).unknown_keys();
-    let told: Vec<String> = found.iter().map(|key| format!("{} {:?}", key.key, key.near)).collect();
+    let told: Vec<String> = found.iter().map(|key| format!("{} {:?}", key.key, key.suggestions)).collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     provider ["providers"]
     somethings []

@@ -20,7 +20,7 @@ pub(super) fn value_text(value: &Value) -> Option<Cow<'_, str>> {
 }
 
 /// The type of a value in plain words, for messages.
-pub(super) fn kind(value: &Value) -> &'static str {
+pub(super) fn kind_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
         Value::Bool(_) => "true or false",

@@ -7,11 +7,11 @@ pub struct UnknownKey {
     /// The key, with its parents.
     pub key: String,
     /// Similar known keys.
-    pub near: Vec<&'static str>,
+    pub suggestions: Vec<&'static str>,
 }
 
 /// Top-level keys with a meaning. Any other top-level key is a template variable.
-const TOP_LEVEL: [&str; 12] = [
+const TOP_LEVEL_KEYS: [&str; 12] = [
     "providers",
     "overridesFolder",
     "cert-manager",
@@ -26,11 +26,11 @@ const TOP_LEVEL: [&str; 12] = [
     HOSTS,
 ];
 const HOSTS: &str = "hosts";
-const PROVIDER: [&str; 7] = ["name", "type", "url", "kind", "patches", "kustomization", "verify"];
-const CERT_MANAGER: [&str; 5] = ["url", "version", "timeout", "mode", "externallyProvisioned"];
-const CACHE: [&str; 2] = ["folder", "maxSize"];
-const IMAGE: [&str; 4] = ["repository", "name", "tag", "digest"];
-const HOST: [&str; 9] = [
+const PROVIDER_KEYS: [&str; 7] = ["name", "type", "url", "kind", "patches", "kustomization", "verify"];
+const CERT_MANAGER_KEYS: [&str; 5] = ["url", "version", "timeout", "mode", "externallyProvisioned"];
+const CACHE_KEYS: [&str; 2] = ["folder", "maxSize"];
+const IMAGE_KEYS: [&str; 4] = ["repository", "name", "tag", "digest"];
+const HOST_KEYS: [&str; 9] = [
     "token",
     "username",
     "password",
@@ -50,40 +50,40 @@ const HOST: [&str; 9] = [
 pub(super) fn find(tree: &Map<String, Value>) -> Vec<UnknownKey> {
     let mut found = Vec::new();
     for (key, value) in tree {
-        if TOP_LEVEL.iter().any(|known| known.eq_ignore_ascii_case(key)) {
+        if TOP_LEVEL_KEYS.iter().any(|known| known.eq_ignore_ascii_case(key)) {
             continue;
         }
         let is_section = value.is_array() || value.is_object();
-        let mut near = similar_names(key, TOP_LEVEL);
-        // `HOST` is a plausible variable name.
+        let mut near = similar_names(key, TOP_LEVEL_KEYS);
+        // `HOST_KEYS` is a plausible variable name.
         near.retain(|name| is_section || *name != HOSTS);
         if is_section || !near.is_empty() {
-            found.push(UnknownKey { key: key.clone(), near });
+            found.push(UnknownKey { key: key.clone(), suggestions: near });
         }
     }
     for (index, entry) in tree.get("providers").and_then(Value::as_array).into_iter().flatten().enumerate() {
-        inside(&format!("providers[{index}]"), entry, &PROVIDER, &mut found);
+        check_section(&format!("providers[{index}]"), entry, &PROVIDER_KEYS, &mut found);
     }
     if let Some(section) = tree.get("cert-manager") {
-        inside("cert-manager", section, &CERT_MANAGER, &mut found);
+        check_section("cert-manager", section, &CERT_MANAGER_KEYS, &mut found);
     }
     if let Some(section) = tree.get("cache") {
-        inside("cache", section, &CACHE, &mut found);
+        check_section("cache", section, &CACHE_KEYS, &mut found);
     }
     for (component, rule) in tree.get("images").and_then(Value::as_object).into_iter().flatten() {
-        inside(&format!("images.{component}"), rule, &IMAGE, &mut found);
+        check_section(&format!("images.{component}"), rule, &IMAGE_KEYS, &mut found);
     }
     for (host, settings) in tree.get(HOSTS).and_then(Value::as_object).into_iter().flatten() {
-        inside(&format!("{HOSTS}.{host}"), settings, &HOST, &mut found);
+        check_section(&format!("{HOSTS}.{host}"), settings, &HOST_KEYS, &mut found);
     }
     found
 }
 
-fn inside(parent: &str, section: &Value, known: &[&'static str], found: &mut Vec<UnknownKey>) {
+fn check_section(parent: &str, section: &Value, known: &[&'static str], found: &mut Vec<UnknownKey>) {
     for key in section.as_object().into_iter().flat_map(Map::keys) {
         if !known.iter().any(|name| name.eq_ignore_ascii_case(key)) {
             let near = similar_names(key, known.iter().copied());
-            found.push(UnknownKey { key: format!("{parent}.{key}"), near });
+            found.push(UnknownKey { key: format!("{parent}.{key}"), suggestions: near });
         }
     }
 }

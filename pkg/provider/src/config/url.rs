@@ -5,7 +5,7 @@ pub(super) fn url_problem(text: &str) -> Option<&'static str> {
         return Some("it holds a control character");
     }
     let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
-    if !has_whole_escapes(fragment) {
+    if !has_valid_escapes(fragment) {
         return Some(BAD_ESCAPE);
     }
     let rest = match without_scheme(text) {
@@ -23,7 +23,7 @@ pub(super) fn url_problem(text: &str) -> Option<&'static str> {
         if first.contains(':') {
             return Some("its first part holds a colon, which only a scheme may");
         }
-        return (!has_whole_escapes(rest)).then_some(BAD_ESCAPE);
+        return (!has_valid_escapes(rest)).then_some(BAD_ESCAPE);
     }
     let (authority, path) = match rest.strip_prefix("//") {
         Some(after) if has_scheme || !after.starts_with('/') => {
@@ -31,7 +31,7 @@ pub(super) fn url_problem(text: &str) -> Option<&'static str> {
         }
         _ => ("", rest),
     };
-    authority_problem(authority).or_else(|| (!has_whole_escapes(path)).then_some(BAD_ESCAPE))
+    authority_problem(authority).or_else(|| (!has_valid_escapes(path)).then_some(BAD_ESCAPE))
 }
 
 const BAD_ESCAPE: &str = "a `%` is not followed by two hexadecimal digits";
@@ -54,7 +54,7 @@ fn without_scheme(text: &str) -> Result<&str, &'static str> {
 fn authority_problem(authority: &str) -> Option<&'static str> {
     let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
     let is_of_user = |c: char| c.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(c);
-    if !user.chars().all(is_of_user) || !has_whole_escapes(user) {
+    if !user.chars().all(is_of_user) || !has_valid_escapes(user) {
         return Some("its user name holds a character that must be escaped");
     }
     let port = if host.starts_with('[') {
@@ -74,7 +74,7 @@ fn authority_problem(authority: &str) -> Option<&'static str> {
     (!host.chars().all(is_of_host)).then_some(BAD_HOST)
 }
 
-fn has_whole_escapes(text: &str) -> bool {
+fn has_valid_escapes(text: &str) -> bool {
     let is_escape = |after: &str| matches!(after.as_bytes(), [a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit());
     text.split('%').skip(1).all(is_escape)
 }

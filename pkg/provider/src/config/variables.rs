@@ -22,7 +22,7 @@ pub struct CommandLineValue {
 
 /// The value of a variable and its origin.
 #[derive(Clone, Debug)]
-pub struct FoundValue<'v> {
+pub struct ResolvedVariable<'v> {
     /// The value.
     pub text: Cow<'v, str>,
     /// The flag, environment variable or file.
@@ -42,13 +42,13 @@ impl<'c> Variables<'c> {
     }
 
     /// The value of a variable, if set. An empty value counts as set.
-    pub fn get(&self, name: &str) -> Option<FoundValue<'_>> {
+    pub fn get(&self, name: &str) -> Option<ResolvedVariable<'_>> {
         if let Some(value) = self.command_line.get(&name.to_lowercase()) {
             let origin = Origin::CommandLine { flag: value.flag.to_owned() };
-            return Some(FoundValue { text: Cow::Borrowed(&value.text), origin });
+            return Some(ResolvedVariable { text: Cow::Borrowed(&value.text), origin });
         }
         let setting = self.config.setting(name)?;
-        Some(FoundValue { text: Cow::Owned(setting.text), origin: setting.origin })
+        Some(ResolvedVariable { text: Cow::Owned(setting.text), origin: setting.origin })
     }
 
     /// The underlying configuration.
@@ -57,7 +57,7 @@ impl<'c> Variables<'c> {
     }
 
     /// Names of set variables similar to this name, for a hint.
-    pub fn near(&self, name: &str) -> Vec<String> {
+    pub fn suggestions(&self, name: &str) -> Vec<String> {
         let environment = self.config.environment();
         let from_file: Vec<String> = self.config.names().map(str::to_uppercase).collect();
         let known = environment.names().chain(from_file.iter().map(String::as_str));

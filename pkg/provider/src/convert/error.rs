@@ -8,7 +8,7 @@ use manifest::ObjectRef;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConvertError {
     /// The faults, in the order of the objects. Never empty.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ConversionFault>,
 }
 
 impl std::error::Error for ConvertError {}
@@ -25,16 +25,16 @@ impl fmt::Display for ConvertError {
 
 /// A field that cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ConversionFault {
     /// The object that contains the field.
     pub object: ObjectRef,
     /// The path of the field, such as `spec.topology.workers.machineDeployments[0].class`.
     pub path: String,
     /// The problem.
-    pub problem: Problem,
+    pub problem: ConversionProblem,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ConversionFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` of `{}` {}", self.path, self.object, self.problem)
     }
@@ -43,7 +43,7 @@ impl fmt::Display for Fault {
 /// The reason why a field cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum ConversionProblem {
     /// The group has no such kind.
     UnknownKind {
         /// The kinds of the group.
@@ -67,9 +67,9 @@ pub enum Problem {
         found: String,
     },
     /// The target field exists already in the object, although v1beta1 has no such field.
-    Occupied {
+    AlreadySet {
         /// The v1beta2 field, relative to the type that contains it.
-        place: String,
+        path: String,
     },
     /// The field is nested too deeply.
     TooDeep,
@@ -77,14 +77,14 @@ pub enum Problem {
     BadConversionData,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConversionProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownKind { .. } => f.write_str("is not a kind of `cluster.x-k8s.io/v1beta1`"),
             Self::WrongType { expected, found } => write!(f, "is {found}, expected {expected}"),
             Self::NotADuration { found } => write!(f, "is `{found}`, expected a duration such as `1h30m`"),
             Self::NotAnApiVersion { found } => write!(f, "is `{found}`, expected `group/version`"),
-            Self::Occupied { place } => write!(f, "would set `{place}` of v1beta2 a second time"),
+            Self::AlreadySet { path: place } => write!(f, "would set `{place}` of v1beta2 a second time"),
             Self::TooDeep => f.write_str("is nested too deep"),
             Self::BadConversionData => f.write_str("is not a JSON object"),
         }
@@ -93,16 +93,16 @@ impl fmt::Display for Problem {
 
 /// A message about a field for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct ConversionNote {
     /// The object that contains the field.
     pub object: ObjectRef,
     /// The path of the field in v1beta1.
     pub path: String,
     /// The treatment of the field.
-    pub kind: NoteKind,
+    pub kind: ConversionNoteKind,
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for ConversionNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` of `{}` {}", self.path, self.object, self.kind)
     }
@@ -110,14 +110,14 @@ impl fmt::Display for Note {
 
 /// The treatment of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NoteKind {
+pub enum ConversionNoteKind {
     /// The field was dropped, because v1beta2 has no such field.
     Dropped,
     /// The field was kept in place, although v1beta1 has no such field.
     Unknown,
 }
 
-impl fmt::Display for NoteKind {
+impl fmt::Display for ConversionNoteKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Dropped => "has no place in v1beta2 and is left out",

@@ -2,16 +2,16 @@
 
 use manifest::{Map, Value};
 
-use super::error::Problem;
-use super::walk::Walk;
+use super::error::ConversionProblem;
+use super::field_converter::FieldConverter;
 
-const ANNOTATION: &str = "cluster.x-k8s.io/conversion-data";
+const CONVERSION_DATA: &str = "cluster.x-k8s.io/conversion-data";
 
 /// Removes the annotation from an object that an API server returned as v1beta1.
 pub(super) fn take_annotation(object: &mut Map<String, Value>) -> Option<Value> {
     let metadata = object.get_mut("metadata")?.as_object_mut()?;
     let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
-    let data = annotations.remove(ANNOTATION);
+    let data = annotations.remove(CONVERSION_DATA);
     if annotations.is_empty() && data.is_some() {
         metadata.remove("annotations");
     }
@@ -22,10 +22,18 @@ pub(super) fn take_annotation(object: &mut Map<String, Value>) -> Option<Value> 
 ///
 /// Source: core/webhooks/conversion/machine.go (ConvertMachineV1Beta1ToHub): minimum ready seconds, phase and failure
 /// domain, even if absent. The annotations of other kinds only distinguish `false` from unset, which has no effect.
-pub(super) fn apply(data: &Value, kind: &str, object: &mut Map<String, Value>, walk: &mut Walk<'_>) {
+pub(super) fn restore_fields(
+    data: &Value,
+    kind: &str,
+    object: &mut Map<String, Value>,
+    walk: &mut FieldConverter<'_>,
+) {
     let stored: Option<Value> = data.as_str().and_then(|text| serde_json::from_str(text).ok());
     let Some(stored) = stored.filter(Value::is_object) else {
-        walk.fault_at(&format!("metadata.annotations[{ANNOTATION}]"), Problem::BadConversionData);
+        walk.fault_at(
+            &format!("metadata.annotations[{CONVERSION_DATA}]"),
+            ConversionProblem::BadConversionData,
+        );
         return;
     };
     if kind != "Machine" {

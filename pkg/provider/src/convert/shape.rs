@@ -1,16 +1,16 @@
 //! The types of the conversion tables.
 
 /// The fields of one v1beta1 type.
-pub(super) struct Table {
+pub(super) struct ConversionTable {
     pub(super) fields: &'static [Field],
     /// Fields shared by several types.
-    pub(super) more: &'static [&'static Table],
+    pub(super) included: &'static [&'static ConversionTable],
 }
 
-impl Table {
+impl ConversionTable {
     pub(super) fn find(&self, name: &str) -> Option<&'static Field> {
         let own = self.fields.iter().find(|field| field.name == name);
-        own.or_else(|| self.more.iter().find_map(|table| table.find(name)))
+        own.or_else(|| self.included.iter().find_map(|table| table.find(name)))
     }
 }
 
@@ -18,7 +18,7 @@ impl Table {
 pub(super) struct Field {
     pub(super) name: &'static str,
     /// The target path, relative to the type that contains the field. Empty if the field stays in place.
-    pub(super) to: &'static [&'static str],
+    pub(super) target_path: &'static [&'static str],
     pub(super) shape: Shape,
 }
 
@@ -28,11 +28,11 @@ pub(super) enum Shape {
     /// A string; omitted if empty.
     Text,
     /// A string whose empty value is significant.
-    AnyText,
+    TextOrEmpty,
     Boolean,
     Integer,
     /// A whole number; omitted if zero.
-    Positive,
+    NonZeroInteger,
     IntegerOrText,
     /// A mapping, unchanged.
     Mapping,
@@ -41,36 +41,36 @@ pub(super) enum Shape {
     /// A duration, converted to whole seconds.
     Seconds,
     /// An `apiVersion`, converted to its group.
-    GroupOf,
+    GroupOfApiVersion,
     /// The namespace of a reference, which v1beta2 takes from the object that contains the reference.
     OwnNamespace,
     /// A mapping by name, converted to a list with `name` in each item, sorted by name.
-    NamedList(&'static Table),
+    NamedList(&'static ConversionTable),
     List(&'static Shape),
     Map(&'static Shape),
     /// A mapping with known fields; omitted if empty.
-    Struct(&'static Table),
+    Struct(&'static ConversionTable),
     /// A mapping with known fields, whose empty value is significant.
-    Kept(&'static Table),
+    StructOrEmpty(&'static ConversionTable),
     /// A mapping whose fields move to the type that contains the mapping.
-    Flatten(&'static Table),
+    Flatten(&'static ConversionTable),
     /// A field without a v1beta2 equivalent.
     Dropped,
     /// A field without a v1beta2 equivalent whose value v1beta2 implies.
-    Implied,
+    DroppedSilently,
 }
 
 /// A field that stays in place.
 pub(super) const fn same(name: &'static str, shape: Shape) -> Field {
-    Field { name, to: &[], shape }
+    Field { name, target_path: &[], shape }
 }
 
 /// A field that moves to another path.
 pub(super) const fn moved(name: &'static str, shape: Shape, to: &'static [&'static str]) -> Field {
-    Field { name, to, shape }
+    Field { name, target_path: to, shape }
 }
 
 /// A type with these fields.
-pub(super) const fn table(fields: &'static [Field]) -> Table {
-    Table { fields, more: &[] }
+pub(super) const fn table(fields: &'static [Field]) -> ConversionTable {
+    ConversionTable { fields, included: &[] }
 }

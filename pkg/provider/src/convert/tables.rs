@@ -9,10 +9,10 @@ mod machine;
 mod topology;
 
 use super::shape::Shape::{
-    Any, AnyText, Boolean, Dropped, Flatten, Integer, Kept, List, Map, Mapping, NamedList, Positive, Struct,
-    Text,
+    Any, Boolean, Dropped, Flatten, Integer, List, Map, Mapping, NamedList, NonZeroInteger, Struct,
+    StructOrEmpty, Text, TextOrEmpty,
 };
-use super::shape::{Field, Table, moved, same, table};
+use super::shape::{ConversionTable, Field, moved, same, table};
 use common::{AVAILABILITY_GATE, CONTRACT_REF, MAPPINGS, TEXTS};
 
 /// The kinds of the group.
@@ -21,11 +21,11 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
 }
 
 /// The conversion table of a kind.
-pub(super) fn of(kind: &str) -> Option<&'static Table> {
+pub(super) fn find(kind: &str) -> Option<&'static ConversionTable> {
     KINDS.iter().find(|(name, _)| *name == kind).map(|(_, table)| table)
 }
 
-static KINDS: [(&str, Table); 8] = [
+static KINDS: [(&str, ConversionTable); 8] = [
     ("Cluster", object(&[same("spec", Struct(&CLUSTER_SPEC)), same("status", Struct(&CLUSTER_STATUS))])),
     ("ClusterClass", object(&[same("spec", Struct(&class::SPEC)), same("status", Struct(&class::STATUS))])),
     ("Machine", object(&[same("spec", Struct(&machine::SPEC)), same("status", Struct(&machine::STATUS))])),
@@ -54,15 +54,16 @@ static KINDS: [(&str, Table); 8] = [
     ("MachineDrainRule", object(&[same("spec", Struct(&machine::DRAIN_RULE_SPEC))])),
 ];
 
-const fn object(fields: &'static [Field]) -> Table {
-    Table { fields, more: &OF_OBJECT }
+const fn object(fields: &'static [Field]) -> ConversionTable {
+    ConversionTable { fields, included: &OBJECT_INCLUDED }
 }
 
-static OF_OBJECT: [&Table; 1] = [&OBJECT];
+static OBJECT_INCLUDED: [&ConversionTable; 1] = [&OBJECT];
 
-static OBJECT: Table = table(&[same("apiVersion", Text), same("kind", Text), same("metadata", Mapping)]);
+static OBJECT: ConversionTable =
+    table(&[same("apiVersion", Text), same("kind", Text), same("metadata", Mapping)]);
 
-static CLUSTER_SPEC: Table = table(&[
+static CLUSTER_SPEC: ConversionTable = table(&[
     same("paused", Boolean),
     same("clusterNetwork", Struct(&CLUSTER_NETWORK)),
     same("controlPlaneEndpoint", Struct(&ENDPOINT)),
@@ -72,37 +73,37 @@ static CLUSTER_SPEC: Table = table(&[
     same("availabilityGates", List(&Struct(&AVAILABILITY_GATE))),
 ]);
 
-static CLUSTER_NETWORK: Table = table(&[
-    same("apiServerPort", Positive),
+static CLUSTER_NETWORK: ConversionTable = table(&[
+    same("apiServerPort", NonZeroInteger),
     same("services", Struct(&NETWORK_RANGES)),
     same("pods", Struct(&NETWORK_RANGES)),
     same("serviceDomain", Text),
 ]);
 
-static NETWORK_RANGES: Table = table(&[same("cidrBlocks", TEXTS)]);
+static NETWORK_RANGES: ConversionTable = table(&[same("cidrBlocks", TEXTS)]);
 
-static ENDPOINT: Table = table(&[same("host", Text), same("port", Positive)]);
+static ENDPOINT: ConversionTable = table(&[same("host", Text), same("port", NonZeroInteger)]);
 
-static CLUSTER_STATUS: Table = Table {
+static CLUSTER_STATUS: ConversionTable = ConversionTable {
     fields: &[
         same("failureDomains", NamedList(&FAILURE_DOMAIN)),
         same("phase", Text),
         moved("infrastructureReady", Boolean, &["initialization", "infrastructureProvisioned"]),
         moved("controlPlaneReady", Boolean, &["initialization", "controlPlaneInitialized"]),
-        moved("failureReason", AnyText, &["deprecated", "v1beta1", "failureReason"]),
-        moved("failureMessage", AnyText, &["deprecated", "v1beta1", "failureMessage"]),
+        moved("failureReason", TextOrEmpty, &["deprecated", "v1beta1", "failureReason"]),
+        moved("failureMessage", TextOrEmpty, &["deprecated", "v1beta1", "failureMessage"]),
         same("v1beta2", Flatten(&CLUSTER_V1BETA2_STATUS)),
     ],
-    more: &[&common::STATUS],
+    included: &[&common::STATUS],
 };
 
-static CLUSTER_V1BETA2_STATUS: Table = table(&[
+static CLUSTER_V1BETA2_STATUS: ConversionTable = table(&[
     moved("conditions", MAPPINGS, &["conditions"]),
-    moved("controlPlane", Kept(&REPLICA_COUNTS), &["controlPlane"]),
-    moved("workers", Kept(&REPLICA_COUNTS), &["workers"]),
+    moved("controlPlane", StructOrEmpty(&REPLICA_COUNTS), &["controlPlane"]),
+    moved("workers", StructOrEmpty(&REPLICA_COUNTS), &["workers"]),
 ]);
 
-static REPLICA_COUNTS: Table = table(&[
+static REPLICA_COUNTS: ConversionTable = table(&[
     same("desiredReplicas", Integer),
     same("replicas", Integer),
     same("upToDateReplicas", Integer),
@@ -112,6 +113,8 @@ static REPLICA_COUNTS: Table = table(&[
     same("upgradePlan", MAPPINGS),
 ]);
 
-static FAILURE_DOMAIN: Table = table(&[same("controlPlane", Boolean), same("attributes", Map(&Text))]);
+static FAILURE_DOMAIN: ConversionTable =
+    table(&[same("controlPlane", Boolean), same("attributes", Map(&Text))]);
 
-static VARIABLE: Table = table(&[same("name", Text), same("value", Any), same("definitionFrom", Dropped)]);
+static VARIABLE: ConversionTable =
+    table(&[same("name", Text), same("value", Any), same("definitionFrom", Dropped)]);

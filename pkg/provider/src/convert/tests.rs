@@ -3,7 +3,7 @@ mod kinds;
 use manifest::{YamlLimits, read_stream, write_stream};
 
 use super::duration::whole_seconds;
-use super::{Outcome, Problem, convert};
+use super::{ConversionOutcome, ConversionProblem, convert};
 
 /// Converts a file. Returns the result, with notes as lines starting with `#` and faults as lines starting with `!`.
 fn converted(text: &str) -> String {
@@ -46,15 +46,15 @@ items:
     let objects = read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects;
     let result = convert(objects.clone()).unwrap();
     assert_eq!(result.objects[..3], objects[..3]);
-    assert_eq!(result.count(Outcome::PassedThrough), 4);
-    assert_eq!(result.outcomes.last(), Some(&Outcome::Converted));
+    assert_eq!(result.count(ConversionOutcome::PassedThrough), 4);
+    assert_eq!(result.outcomes.last(), Some(&ConversionOutcome::Converted));
 }
 
 #[test]
 fn every_fault_of_the_group_names_the_kinds_that_it_has() {
     let text = "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Spaceship, metadata: {name: red}}";
     let error = convert(read_stream(text.as_bytes(), &YamlLimits::default()).unwrap().objects).unwrap_err();
-    let Problem::UnknownKind { known } = &error.faults[0].problem else { panic!("{error}") };
+    let ConversionProblem::UnknownKind { known } = &error.faults[0].problem else { panic!("{error}") };
     assert_eq!(known.len(), 8);
 }
 

@@ -30,10 +30,10 @@ impl ControllerSettings {
     pub const WORKLOADS: [&'static str; 3] = ["Deployment", "DaemonSet", "StatefulSet"];
 
     /// True if an object is a workload with the container.
-    pub(super) fn fit(&self, object: &Object) -> bool {
+    pub(super) fn matches(&self, object: &Object) -> bool {
         let containers = object.get(&["spec", "template", "spec", "containers"]).and_then(Value::as_array);
         Self::WORKLOADS.contains(&object.kind())
-            && containers.into_iter().flatten().any(|container| self.is_its_name(container))
+            && containers.into_iter().flatten().any(|container| self.is_target_container(container))
     }
 
     /// Applies all settings to a matching object.
@@ -52,14 +52,14 @@ impl ControllerSettings {
             manifest::patch::merge(pod.entry("nodeSelector").or_insert(Value::Null), selector);
         }
         let containers = pod.get_mut("containers").and_then(Value::as_array_mut).into_iter().flatten();
-        for container in containers.filter(|container| self.is_its_name(container)) {
+        for container in containers.filter(|container| self.is_target_container(container)) {
             if let Value::Object(container) = container {
                 self.apply_to_container(container);
             }
         }
     }
 
-    fn is_its_name(&self, container: &Value) -> bool {
+    fn is_target_container(&self, container: &Value) -> bool {
         container.get("name").and_then(Value::as_str) == Some(&self.container)
     }
 
@@ -73,7 +73,7 @@ impl ControllerSettings {
                 set_argument(arguments, argument);
             }
             if !self.feature_gates.is_empty() {
-                let gates = gates_with(arguments, &self.feature_gates);
+                let gates = merged_feature_gates(arguments, &self.feature_gates);
                 set_argument(arguments, &gates);
             }
         }
@@ -111,7 +111,7 @@ fn set_argument(arguments: &mut Vec<Value>, argument: &str) {
     }
 }
 
-fn gates_with(arguments: &[Value], set: &BTreeMap<String, bool>) -> String {
+fn merged_feature_gates(arguments: &[Value], set: &BTreeMap<String, bool>) -> String {
     let old = arguments.iter().filter_map(Value::as_str).find(|old| flag_of(old) == flag_of(FEATURE_GATES));
     let old = old.and_then(|old| old.split_once('=')).map_or("", |(_, gates)| gates);
     let mut gates: Vec<String> = old

@@ -6,14 +6,14 @@ use regex::Regex;
 /// The target of an entry. An absent field matches every object.
 /// Source: kustomize (patch targets): regular expressions match whole fields.
 #[derive(Clone, Debug, Default)]
-pub struct Target {
-    fields: Vec<(Field, Regex, String)>,
+pub struct CustomisationTarget {
+    fields: Vec<(TargetField, Regex, String)>,
     labels: Vec<(String, String)>,
 }
 
 /// A field of an object that a target can match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+enum TargetField {
     Group,
     Version,
     Kind,
@@ -35,7 +35,7 @@ pub enum InvalidTarget {
     Labels { text: String },
 }
 
-impl Target {
+impl CustomisationTarget {
     /// True if the target matches every object.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.labels.is_empty()
@@ -46,11 +46,11 @@ impl Target {
     /// Fails if the field does not exist, or the text is invalid for the field.
     pub fn with(mut self, field: &str, text: &str) -> Result<Self, InvalidTarget> {
         let known = match field {
-            "group" => Field::Group,
-            "version" => Field::Version,
-            "kind" => Field::Kind,
-            "name" => Field::Name,
-            "namespace" => Field::Namespace,
+            "group" => TargetField::Group,
+            "version" => TargetField::Version,
+            "kind" => TargetField::Kind,
+            "name" => TargetField::Name,
+            "namespace" => TargetField::Namespace,
             "labelSelector" => {
                 for pair in text.split(',') {
                     let Some((key, value)) = pair.split_once('=') else {
@@ -75,7 +75,10 @@ impl Target {
             let expression = Regex::new(&format!("^{}$", regex::escape(text)));
             (field, expression.expect("escaped text is an expression"), text.to_owned())
         };
-        Self { fields: vec![exactly(Field::Kind, kind), exactly(Field::Name, name)], labels: Vec::new() }
+        Self {
+            fields: vec![exactly(TargetField::Kind, kind), exactly(TargetField::Name, name)],
+            labels: Vec::new(),
+        }
     }
 
     /// True if the target matches an object.
@@ -86,12 +89,12 @@ impl Target {
 
     /// True if the target matches the kind of an object, regardless of the name.
     pub(super) fn matches_kind(&self, object: &Object) -> bool {
-        let kind = self.fields.iter().filter(|(field, ..)| *field == Field::Kind);
+        let kind = self.fields.iter().filter(|(field, ..)| *field == TargetField::Kind);
         kind.into_iter().all(|(field, expression, _)| expression.is_match(field.of(object)))
     }
 }
 
-impl Field {
+impl TargetField {
     fn of(self, object: &Object) -> &str {
         match self {
             Self::Group => object.group(),
@@ -102,7 +105,7 @@ impl Field {
         }
     }
 
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Group => "group",
             Self::Version => "version",
@@ -114,9 +117,9 @@ impl Field {
 }
 
 /// The form used in messages: `kind Deployment, name capa-.*`.
-impl fmt::Display for Target {
+impl fmt::Display for CustomisationTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fields = self.fields.iter().map(|(field, _, text)| format!("{} {text}", field.word()));
+        let fields = self.fields.iter().map(|(field, _, text)| format!("{} {text}", field.as_str()));
         let labels = self.labels.iter().map(|(key, value)| format!("label {key}={value}"));
         let words: Vec<String> = fields.chain(labels).collect();
         f.write_str(if words.is_empty() { "any object" } else { "" })?;

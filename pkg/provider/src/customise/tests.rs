@@ -44,7 +44,7 @@ fn own() -> ProviderId {
 
 fn customised(patches: &str) -> Result<Vec<Value>, Vec<String>> {
     let mut objects = read_stream(OBJECTS.as_bytes(), &YamlLimits::default()).unwrap().objects;
-    match customise(&mut objects, &config(patches).customisations(&own()).unwrap()) {
+    match apply_customisations(&mut objects, &config(patches).customisations(&own()).unwrap()) {
         Ok(()) => Ok(objects.into_iter().map(Value::from).collect()),
         Err(errors) => Err(errors.iter().map(ToString::to_string).collect()),
     }

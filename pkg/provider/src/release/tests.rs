@@ -25,7 +25,7 @@ fn releases_under(repository: MemoryRepository, overrides: Overrides) -> Provide
         id.label(),
         RepositoryContext::new(Settings::default()),
     );
-    ProviderReleases::over(
+    ProviderReleases::with_files(
         ProviderConfig { id, url: "memory".to_owned(), kind: None, source: ProviderSource::Config },
         files,
     )
@@ -33,7 +33,7 @@ fn releases_under(repository: MemoryRepository, overrides: Overrides) -> Provide
 
 fn chosen(repository: MemoryRepository, version: Option<&str>) -> Result<String, ReleaseError> {
     let releases = releases(repository);
-    block_on(async { releases.choose(version).await.map(|release| release.version().to_owned()) })
+    block_on(async { releases.choose_release(version).await.map(|release| release.version().to_owned()) })
 }
 
 fn three_releases() -> MemoryRepository {
@@ -64,7 +64,8 @@ fn a_pinned_version_is_chosen_without_looking_for_the_newest() {
 #[test]
 fn latest_stands_for_the_newest_release_where_a_version_is_written() {
     let releases = releases(three_releases());
-    let named = |version| block_on(async { releases.named(version).await.unwrap().version().to_owned() });
+    let named =
+        |version| block_on(async { releases.resolve_release(version).await.unwrap().version().to_owned() });
     assert_eq!(named("latest"), "v1.2.0");
     assert_eq!(named("v9.9.9"), "v9.9.9");
 }
@@ -79,7 +80,8 @@ fn an_override_of_latest_is_that_of_the_release_it_stands_for() {
         std::fs::write(folder.join("cluster-template.yaml"), text).unwrap();
     }
     let releases = releases_under(three_releases(), Overrides::in_folder(folder.path()));
-    let template = block_on(async { releases.named("latest").await.unwrap().cluster_template(None).await });
+    let template =
+        block_on(async { releases.resolve_release("latest").await.unwrap().cluster_template(None).await });
     assert_eq!(template.unwrap().text, "of the release");
 }
 
@@ -126,7 +128,7 @@ fn a_version_outside_the_series_or_of_an_old_contract_is_refused() {
     assert!(checked("v1.1.4", Some(METADATA)).is_ok());
     for version in ["v1.0.0", "v1.9.0"] {
         let error = checked(version, Some(METADATA)).unwrap_err();
-        assert!(matches!(error, ReleaseError::Unusable { .. }), "{error}");
+        assert!(matches!(error, ReleaseError::UnusableVersion { .. }), "{error}");
     }
 }
 

@@ -9,7 +9,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use provider::{
     ProviderReleases,
     config::{CertManager, CertManagerMode, Config},
-    supply::{self, Supply},
+    release_contents::{self, ReleaseContents},
 };
 use repository::LockFile;
 use transport::Digest;
@@ -243,7 +243,7 @@ pub(super) struct Collected {
     /// The provider. `None` for cert-manager.
     pub(super) id: Option<ProviderId>,
     pub(super) url: String,
-    pub(super) supply: Supply,
+    pub(super) supply: ReleaseContents,
 }
 
 /// Reads all releases of a bundle, sorted by label, and checks them against the lock of this run.
@@ -303,7 +303,7 @@ async fn one(
     sources: &OwnedSources,
 ) -> Result<Collected, Failure> {
     let id = &releases.provider().id;
-    let release = releases.choose(version).await?;
+    let release = releases.choose_release(version).await?;
     let label = id.label();
     let locked = lock.providers.get(&label).filter(|it| it.version == release.version());
     let mut also: Vec<String> = locked.into_iter().flat_map(|it| it.files.keys().cloned()).collect();
@@ -311,8 +311,8 @@ async fn one(
         also.extend(args.with_file.iter().cloned());
     }
     let layer = sources.layers().get().get(id).await;
-    let supply = supply::gather(&release, sources.config(), layer, &also).await?;
-    Ok(Collected { label, id: Some(id.clone()), url: release.provider().url.clone(), supply })
+    let supply = release_contents::read_release_contents(&release, sources.config(), layer, &also).await?;
+    Ok(Collected { label, id: Some(id.clone()), url: release.provider().url.clone(), release_contents })
 }
 
 fn cert_manager(sources: &OwnedSources, session: &Session) -> Result<Collected, Failure> {
@@ -320,14 +320,17 @@ fn cert_manager(sources: &OwnedSources, session: &Session) -> Result<Collected, 
     let cert_manager = sources.config.cert_manager()?;
     let (manifest, files) = session.block_on(async {
         let manifest = management::cert_manager_manifest(&sources).await?;
-        let files =
-            supply::open_cert_manager(&cert_manager, sources.overrides.clone(), sources.repositories)?;
+        let files = release_contents::open_cert_manager(
+            &cert_manager,
+            sources.overrides.clone(),
+            sources.repositories,
+        )?;
         let name = files.repository().components_file().to_owned();
-        let files = supply::read_files(&files, &cert_manager.version, [name]).await?;
+        let files = release_contents::read_files(&files, &cert_manager.version, [name]).await?;
         Ok::<_, Failure>((manifest, files))
     })?;
-    let images = supply::images(&manifest.objects);
+    let images = release_contents::find_all_images(&manifest.objects);
     let (version, kustomization) = (cert_manager.version, BTreeMap::new());
-    let supply = Supply { version, files, images, kustomization, warnings: manifest.warnings };
-    Ok(Collected { label: CertManager::LABEL.to_owned(), id: None, url: cert_manager.url, supply })
+    let supply = ReleaseContents { version, files, images, kustomization, warnings: manifest.warnings };
+    Ok(Collected { label: CertManager::LABEL.to_owned(), id: None, url: cert_manager.url, release_contents })
 }

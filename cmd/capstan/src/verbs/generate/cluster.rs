@@ -3,7 +3,7 @@ use std::{borrow::Cow, fmt::Write as _};
 use api::{ProviderId, ProviderType, output::Variable};
 use inventory::ManagementCluster;
 use provider::{
-    ClusterRequest, ClusterTemplate, ClusterTemplateInput, ConfigMapSource, Layer, NoDefault,
+    ClusterRequest, ClusterTemplate, ClusterTemplateInput, ConfigMapSource, DefaultReleaseError, Overlay,
     ProviderReleases, TemplateText,
     config::{Config, Variables},
     default_infrastructure, installed_version, render_cluster_template,
@@ -147,7 +147,7 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
         variables: &variables,
         target_namespace: &request.target_namespace,
         release: release.as_ref(),
-        layer: layer.as_ref().map(|layer| layer as &dyn Layer),
+        overlay: layer.as_ref().map(|layer| layer as &dyn Overlay),
         cluster: None,
         trace: provenance.trace(),
     };
@@ -160,13 +160,15 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
 }
 
 /// Returns a hint with the flags to choose from. Naming one of the choices is enough.
-fn which(error: &NoDefault) -> Option<String> {
+fn which(error: &DefaultReleaseError) -> Option<String> {
     let choices: Vec<String> = match error {
-        NoDefault::SeveralProviders(names) => names.iter().cloned().collect(),
-        NoDefault::SeveralVersions { provider, versions } => {
+        DefaultReleaseError::SeveralProviders(names) => names.iter().cloned().collect(),
+        DefaultReleaseError::SeveralVersions { provider, versions } => {
             versions.iter().map(|version| format!("{}:{version}", provider.name)).collect()
         }
-        NoDefault::ManagementCluster(_) | NoDefault::NotInstalled(_) | NoDefault::ProviderNotInstalled(_) => {
+        DefaultReleaseError::ManagementCluster(_)
+        | DefaultReleaseError::NotInstalled(_)
+        | DefaultReleaseError::ProviderNotInstalled(_) => {
             return None;
         }
     };
@@ -222,7 +224,7 @@ impl GenerateCluster {
                 }
             };
             let version = installed_version(&cluster, &id).await?;
-            Ok::<_, NoDefault>((id, version))
+            Ok::<_, DefaultReleaseError>((id, version))
         };
         let told = async {
             installed.await.map_err(|error| {
@@ -287,7 +289,7 @@ fn read_flavor<'r>(
     session: &Session,
 ) -> Result<(TemplateText, provider::Release<'r>), Failure> {
     let (release, template) = session.block_on(async {
-        let release = releases.named(version).await?;
+        let release = releases.resolve_release(version).await?;
         let template = release.cluster_template(flavor).await?;
         Ok::<_, provider::ReleaseError>((release, template))
     })?;
@@ -419,13 +421,14 @@ mod tests {
     #[test]
     fn where_several_could_be_meant_each_is_named_as_it_has_to_be_typed() {
         let texts = |texts: [&str; 2]| texts.map(str::to_owned).into();
-        let several = NoDefault::SeveralProviders(texts(["aws", "docker"]));
+        let several = DefaultReleaseError::SeveralProviders(texts(["aws", "docker"]));
         let hint = "name one: `--infrastructure aws` or `--infrastructure docker`";
         assert_eq!(which(&several).as_deref(), Some(hint));
         let provider = ProviderId::new(ProviderType::Infrastructure, "aws");
-        let versions = NoDefault::SeveralVersions { provider, versions: texts(["v1.0.0", "v1.1.0"]) };
+        let versions =
+            DefaultReleaseError::SeveralVersions { provider, versions: texts(["v1.0.0", "v1.1.0"]) };
         let hint = "name one: `--infrastructure aws:v1.0.0` or `--infrastructure aws:v1.1.0`";
         assert_eq!(which(&versions).as_deref(), Some(hint));
-        assert_eq!(which(&NoDefault::NotInstalled(ProviderType::Infrastructure)), None);
+        assert_eq!(which(&DefaultReleaseError::NotInstalled(ProviderType::Infrastructure)), None);
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn run(args: &GenerateProvider, session: &mut Session) -> Result<(), 
     let (id, version) = args.provider.chosen()?;
     let releases = session.provider_releases(&id)?;
     let release = session
-        .block_on(async { releases.choose(version.as_deref()).await })
+        .block_on(async { releases.choose_release(version.as_deref()).await })
         .within(|| format!("cannot generate `{id}`"))?;
     if args.list_variables {
         return list_variables(&release, format, session);
@@ -110,7 +110,7 @@ fn build(
         variables: &Variables::new(&config),
         substitution,
         image_overrides: &config.image_overrides()?,
-        layer,
+        overlay: layer,
         customisations: &config.customisations(id)?,
         target_namespace: args.target_namespace.as_deref(),
         trace,

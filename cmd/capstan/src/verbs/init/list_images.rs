@@ -13,9 +13,9 @@ use manifest::{
     provenance::Trace,
 };
 use provider::{
-    ComponentsInput, Layer, Release, Substitution, TemplateText, build_components,
+    ComponentsInput, Overlay, Release, Substitution, TemplateText, build_components,
     config::{CertManager, CertManagerMode, Config, Variables},
-    supply,
+    release_contents,
 };
 use repository::{LockSettings, RepositoryContext};
 
@@ -70,7 +70,7 @@ pub(super) fn run(
         let releases = session.provider_releases(&id)?;
         let (release, text, layer) = session
             .block_on(async {
-                let release = releases.choose(version.as_deref()).await?;
+                let release = releases.choose_release(version.as_deref()).await?;
                 release.check().await?;
                 let text = release.components().await?;
                 let layer = sources.layers().get().get(&id).await;
@@ -159,7 +159,7 @@ fn add(label: &str, objects: &[Object], images: &mut Images) {
     for image in objects.iter().flat_map(images::images_of) {
         images.entry(image.to_owned()).or_default().is_listed = true;
     }
-    for found in supply::images(objects) {
+    for found in release_contents::find_all_images(objects) {
         images.entry(found.reference).or_default().places.insert(ListedImagePlace {
             component: label.to_owned(),
             object: found.object.to_string(),
@@ -172,7 +172,7 @@ fn add(label: &str, objects: &[Object], images: &mut Images) {
 fn add_provider(
     release: &Release<'_>,
     text: &TemplateText,
-    layer: Option<&dyn Layer>,
+    layer: Option<&dyn Overlay>,
     config: &Config,
     images: &mut Images,
 ) -> Result<Vec<String>, Failure> {
@@ -181,9 +181,9 @@ fn add_provider(
         provider: id,
         text,
         variables: &Variables::new(config),
-        substitution: Substitution::WhatIsSet,
+        substitution: Substitution::OnlySet,
         image_overrides: &config.image_overrides()?,
-        layer,
+        overlay: layer,
         customisations: &config.customisations(id)?,
         target_namespace: Some("default"),
         trace: Trace::Off,

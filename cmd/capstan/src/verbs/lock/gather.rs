@@ -9,9 +9,9 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use management::Sources;
 use manifest::provenance::Trace;
 use provider::{
-    Layers, ProviderReleases,
+    Overlays, ProviderReleases,
     config::{CertManager, CertManagerMode, Config},
-    supply::{self, Supply},
+    release_contents::{self, ReleaseContents},
 };
 use repository::{LockFile as Locked, LockedProvider, Overrides, RepositoryContext};
 
@@ -40,7 +40,7 @@ struct Gathering<'a> {
     config: &'a Config,
     overrides: Overrides,
     context: RepositoryContext,
-    layers: Layers,
+    layers: Overlays,
     lock: &'a Locked,
     also: &'a [String],
 }
@@ -99,17 +99,17 @@ impl Gathering<'_> {
             None => self.cert_manager().await?,
         };
         let before = self.lock.providers.get(&target.label);
-        let entry = supply.lock(self.shown(&url), before);
+        let entry = release_contents.lock(self.shown(&url), before);
         let Target { label, is_anew, .. } = target;
-        Ok(Found { label, entry, changes: Vec::new(), is_anew, warnings: supply.warnings })
+        Ok(Found { label, entry, changes: Vec::new(), is_anew, warnings: release_contents.warnings })
     }
 
-    async fn provider(&self, target: &Target) -> Result<(Supply, String), Failure> {
+    async fn provider(&self, target: &Target) -> Result<(ReleaseContents, String), Failure> {
         let Some(id) = &target.id else { return self.cert_manager().await };
         let provider = self.config.provider(id)??;
         let url = provider.url.clone();
         let releases = ProviderReleases::open(provider, self.overrides.clone(), &self.context)?;
-        let release = releases.choose(target.version.as_deref()).await?;
+        let release = releases.choose_release(target.version.as_deref()).await?;
         // Files in the lock are read again, unless another version is locked.
         let before = self.lock.providers.get(&target.label).filter(|it| it.version == release.version());
         let mut also: Vec<String> = before.into_iter().flat_map(|it| it.files.keys().cloned()).collect();
@@ -117,10 +117,10 @@ impl Gathering<'_> {
             also.extend(self.also.iter().filter(|name| !also.contains(name)).cloned().collect::<Vec<_>>());
         }
         let layer = self.layers.get(id).await;
-        Ok((supply::gather(&release, self.config, layer, &also).await?, url))
+        Ok((release_contents::read_release_contents(&release, self.config, layer, &also).await?, url))
     }
 
-    async fn cert_manager(&self) -> Result<(Supply, String), Failure> {
+    async fn cert_manager(&self) -> Result<(ReleaseContents, String), Failure> {
         let cert_manager = self.config.cert_manager()?;
         let sources = Sources {
             config: self.config,
@@ -130,14 +130,15 @@ impl Gathering<'_> {
             trace: Trace::Off,
         };
         let manifest = management::cert_manager_manifest(&sources).await?;
-        let files = supply::open_cert_manager(&cert_manager, self.overrides.clone(), &self.context)?;
+        let files =
+            release_contents::open_cert_manager(&cert_manager, self.overrides.clone(), &self.context)?;
         let name = files.repository().components_file().to_owned();
-        let files = supply::read_files(&files, &cert_manager.version, [name]).await?;
-        let images = supply::images(&manifest.objects);
+        let files = release_contents::read_files(&files, &cert_manager.version, [name]).await?;
+        let images = release_contents::find_all_images(&manifest.objects);
         let version = cert_manager.version;
         let kustomization = BTreeMap::new();
-        let supply = Supply { version, files, images, kustomization, warnings: manifest.warnings };
-        Ok((supply, cert_manager.url))
+        let supply = ReleaseContents { version, files, images, kustomization, warnings: manifest.warnings };
+        Ok((release_contents, cert_manager.url))
     }
 
     /// Returns a URL without credentials. A path below the configuration becomes relative, because both may be moved

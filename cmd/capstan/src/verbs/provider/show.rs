@@ -92,7 +92,7 @@ async fn describe(
     releases: &ProviderReleases,
     version: Option<&str>,
 ) -> Result<(ProviderRelease, bool), ReleaseError> {
-    let release = releases.choose(version).await?;
+    let release = releases.choose_release(version).await?;
     let contract = release.check().await?.1;
     let provider = releases.provider();
     let (files, mut versions, lists_files) = match release.files().await {

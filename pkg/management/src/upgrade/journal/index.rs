@@ -3,7 +3,7 @@
 use api::{ProviderId, output::CertManagerPlan};
 use apply::ApiError;
 use inventory::ProviderInventory;
-use provider::Layers;
+use provider::Overlays;
 use serde::{Deserialize, Serialize};
 
 use crate::{OnUnfinished, UpgradeRequest, UpgradeTarget, WaitFor, upgrade::choose::Choice};
@@ -184,7 +184,7 @@ impl Index {
         &self,
         inventory: &ProviderInventory,
         request: &UpgradeRequest,
-        layers: &Layers,
+        layers: &Overlays,
     ) -> Result<Choice, UpgradeError> {
         self.check_target(request)?;
         self.check_kustomizations(layers)?;
@@ -208,9 +208,9 @@ impl Index {
     }
 
     /// Checks that no kustomization of a provider would be dropped. A different location is a decision of the user.
-    fn check_kustomizations(&self, layers: &Layers) -> Result<(), UpgradeError> {
+    fn check_kustomizations(&self, layers: &Overlays) -> Result<(), UpgradeError> {
         let lost = |entry: &Entry| {
-            let place = entry.kustomization.clone().filter(|_| layers.place(&entry.provider).is_none())?;
+            let place = entry.kustomization.clone().filter(|_| layers.location(&entry.provider).is_none())?;
             Some((entry.provider.clone(), place))
         };
         match self.providers.iter().filter_map(lost).collect::<Vec<_>>() {

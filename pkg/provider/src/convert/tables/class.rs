@@ -4,10 +4,10 @@ use super::common::{
     AVAILABILITY_GATE, HEALTH_CHECK, MAPPINGS, METADATA, NODE_TIMEOUTS, READINESS_GATE, STATUS as ANY_STATUS,
     STRATEGY, TAINT, TEMPLATE_REF, TEXTS,
 };
-use crate::convert::shape::Shape::{Any, Boolean, Flatten, Integer, Kept, List, Map, Struct, Text};
-use crate::convert::shape::{Table, moved, same, table};
+use crate::convert::shape::Shape::{Any, Boolean, Flatten, Integer, List, Map, Struct, StructOrEmpty, Text};
+use crate::convert::shape::{ConversionTable, moved, same, table};
 
-pub(super) static SPEC: Table = table(&[
+pub(super) static SPEC: ConversionTable = table(&[
     same("availabilityGates", List(&Struct(&AVAILABILITY_GATE))),
     same("infrastructure", Struct(&TEMPLATE)),
     same("infrastructureNamingStrategy", Flatten(&INFRASTRUCTURE_NAMING)),
@@ -19,14 +19,14 @@ pub(super) static SPEC: Table = table(&[
     same("kubernetesVersions", TEXTS),
 ]);
 
-static TEMPLATE: Table = table(&[moved("ref", Struct(&TEMPLATE_REF), &["templateRef"])]);
+static TEMPLATE: ConversionTable = table(&[moved("ref", Struct(&TEMPLATE_REF), &["templateRef"])]);
 
-static INFRASTRUCTURE_NAMING: Table =
+static INFRASTRUCTURE_NAMING: ConversionTable =
     table(&[moved("template", Text, &["infrastructure", "naming", "template"])]);
 
-static NAMING: Table = table(&[moved("template", Text, &["naming", "template"])]);
+static NAMING: ConversionTable = table(&[moved("template", Text, &["naming", "template"])]);
 
-static CONTROL_PLANE: Table = Table {
+static CONTROL_PLANE: ConversionTable = ConversionTable {
     fields: &[
         same("metadata", Struct(&METADATA)),
         moved("ref", Struct(&TEMPLATE_REF), &["templateRef"]),
@@ -36,15 +36,15 @@ static CONTROL_PLANE: Table = Table {
         same("taints", List(&Struct(&TAINT))),
         same("readinessGates", List(&Struct(&READINESS_GATE))),
     ],
-    more: &[&NODE_TIMEOUTS],
+    included: &[&NODE_TIMEOUTS],
 };
 
-static WORKERS: Table = table(&[
+static WORKERS: ConversionTable = table(&[
     same("machineDeployments", List(&Struct(&MACHINE_DEPLOYMENT))),
     same("machinePools", List(&Struct(&MACHINE_POOL))),
 ]);
 
-static MACHINE_DEPLOYMENT: Table = Table {
+static MACHINE_DEPLOYMENT: ConversionTable = ConversionTable {
     fields: &[
         same("class", Text),
         same("template", Flatten(&WORKER_TEMPLATE)),
@@ -56,10 +56,10 @@ static MACHINE_DEPLOYMENT: Table = Table {
         same("readinessGates", List(&Struct(&READINESS_GATE))),
         same("strategy", Flatten(&STRATEGY)),
     ],
-    more: &[&NODE_TIMEOUTS],
+    included: &[&NODE_TIMEOUTS],
 };
 
-static MACHINE_POOL: Table = Table {
+static MACHINE_POOL: ConversionTable = ConversionTable {
     fields: &[
         same("class", Text),
         same("template", Flatten(&WORKER_TEMPLATE)),
@@ -68,34 +68,34 @@ static MACHINE_POOL: Table = Table {
         same("taints", List(&Struct(&TAINT))),
         same("minReadySeconds", Integer),
     ],
-    more: &[&NODE_TIMEOUTS],
+    included: &[&NODE_TIMEOUTS],
 };
 
-static WORKER_TEMPLATE: Table = table(&[
+static WORKER_TEMPLATE: ConversionTable = table(&[
     moved("metadata", Struct(&METADATA), &["metadata"]),
     moved("bootstrap", Struct(&TEMPLATE), &["bootstrap"]),
     moved("infrastructure", Struct(&TEMPLATE), &["infrastructure"]),
 ]);
 
-static VARIABLE: Table = table(&[
+static VARIABLE: ConversionTable = table(&[
     same("name", Text),
     same("required", Boolean),
     moved("metadata", Struct(&METADATA), &["deprecatedV1Beta1Metadata"]),
     same("schema", Struct(&VARIABLE_SCHEMA)),
 ]);
 
-static VARIABLE_SCHEMA: Table = table(&[same("openAPIV3Schema", Struct(&SCHEMA))]);
+static VARIABLE_SCHEMA: ConversionTable = table(&[same("openAPIV3Schema", Struct(&SCHEMA))]);
 
-static SCHEMA: Table = table(&[
+static SCHEMA: ConversionTable = table(&[
     same("description", Text),
     same("example", Any),
     same("type", Text),
     same("properties", Map(&Struct(&SCHEMA))),
-    same("additionalProperties", Kept(&SCHEMA)),
+    same("additionalProperties", StructOrEmpty(&SCHEMA)),
     same("maxProperties", Integer),
     same("minProperties", Integer),
     same("required", TEXTS),
-    same("items", Kept(&SCHEMA)),
+    same("items", StructOrEmpty(&SCHEMA)),
     same("maxItems", Integer),
     same("minItems", Integer),
     same("uniqueItems", Boolean),
@@ -116,10 +116,10 @@ static SCHEMA: Table = table(&[
     same("allOf", List(&Struct(&SCHEMA))),
     same("oneOf", List(&Struct(&SCHEMA))),
     same("anyOf", List(&Struct(&SCHEMA))),
-    same("not", Kept(&SCHEMA)),
+    same("not", StructOrEmpty(&SCHEMA)),
 ]);
 
-static VALIDATION: Table = table(&[
+static VALIDATION: ConversionTable = table(&[
     same("rule", Text),
     same("message", Text),
     same("messageExpression", Text),
@@ -127,63 +127,63 @@ static VALIDATION: Table = table(&[
     same("fieldPath", Text),
 ]);
 
-static PATCH: Table = table(&[
+static PATCH: ConversionTable = table(&[
     same("name", Text),
     same("description", Text),
     same("enabledIf", Text),
     same("definitions", List(&Struct(&PATCH_DEFINITION))),
-    same("external", Kept(&EXTERNAL_PATCH)),
+    same("external", StructOrEmpty(&EXTERNAL_PATCH)),
 ]);
 
-static PATCH_DEFINITION: Table =
+static PATCH_DEFINITION: ConversionTable =
     table(&[same("selector", Struct(&PATCH_SELECTOR)), same("jsonPatches", List(&Struct(&JSON_PATCH)))]);
 
-static PATCH_SELECTOR: Table =
+static PATCH_SELECTOR: ConversionTable =
     table(&[same("apiVersion", Text), same("kind", Text), same("matchResources", Struct(&MATCH_RESOURCES))]);
 
-static MATCH_RESOURCES: Table = table(&[
+static MATCH_RESOURCES: ConversionTable = table(&[
     same("controlPlane", Boolean),
     same("infrastructureCluster", Boolean),
-    same("machineDeploymentClass", Kept(&CLASS_NAMES)),
-    same("machinePoolClass", Kept(&CLASS_NAMES)),
+    same("machineDeploymentClass", StructOrEmpty(&CLASS_NAMES)),
+    same("machinePoolClass", StructOrEmpty(&CLASS_NAMES)),
 ]);
 
-static CLASS_NAMES: Table = table(&[same("names", TEXTS)]);
+static CLASS_NAMES: ConversionTable = table(&[same("names", TEXTS)]);
 
-static JSON_PATCH: Table = table(&[
+static JSON_PATCH: ConversionTable = table(&[
     same("op", Text),
     same("path", Text),
     same("value", Any),
-    same("valueFrom", Kept(&JSON_PATCH_VALUE)),
+    same("valueFrom", StructOrEmpty(&JSON_PATCH_VALUE)),
 ]);
 
-static JSON_PATCH_VALUE: Table = table(&[same("variable", Text), same("template", Text)]);
+static JSON_PATCH_VALUE: ConversionTable = table(&[same("variable", Text), same("template", Text)]);
 
-static EXTERNAL_PATCH: Table = table(&[
+static EXTERNAL_PATCH: ConversionTable = table(&[
     moved("generateExtension", Text, &["generatePatchesExtension"]),
     moved("validateExtension", Text, &["validateTopologyExtension"]),
     same("discoverVariablesExtension", Text),
     same("settings", Map(&Text)),
 ]);
 
-static UPGRADE: Table = table(&[same("external", Struct(&UPGRADE_EXTERNAL))]);
+static UPGRADE: ConversionTable = table(&[same("external", Struct(&UPGRADE_EXTERNAL))]);
 
-static UPGRADE_EXTERNAL: Table = table(&[same("generateUpgradePlanExtension", Text)]);
+static UPGRADE_EXTERNAL: ConversionTable = table(&[same("generateUpgradePlanExtension", Text)]);
 
-pub(super) static STATUS: Table = Table {
+pub(super) static STATUS: ConversionTable = ConversionTable {
     fields: &[same("variables", List(&Struct(&STATUS_VARIABLE))), same("v1beta2", Flatten(&V1BETA2_STATUS))],
-    more: &[&ANY_STATUS],
+    included: &[&ANY_STATUS],
 };
 
-static V1BETA2_STATUS: Table = table(&[moved("conditions", MAPPINGS, &["conditions"])]);
+static V1BETA2_STATUS: ConversionTable = table(&[moved("conditions", MAPPINGS, &["conditions"])]);
 
-static STATUS_VARIABLE: Table = table(&[
+static STATUS_VARIABLE: ConversionTable = table(&[
     same("name", Text),
     same("definitionsConflict", Boolean),
     same("definitions", List(&Struct(&STATUS_VARIABLE_DEFINITION))),
 ]);
 
-static STATUS_VARIABLE_DEFINITION: Table = table(&[
+static STATUS_VARIABLE_DEFINITION: ConversionTable = table(&[
     same("from", Text),
     same("required", Boolean),
     moved("metadata", Struct(&METADATA), &["deprecatedV1Beta1Metadata"]),

@@ -3,9 +3,9 @@
 use super::VARIABLE;
 use super::common::{HEALTH_CHECK, METADATA, NODE_TIMEOUTS, READINESS_GATE, STRATEGY, TAINT, TEXTS};
 use crate::convert::shape::Shape::{Boolean, Dropped, Flatten, Integer, List, Struct, Text};
-use crate::convert::shape::{Table, moved, same, table};
+use crate::convert::shape::{ConversionTable, moved, same, table};
 
-pub(super) static TOPOLOGY: Table = table(&[
+pub(super) static TOPOLOGY: ConversionTable = table(&[
     moved("class", Text, &["classRef", "name"]),
     moved("classNamespace", Text, &["classRef", "namespace"]),
     same("version", Text),
@@ -15,7 +15,7 @@ pub(super) static TOPOLOGY: Table = table(&[
     same("variables", List(&Struct(&VARIABLE))),
 ]);
 
-static CONTROL_PLANE: Table = Table {
+static CONTROL_PLANE: ConversionTable = ConversionTable {
     fields: &[
         same("metadata", Struct(&METADATA)),
         same("replicas", Integer),
@@ -25,15 +25,15 @@ static CONTROL_PLANE: Table = Table {
         same("readinessGates", List(&Struct(&READINESS_GATE))),
         same("variables", Struct(&OVERRIDES)),
     ],
-    more: &[&NODE_TIMEOUTS],
+    included: &[&NODE_TIMEOUTS],
 };
 
-static WORKERS: Table = table(&[
+static WORKERS: ConversionTable = table(&[
     same("machineDeployments", List(&Struct(&MACHINE_DEPLOYMENT))),
     same("machinePools", List(&Struct(&MACHINE_POOL))),
 ]);
 
-static MACHINE_DEPLOYMENT: Table = Table {
+static MACHINE_DEPLOYMENT: ConversionTable = ConversionTable {
     fields: &[
         same("metadata", Struct(&METADATA)),
         same("class", Text),
@@ -48,10 +48,10 @@ static MACHINE_DEPLOYMENT: Table = Table {
         same("strategy", Flatten(&STRATEGY)),
         same("variables", Struct(&OVERRIDES)),
     ],
-    more: &[&NODE_TIMEOUTS],
+    included: &[&NODE_TIMEOUTS],
 };
 
-static MACHINE_POOL: Table = Table {
+static MACHINE_POOL: ConversionTable = ConversionTable {
     fields: &[
         same("metadata", Struct(&METADATA)),
         same("class", Text),
@@ -62,12 +62,14 @@ static MACHINE_POOL: Table = Table {
         same("replicas", Integer),
         same("variables", Struct(&OVERRIDES)),
     ],
-    more: &[&NODE_TIMEOUTS],
+    included: &[&NODE_TIMEOUTS],
 };
 
-static ROLLOUT: Table = table(&[same("after", Text)]);
+static ROLLOUT: ConversionTable = table(&[same("after", Text)]);
 
-static OVERRIDES: Table = table(&[same("overrides", List(&Struct(&VARIABLE)))]);
+static OVERRIDES: ConversionTable = table(&[same("overrides", List(&Struct(&VARIABLE)))]);
 
-static TOPOLOGY_HEALTH_CHECK: Table =
-    Table { fields: &[moved("enable", Boolean, &["healthCheck", "enabled"])], more: &[&HEALTH_CHECK] };
+static TOPOLOGY_HEALTH_CHECK: ConversionTable = ConversionTable {
+    fields: &[moved("enable", Boolean, &["healthCheck", "enabled"])],
+    included: &[&HEALTH_CHECK],
+};

@@ -10,13 +10,18 @@ use manifest::{
 /// The name of steps whose settings are in the user's configuration.
 pub const CONFIGURATION: &str = "configuration";
 /// The name of the step that rewrites fields as the Go types of Kubernetes write them, as in the output of clusterctl.
-pub(crate) const TYPED: &str = "form of the kind";
+pub(crate) const ROUND_TRIP: &str = "form of the kind";
 
 /// The name of the step that sets the namespace of all objects of a provider or cluster.
 pub(crate) const TARGET_NAMESPACE: &str = "target namespace";
 
 /// Records, if tracing is on, that a step set the changed fields. New objects count as created by the step.
-pub fn account<'a>(trace: Trace, file: &str, field: &str, objects: impl IntoIterator<Item = &'a mut Object>) {
+pub fn record_provenance<'a>(
+    trace: Trace,
+    file: &str,
+    field: &str,
+    objects: impl IntoIterator<Item = &'a mut Object>,
+) {
     if trace == Trace::Off {
         return;
     }

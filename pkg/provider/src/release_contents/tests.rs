@@ -52,7 +52,7 @@ fn releases(
     let context = RepositoryContext::with_release_settings(Settings::default(), releases);
     let files = RepositoryWithOverrides::new(Box::new(repository()), overrides, id.label(), context);
     let config = ProviderConfig { id, url: "memory".to_owned(), kind: None, source: ProviderSource::Config };
-    ProviderReleases::over(config, files)
+    ProviderReleases::with_files(config, files)
 }
 
 fn config() -> Config {
@@ -86,7 +86,9 @@ fn the_files_of_a_release_are_what_is_ever_read_of_it_and_overrides_are_among_th
 fn a_release_is_gathered_with_its_files_and_all_images_it_runs_or_names() {
     let releases = releases(ProviderType::Infrastructure, Overrides::default(), None);
     let supply = |also: &[String]| {
-        block_on(async { gather(&releases.release("v1.0.0"), &config(), None, also).await.unwrap() })
+        block_on(async {
+            read_release_contents(&releases.release("v1.0.0"), &config(), None, also).await.unwrap()
+        })
     };
     let plain = supply(&[]);
     assert_eq!(plain.files.len(), 4);
@@ -118,7 +120,9 @@ fn a_release_is_gathered_with_its_files_and_all_images_it_runs_or_names() {
 #[test]
 fn latest_and_the_list_of_versions_of_a_locked_provider_are_the_locked_version() {
     let open = releases(ProviderType::Infrastructure, Overrides::default(), None);
-    let supply = block_on(async { gather(&open.release("v1.0.0"), &config(), None, &[]).await.unwrap() });
+    let supply = block_on(async {
+        read_release_contents(&open.release("v1.0.0"), &config(), None, &[]).await.unwrap()
+    });
     let entry = LockedProvider { version: "v0.9.0".to_owned(), ..supply.lock(String::new(), None) };
     let lock = LockSettings {
         lock: LockFile { providers: [("infrastructure-own".to_owned(), entry)].into() },
@@ -132,9 +136,10 @@ fn latest_and_the_list_of_versions_of_a_locked_provider_are_the_locked_version()
     };
     assert_eq!(versions(&open), ["v1.0.0"]);
     assert_eq!(versions(&locked), ["v0.9.0"]);
-    let newest = block_on(async { locked.choose(None).await.unwrap().version().to_owned() });
+    let newest = block_on(async { locked.choose_release(None).await.unwrap().version().to_owned() });
     assert_eq!(newest, "v0.9.0");
-    let refused = block_on(async { locked.choose(Some("v1.0.0")).await.unwrap().check().await.unwrap_err() });
+    let refused =
+        block_on(async { locked.choose_release(Some("v1.0.0")).await.unwrap().check().await.unwrap_err() });
     let ReleaseError::Read { source, .. } = refused else { panic!("{refused}") };
     assert!(matches!(*source, repository::Error::LockMismatch(_)));
 }

@@ -3,23 +3,24 @@ use std::collections::BTreeMap;
 use manifest::Object;
 
 use super::{
-    ClusterTemplate, ClusterTemplateError, ClusterTemplateInput, class_text, parse, place, refuse_existing,
+    ClusterTemplate, ClusterTemplateError, ClusterTemplateInput, check_absent, class_text, move_to_namespace,
+    parse,
 };
 use crate::{
     cluster_class::ClusterClassName,
-    layer::{self, Layer},
+    overlay::{self, Overlay},
 };
 
 /// Applies a kustomization to the classes and the template together, before their namespaces are set, so that a patch
 /// may match any of these objects. The template alone determines the classes, not the kustomization.
-pub(super) async fn render(
+pub(super) async fn render_with_overlay(
     input: &ClusterTemplateInput<'_>,
-    layer: &dyn Layer,
+    overlay: &dyn Overlay,
     template: Vec<Object>,
     classes: Vec<ClusterClassName>,
     mut rendered: ClusterTemplate,
 ) -> Result<ClusterTemplate, ClusterTemplateError> {
-    let mut written = Vec::new();
+    let mut parsed = Vec::new();
     let mut owners = BTreeMap::new();
     for class in classes {
         // Two Clusters may use the same class.
@@ -31,23 +32,23 @@ pub(super) async fn render(
         let text = file.substitute(input.variables)?;
         for object in parse(input, &file, &text, &mut rendered.warnings)? {
             owners.insert(key(&object), class.clone());
-            written.push(object);
+            parsed.push(object);
         }
         rendered.added_classes.push(class);
     }
-    written.extend(template);
+    parsed.extend(template);
     let file = &input.template.file;
-    let layered = layer::apply(layer, written, file)
-        .map_err(|source| ClusterTemplateError::Layer { file: file.clone(), source })?;
-    rendered.warnings.extend(layered.warnings);
-    for object in layered.objects {
+    let result = overlay::apply(overlay, parsed, file)
+        .map_err(|source| ClusterTemplateError::Overlay { file: file.clone(), source })?;
+    rendered.warnings.extend(result.warnings);
+    for object in result.objects {
         let owner = owners.get(&key(&object));
         let namespace = owner.map_or(input.target_namespace, |class| &class.namespace);
-        let placed = place(input.template, vec![object], namespace)?;
+        let moved = move_to_namespace(input.template, vec![object], namespace)?;
         if let (Some(cluster), Some(class)) = (input.cluster, owner) {
-            refuse_existing(cluster, class, &placed).await?;
+            check_absent(cluster, class, &moved).await?;
         }
-        rendered.objects.extend(placed);
+        rendered.objects.extend(moved);
     }
     Ok(rendered)
 }

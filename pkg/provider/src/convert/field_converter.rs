@@ -6,17 +6,17 @@ use manifest::{Map, ObjectRef, Value, type_name};
 use serde_json::map::Entry;
 
 use super::duration::whole_seconds;
-use super::error::{Fault, Note, NoteKind, Problem};
-use super::shape::{Shape, Table};
+use super::error::{ConversionFault, ConversionNote, ConversionNoteKind, ConversionProblem};
+use super::shape::{ConversionTable, Shape};
 
 /// The maximum depth of fields. Schemas of variables have no nesting limit.
 const MAX_DEPTH: usize = 200;
 
-pub(super) struct Walk<'o> {
+pub(super) struct FieldConverter<'o> {
     object: &'o ObjectRef,
     path: Vec<Step>,
-    notes: Vec<Note>,
-    faults: Vec<Fault>,
+    notes: Vec<ConversionNote>,
+    faults: Vec<ConversionFault>,
 }
 
 enum Step {
@@ -24,17 +24,22 @@ enum Step {
     Item(usize),
 }
 
-impl<'o> Walk<'o> {
+impl<'o> FieldConverter<'o> {
     pub(super) fn new(object: &'o ObjectRef) -> Self {
         Self { object, path: Vec::new(), notes: Vec::new(), faults: Vec::new() }
     }
 
-    pub(super) fn finish(self) -> (Vec<Note>, Vec<Fault>) {
+    pub(super) fn finish(self) -> (Vec<ConversionNote>, Vec<ConversionFault>) {
         (self.notes, self.faults)
     }
 
     /// Converts the fields of a type into `out`.
-    pub(super) fn fields(&mut self, from: Map<String, Value>, table: &Table, out: &mut Map<String, Value>) {
+    pub(super) fn fields(
+        &mut self,
+        from: Map<String, Value>,
+        table: &ConversionTable,
+        out: &mut Map<String, Value>,
+    ) {
         self.fields_at(from, table, out, &mut Vec::new());
     }
 
@@ -42,7 +47,7 @@ impl<'o> Walk<'o> {
     fn fields_at(
         &mut self,
         from: Map<String, Value>,
-        table: &Table,
+        table: &ConversionTable,
         out: &mut Map<String, Value>,
         at: &mut Vec<&'static str>,
     ) {
@@ -50,11 +55,11 @@ impl<'o> Walk<'o> {
             let known = table.find(&name);
             self.path.push(Step::Field(name.clone()));
             match known {
-                _ if self.path.len() > MAX_DEPTH => self.fault(Problem::TooDeep),
+                _ if self.path.len() > MAX_DEPTH => self.fault(ConversionProblem::TooDeep),
                 None => {
-                    self.note(NoteKind::Unknown);
+                    self.note(ConversionNoteKind::Unknown);
                     let place: Vec<&str> = at.iter().copied().chain([name.as_str()]).collect();
-                    self.put(out, &place, value);
+                    self.set_field(out, &place, value);
                 }
                 Some(field) => match field.shape {
                     Shape::Flatten(inner) => {
@@ -66,8 +71,9 @@ impl<'o> Walk<'o> {
                     }
                     shape => {
                         if let Some(value) = self.value(value, shape) {
-                            let place = if field.to.is_empty() { &[field.name] } else { field.to };
-                            self.put(out, place, value);
+                            let place =
+                                if field.target_path.is_empty() { &[field.name] } else { field.target_path };
+                            self.set_field(out, place, value);
                         }
                     }
                 },
@@ -84,10 +90,10 @@ impl<'o> Walk<'o> {
         match shape {
             Shape::Any => Some(value),
             Shape::Text => self.text(value).filter(|text| !text.is_empty()).map(Value::String),
-            Shape::AnyText => self.text(value).map(Value::String),
+            Shape::TextOrEmpty => self.text(value).map(Value::String),
             Shape::Boolean => self.expect(value, "a boolean", Value::is_boolean),
             Shape::Integer => self.expect(value, "a whole number", is_whole),
-            Shape::Positive => {
+            Shape::NonZeroInteger => {
                 self.expect(value, "a whole number", is_whole).filter(|number| number.as_i64() != Some(0))
             }
             Shape::IntegerOrText => {
@@ -95,11 +101,11 @@ impl<'o> Walk<'o> {
             }
             Shape::Mapping => self.expect(value, "a mapping", Value::is_object),
             Shape::Seconds => self.seconds(value),
-            Shape::GroupOf => self.group(value),
+            Shape::GroupOfApiVersion => self.group(value),
             Shape::OwnNamespace => {
                 let namespace = self.text(value)?;
                 if !namespace.is_empty() && namespace != self.object.namespace {
-                    self.note(NoteKind::Dropped);
+                    self.note(ConversionNoteKind::Dropped);
                 }
                 None
             }
@@ -109,22 +115,22 @@ impl<'o> Walk<'o> {
             Shape::Struct(table) => {
                 self.structure(value, table).filter(|fields| !fields.is_empty()).map(Value::Object)
             }
-            Shape::Kept(table) => self.structure(value, table).map(Value::Object),
+            Shape::StructOrEmpty(table) => self.structure(value, table).map(Value::Object),
             Shape::Dropped => {
                 if value.as_str() != Some("") {
-                    self.note(NoteKind::Dropped);
+                    self.note(ConversionNoteKind::Dropped);
                 }
                 None
             }
-            Shape::Implied | Shape::Flatten(_) => None,
+            Shape::DroppedSilently | Shape::Flatten(_) => None,
         }
     }
 
     /// Converts an item of a list or a mapping. Empty items are kept.
     fn item(&mut self, step: Step, value: Value, shape: Shape) -> Option<Value> {
         let shape = match shape {
-            Shape::Struct(table) => Shape::Kept(table),
-            Shape::Text => Shape::AnyText,
+            Shape::Struct(table) => Shape::StructOrEmpty(table),
+            Shape::Text => Shape::TextOrEmpty,
             other => other,
         };
         self.path.push(step);
@@ -161,7 +167,7 @@ impl<'o> Walk<'o> {
         (!converted.is_empty()).then_some(Value::Object(converted))
     }
 
-    fn named_list(&mut self, value: Value, table: &'static Table) -> Option<Value> {
+    fn named_list(&mut self, value: Value, table: &'static ConversionTable) -> Option<Value> {
         let mut named: Vec<_> = self.mapping(value)?.into_iter().collect();
         named.sort_by(|(a, _), (b, _)| a.cmp(b));
         let mut items = Vec::new();
@@ -174,7 +180,7 @@ impl<'o> Walk<'o> {
         (!items.is_empty()).then_some(Value::Array(items))
     }
 
-    fn structure(&mut self, value: Value, table: &Table) -> Option<Map<String, Value>> {
+    fn structure(&mut self, value: Value, table: &ConversionTable) -> Option<Map<String, Value>> {
         let fields = self.mapping(value)?;
         let mut out = Map::new();
         self.fields(fields, table, &mut out);
@@ -185,7 +191,7 @@ impl<'o> Walk<'o> {
         let found = self.text(value)?;
         let seconds = whole_seconds(&found);
         if seconds.is_none() {
-            self.fault(Problem::NotADuration { found });
+            self.fault(ConversionProblem::NotADuration { found });
         }
         seconds.map(Value::from)
     }
@@ -194,7 +200,7 @@ impl<'o> Walk<'o> {
         let found = self.text(value)?;
         match found.split_once('/') {
             Some((_, version)) if version.contains('/') => {
-                self.fault(Problem::NotAnApiVersion { found });
+                self.fault(ConversionProblem::NotAnApiVersion { found });
                 None
             }
             Some((group, _)) => (!group.is_empty()).then(|| group.into()),
@@ -229,27 +235,27 @@ impl<'o> Walk<'o> {
         None
     }
 
-    fn put(&mut self, out: &mut Map<String, Value>, place: &[&str], value: Value) {
-        if let Err(taken) = put(out, place, value) {
-            self.fault(Problem::Occupied { place: taken });
+    fn set_field(&mut self, out: &mut Map<String, Value>, place: &[&str], value: Value) {
+        if let Err(taken) = set_at_path(out, place, value) {
+            self.fault(ConversionProblem::AlreadySet { path: taken });
         }
     }
 
     fn wrong_type(&mut self, expected: &'static str, found: &Value) {
-        self.fault(Problem::WrongType { expected, found: type_name(found) });
+        self.fault(ConversionProblem::WrongType { expected, found: type_name(found) });
     }
 
-    fn fault(&mut self, problem: Problem) {
+    fn fault(&mut self, problem: ConversionProblem) {
         let path = self.path_text();
         self.fault_at(&path, problem);
     }
 
-    pub(super) fn fault_at(&mut self, path: &str, problem: Problem) {
-        self.faults.push(Fault { object: self.object.clone(), path: path.to_owned(), problem });
+    pub(super) fn fault_at(&mut self, path: &str, problem: ConversionProblem) {
+        self.faults.push(ConversionFault { object: self.object.clone(), path: path.to_owned(), problem });
     }
 
-    fn note(&mut self, kind: NoteKind) {
-        self.notes.push(Note { object: self.object.clone(), path: self.path_text(), kind });
+    fn note(&mut self, kind: ConversionNoteKind) {
+        self.notes.push(ConversionNote { object: self.object.clone(), path: self.path_text(), kind });
     }
 
     fn path_text(&self) -> String {
@@ -268,25 +274,25 @@ impl<'o> Walk<'o> {
 }
 
 /// Inserts a value at a path, and merges two mappings at the same path. Fails with the path if it is occupied.
-fn put(out: &mut Map<String, Value>, place: &[&str], value: Value) -> Result<(), String> {
+fn set_at_path(out: &mut Map<String, Value>, place: &[&str], value: Value) -> Result<(), String> {
     let Some((first, rest)) = place.split_first() else { return Ok(()) };
     let put_here = match out.entry(*first) {
         Entry::Vacant(slot) if rest.is_empty() => {
             slot.insert(value);
             return Ok(());
         }
-        Entry::Vacant(slot) => put_into(slot.insert(Value::Object(Map::new())), rest, value),
-        Entry::Occupied(slot) => put_into(slot.into_mut(), rest, value),
+        Entry::Vacant(slot) => merge_into(slot.insert(Value::Object(Map::new())), rest, value),
+        Entry::Occupied(slot) => merge_into(slot.into_mut(), rest, value),
     };
     put_here.map_err(|taken| if taken.is_empty() { (*first).to_owned() } else { format!("{first}.{taken}") })
 }
 
 /// Inserts a value below an existing value.
-fn put_into(slot: &mut Value, rest: &[&str], value: Value) -> Result<(), String> {
+fn merge_into(slot: &mut Value, rest: &[&str], value: Value) -> Result<(), String> {
     match (slot, value) {
-        (Value::Object(inner), value) if !rest.is_empty() => put(inner, rest, value),
+        (Value::Object(inner), value) if !rest.is_empty() => set_at_path(inner, rest, value),
         (Value::Object(inner), Value::Object(fields)) => {
-            fields.into_iter().try_for_each(|(name, value)| put(inner, &[&name], value))
+            fields.into_iter().try_for_each(|(name, value)| set_at_path(inner, &[&name], value))
         }
         _ => Err(String::new()),
     }
@@ -299,9 +305,13 @@ fn is_whole(value: &Value) -> bool {
 
 fn expected_of(shape: Shape) -> &'static str {
     match shape {
-        Shape::Text | Shape::AnyText | Shape::Seconds | Shape::GroupOf | Shape::OwnNamespace => "a string",
+        Shape::Text
+        | Shape::TextOrEmpty
+        | Shape::Seconds
+        | Shape::GroupOfApiVersion
+        | Shape::OwnNamespace => "a string",
         Shape::Boolean => "a boolean",
-        Shape::Integer | Shape::Positive => "a whole number",
+        Shape::Integer | Shape::NonZeroInteger => "a whole number",
         Shape::IntegerOrText => "a whole number or a string",
         Shape::List(_) => "a list",
         _ => "a mapping",

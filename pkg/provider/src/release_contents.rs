@@ -19,7 +19,7 @@ use repository::{File, LockedFile, LockedProvider, Overrides, RepositoryContext,
 use transport::Digest;
 
 use crate::{
-    ComponentsError, ComponentsInput, Layer, Release, ReleaseError, Substitution, build_components,
+    ComponentsError, ComponentsInput, Overlay, Release, ReleaseError, Substitution, build_components,
     cluster_class_of_file, cluster_template_file,
     config::{CertManager, Config, ConfigError, Variables},
     flavor_of_file,
@@ -30,14 +30,14 @@ const MAX_FILES_AT_ONCE: usize = 8;
 
 /// The full content of a release.
 #[derive(Clone, Debug)]
-pub struct Supply {
+pub struct ReleaseContents {
     /// The version, as written.
     pub version: String,
     /// The files, by name.
     pub files: BTreeMap<String, File>,
     /// The images of the components after image overrides, in object order. An image used twice is listed twice.
     pub images: Vec<ImageOccurrence>,
-    /// The files of the kustomization over the components, as in [`crate::Layered`].
+    /// The files of the kustomization over the components, as in [`crate::OverlayResult`].
     pub kustomization: BTreeMap<String, Bytes>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Supply {
 /// A release whose content cannot be collected.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
-pub enum SupplyError {
+pub enum ReleaseContentsError {
     #[error(transparent)]
     Release(#[from] ReleaseError),
     #[error(transparent)]
@@ -106,7 +106,7 @@ pub async fn read_files(
 }
 
 /// The images that objects run or name, in object order.
-pub fn images(objects: &[Object]) -> Vec<ImageOccurrence> {
+pub fn find_all_images(objects: &[Object]) -> Vec<ImageOccurrence> {
     objects.iter().flat_map(find_images).collect()
 }
 
@@ -127,15 +127,15 @@ pub fn open_cert_manager(
 /// Variables with a value are replaced, so that the images are those of an installation.
 /// # Errors
 /// Fails if the release cannot be read or used, or its components cannot be rendered.
-pub async fn gather(
+pub async fn read_release_contents(
     release: &Release<'_>,
     config: &Config,
-    layer: Option<&dyn Layer>,
-    also: &[String],
-) -> Result<Supply, SupplyError> {
+    layer: Option<&dyn Overlay>,
+    extra_files: &[String],
+) -> Result<ReleaseContents, ReleaseContentsError> {
     release.check().await?;
     let mut names = release_files(release).await?;
-    names.extend(also.iter().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
+    names.extend(extra_files.iter().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
     let version = release.version().to_owned();
     let id = &release.provider().id;
     let files = read_files(release.releases().files(), &version, names)
@@ -145,25 +145,28 @@ pub async fn gather(
         provider: id,
         text: &release.components().await?,
         variables: &Variables::new(config),
-        substitution: Substitution::WhatIsSet,
+        substitution: Substitution::OnlySet,
         image_overrides: &config.image_overrides()?,
-        layer,
+        overlay: layer,
         customisations: &config.customisations(id)?,
         target_namespace: Some("default"),
         trace: Trace::Off,
     })
-    .map_err(|source| SupplyError::Components { version: version.clone(), source: Box::new(source) })?;
-    let kustomization = components.layer_files;
-    Ok(Supply {
+    .map_err(|source| ReleaseContentsError::Components {
+        version: version.clone(),
+        source: Box::new(source),
+    })?;
+    let kustomization = components.overlay_files;
+    Ok(ReleaseContents {
         version,
         files,
-        images: images(&components.objects),
+        images: find_all_images(&components.objects),
         kustomization,
         warnings: components.warnings,
     })
 }
 
-impl Supply {
+impl ReleaseContents {
     /// Creates a lock entry. The digest of an image comes from its reference, else from the previous lock entry.
     pub fn lock(&self, url: String, before: Option<&LockedProvider>) -> LockedProvider {
         let known = |reference: &str| -> Option<Digest> {

@@ -1,6 +1,6 @@
 //! The user's kustomizations over rendered objects.
 //!
-//! This module defines where a [`Layer`] is applied. Crates that read folders and fetch files implement the trait.
+//! This module defines where a [`Overlay`] is applied. Crates that read folders and fetch files implement the trait.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -10,29 +10,29 @@ use futures::future::LocalBoxFuture;
 use manifest::{Object, ObjectRef};
 
 /// A kustomization that can be built over objects.
-pub trait Layer: fmt::Debug + Send + Sync {
+pub trait Overlay: fmt::Debug + Send + Sync {
     /// The folder or url of the kustomization, as written.
-    fn place(&self) -> &str;
+    fn location(&self) -> &str;
 
     /// Builds the kustomization over the objects of a file, as if the objects were its first `resources`.
     /// # Errors
     /// All errors of the kustomization, including patches that match no object.
-    fn apply(&self, objects: Vec<Object>, file: &str) -> Result<Layered, LayerError>;
+    fn apply(&self, objects: Vec<Object>, file: &str) -> Result<OverlayResult, OverlayError>;
 }
 
 /// A kustomization that is loaded on first use, because a run may not need its provider.
-pub trait LazyLayer: fmt::Debug + Send + Sync {
-    /// The folder or url, as in [`Layer::place`].
-    fn place(&self) -> &str;
+pub trait LazyOverlay: fmt::Debug + Send + Sync {
+    /// The folder or url, as in [`Overlay::place`].
+    fn location(&self) -> &str;
 
     /// Returns the kustomization. The first call fetches its remote parts. Errors are reported when the kustomization
     /// is applied.
-    fn ready(&self) -> LocalBoxFuture<'_, &dyn Layer>;
+    fn load(&self) -> LocalBoxFuture<'_, &dyn Overlay>;
 }
 
 /// The result of a kustomization.
 #[derive(Clone, Debug, Default)]
-pub struct Layered {
+pub struct OverlayResult {
     /// The objects, in order.
     pub objects: Vec<Object>,
     /// Warnings for the user.
@@ -45,7 +45,7 @@ pub struct Layered {
 /// A failure to apply a kustomization.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
-pub enum LayerError {
+pub enum OverlayError {
     #[error("the kustomization `{place}` does not fit: {}", problems.join("; "))]
     Build {
         place: String,
@@ -55,15 +55,15 @@ pub enum LayerError {
         hints: Vec<String>,
     },
     #[error("the kustomization `{place}` takes every object away")]
-    Everything { place: String },
+    RemovesEverything { place: String },
     /// Required definitions are missing or renamed. The provider cannot run without them.
     #[error(
         "the kustomization `{place}` takes away what the provider cannot be without: {}",
         names(definitions)
     )]
-    Definitions { place: String, definitions: Vec<ObjectRef> },
+    RemovesDefinitions { place: String, definitions: Vec<ObjectRef> },
     #[error("the kustomization `{place}` cannot be used")]
-    NotAsLocked {
+    LockMismatch {
         place: String,
         #[source]
         source: Box<repository::Error>,
@@ -72,29 +72,29 @@ pub enum LayerError {
 
 /// The kustomizations of a run, by provider.
 #[derive(Clone, Debug, Default)]
-pub struct Layers(BTreeMap<ProviderId, Arc<dyn LazyLayer>>);
+pub struct Overlays(BTreeMap<ProviderId, Arc<dyn LazyOverlay>>);
 
-impl Layers {
+impl Overlays {
     /// No kustomizations.
     pub const fn none() -> &'static Self {
-        const NONE: &Layers = &Layers(BTreeMap::new());
+        const NONE: &Overlays = &Overlays(BTreeMap::new());
         NONE
     }
 
     /// Sets the kustomization over the components of a provider. Replaces an existing one.
-    pub fn insert(&mut self, id: ProviderId, layer: Arc<dyn LazyLayer>) {
+    pub fn insert(&mut self, id: ProviderId, layer: Arc<dyn LazyOverlay>) {
         self.0.insert(id, layer);
     }
 
     /// The folder or url of the kustomization of a provider.
-    pub fn place(&self, id: &ProviderId) -> Option<&str> {
-        self.0.get(id).map(|layer| layer.place())
+    pub fn location(&self, id: &ProviderId) -> Option<&str> {
+        self.0.get(id).map(|layer| layer.location())
     }
 
     /// The kustomization of a provider, loaded if necessary.
-    pub async fn get(&self, id: &ProviderId) -> Option<&dyn Layer> {
+    pub async fn get(&self, id: &ProviderId) -> Option<&dyn Overlay> {
         match self.0.get(id) {
-            Some(layer) => Some(layer.ready().await),
+            Some(layer) => Some(layer.load().await),
             None => None,
         }
     }
@@ -102,26 +102,30 @@ impl Layers {
 
 /// Applies a kustomization to the components of a provider.
 pub(crate) fn apply_to_components(
-    layer: &dyn Layer,
+    layer: &dyn Overlay,
     objects: Vec<Object>,
     file: &str,
-) -> Result<Layered, LayerError> {
+) -> Result<OverlayResult, OverlayError> {
     let definitions: Vec<ObjectRef> =
         objects.iter().filter(|it| it.kind() == "CustomResourceDefinition").map(ObjectRef::of).collect();
-    let layered = apply(layer, objects, file)?;
-    let is_gone = |wanted: &ObjectRef| !layered.objects.iter().any(|it| ObjectRef::of(it) == *wanted);
-    let gone: Vec<ObjectRef> = definitions.into_iter().filter(is_gone).collect();
-    if gone.is_empty() {
-        return Ok(layered);
+    let result = apply(layer, objects, file)?;
+    let is_gone = |wanted: &ObjectRef| !result.objects.iter().any(|it| ObjectRef::of(it) == *wanted);
+    let missing: Vec<ObjectRef> = definitions.into_iter().filter(is_gone).collect();
+    if missing.is_empty() {
+        return Ok(result);
     }
-    Err(LayerError::Definitions { place: layer.place().to_owned(), definitions: gone })
+    Err(OverlayError::RemovesDefinitions { place: layer.location().to_owned(), definitions: missing })
 }
 
 /// Applies a kustomization. A result without objects is an error.
-pub(crate) fn apply(layer: &dyn Layer, objects: Vec<Object>, file: &str) -> Result<Layered, LayerError> {
+pub(crate) fn apply(
+    layer: &dyn Overlay,
+    objects: Vec<Object>,
+    file: &str,
+) -> Result<OverlayResult, OverlayError> {
     let layered = layer.apply(objects, file)?;
     if layered.objects.is_empty() {
-        return Err(LayerError::Everything { place: layer.place().to_owned() });
+        return Err(OverlayError::RemovesEverything { place: layer.location().to_owned() });
     }
     Ok(layered)
 }
