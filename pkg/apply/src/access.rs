@@ -10,14 +10,14 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use self::rules::{Rules, RulesReview};
-use crate::{ApiError, Server, server::call::Call};
+use crate::{ApiError, Server, server::call::ApiCall};
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const USERS: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const RULES: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
 /// Asks for the rules of a namespace from this number of questions on. The rules may answer none of the questions.
-const WORTH_THE_RULES: usize = 3;
+const MIN_PERMISSIONS_FOR_RULES: usize = 3;
 
 /// An action that the user of the connection wants to perform.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,16 +34,16 @@ pub struct Permission {
 
 /// The result of a check of permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Access {
+pub struct AccessReview {
     /// Denied permissions, each with the reason of the authorizer.
-    pub denied: Vec<Denied>,
+    pub denied: Vec<DeniedPermission>,
     /// True if the user may do everything.
     pub is_admin: bool,
 }
 
 /// A permission that the user does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Denied {
+pub struct DeniedPermission {
     /// The denied permission.
     pub permission: Permission,
     /// The reason, as far as the server gives one.
@@ -54,7 +54,7 @@ pub struct Denied {
 #[derive(Deserialize)]
 struct Review {
     #[serde(default)]
-    status: Answer,
+    status: ReviewStatus,
 }
 
 /// The answer to a SelfSubjectReview.
@@ -76,7 +76,7 @@ struct UserInfo {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Answer {
+struct ReviewStatus {
     allowed: bool,
     reason: String,
     evaluation_error: String,
@@ -85,25 +85,25 @@ struct Answer {
 impl Server {
     /// Checks which of the permissions the user has. Asks one question to recognise an administrator. Otherwise asks
     /// for the rules of namespaces, then concurrently for each permission that the rules leave open.
-    pub async fn access(&self, wanted: &[Permission]) -> Result<Access, ApiError> {
+    pub async fn check_permissions(&self, wanted: &[Permission]) -> Result<AccessReview, ApiError> {
         let all = || "*".to_owned();
         let everything = Permission { verb: all(), group: all(), resource: all(), namespace: String::new() };
         if self.review(&everything).await?.allowed {
-            return Ok(Access { denied: Vec::new(), is_admin: true });
+            return Ok(AccessReview { denied: Vec::new(), is_admin: true });
         }
         let rules = self.rules_for(wanted).await?;
         let is_open = |permission: &&Permission| {
             let rules = rules.get(&*permission.namespace);
-            !rules.is_some_and(|rules| rules.surely_allow(permission))
+            !rules.is_some_and(|rules| rules.certainly_allow(permission))
         };
         let open: Vec<_> = wanted.iter().filter(is_open).collect();
         let answers = try_join_all(open.iter().map(|permission| self.review(permission))).await?;
         let denied = open.into_iter().zip(answers).filter(|(_, answer)| !answer.allowed);
-        let denied = denied.map(|(permission, answer)| Denied {
+        let denied = denied.map(|(permission, answer)| DeniedPermission {
             permission: permission.clone(),
             reason: if answer.reason.is_empty() { answer.evaluation_error } else { answer.reason },
         });
-        Ok(Access { denied: denied.collect(), is_admin: false })
+        Ok(AccessReview { denied: denied.collect(), is_admin: false })
     }
 
     /// Reads the rules of namespaces with several wanted permissions. There are no rules for the whole cluster, because
@@ -113,7 +113,7 @@ impl Server {
         for permission in wanted.iter().filter(|permission| !permission.namespace.is_empty()) {
             *questions.entry(&permission.namespace).or_default() += 1;
         }
-        let namespaces = questions.into_iter().filter(|(_, count)| *count >= WORTH_THE_RULES);
+        let namespaces = questions.into_iter().filter(|(_, count)| *count >= MIN_PERMISSIONS_FOR_RULES);
         let rules =
             namespaces.map(|(namespace, _)| async move { Ok((namespace, self.rules(namespace).await?)) });
         Ok(try_join_all(rules).await?.into_iter().collect())
@@ -122,7 +122,7 @@ impl Server {
     async fn rules(&self, namespace: &str) -> Result<Rules, ApiError> {
         let action = format!("ask what one may do in namespace {namespace}");
         let spec = json!({"namespace": namespace});
-        match self.ask(RULES, "SelfSubjectRulesReview", &spec, action).await {
+        match self.post_review(RULES, "SelfSubjectRulesReview", &spec, action).await {
             Ok(RulesReview { status }) => Ok(status),
             // Single questions may be allowed or answered nevertheless.
             Err(ApiError::Status { code: 403 | 404, .. }) => Ok(Rules::default()),
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    async fn review(&self, permission: &Permission) -> Result<Answer, ApiError> {
+    async fn review(&self, permission: &Permission) -> Result<ReviewStatus, ApiError> {
         let (resource, subresource) =
             permission.resource.split_once('/').unwrap_or((&permission.resource, ""));
         let spec = json!({"resourceAttributes": {
@@ -138,7 +138,7 @@ impl Server {
             "subresource": subresource, "namespace": permission.namespace,
         }});
         let action = format!("ask whether one may {permission}");
-        let Review { status } = self.ask(REVIEWS, "SelfSubjectAccessReview", &spec, action).await?;
+        let Review { status } = self.post_review(REVIEWS, "SelfSubjectAccessReview", &spec, action).await?;
         Ok(status)
     }
 
@@ -146,8 +146,8 @@ impl Server {
     /// Kubernetes 1.28, or if the request is forbidden.
     pub async fn user(&self) -> Result<Option<String>, ApiError> {
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
-        let call = Call::new(Method::POST, "ask who the user is", USERS)
-            .asking()
+        let call = ApiCall::new(Method::POST, "ask who the user is", USERS)
+            .read_only()
             .body("application/json", review.to_string().into_bytes());
         match self.send(&call).await {
             Ok(answer) => Ok(self.parse::<UserReview>(&call, &answer)?.status.user_info.username),
@@ -156,7 +156,7 @@ impl Server {
         }
     }
 
-    async fn ask<T: DeserializeOwned>(
+    async fn post_review<T: DeserializeOwned>(
         &self,
         path: &str,
         kind: &str,
@@ -164,8 +164,8 @@ impl Server {
         action: String,
     ) -> Result<T, ApiError> {
         let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec});
-        let call = Call::new(Method::POST, action, path)
-            .asking()
+        let call = ApiCall::new(Method::POST, action, path)
+            .read_only()
             .body("application/json", review.to_string().into_bytes());
         self.parse(&call, &self.send(&call).await?)
     }

@@ -14,14 +14,14 @@ mod wire;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApplySet {
     /// The items, in the order of deletion.
-    pub items: Vec<Item>,
+    pub items: Vec<ApplySetItem>,
 }
 
 /// One object of an apply set.
 /// Source: component-operator-runtime (inventory item); the JSON is the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "wire::Item", into = "wire::Item")]
-pub struct Item {
+#[serde(try_from = "wire::WireItem", into = "wire::WireItem")]
+pub struct ApplySetItem {
     /// The key of the object.
     pub key: ObjectKey,
     /// The version in which the object was written.
@@ -48,7 +48,7 @@ pub struct Item {
     /// The fields of `owned`, to show which of them have changed; empty if the fields are unknown.
     pub owned_fields: FieldSet,
     /// The progress of the object.
-    pub phase: Phase,
+    pub phase: ItemPhase,
     /// The health in a word of kstatus; empty if the health is unknown.
     pub status: String,
     /// The time of the last write, in RFC 3339 and UTC.
@@ -68,7 +68,7 @@ pub struct ManagedType {
 
 /// The progress of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Phase {
+pub enum ItemPhase {
     /// The object will be written.
     #[default]
     ScheduledForApplication,
@@ -93,9 +93,9 @@ pub enum Phase {
 /// The storage of an apply set.
 ///
 /// The engine stores the whole set before the first write, after each addition, and after the last write.
-pub trait Record: Send + Sync {
+pub trait ApplySetStore: Send + Sync {
     /// Stores the set; returns when the set is durable.
-    fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>>;
+    fn save<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>>;
 }
 
 impl ManagedType {
@@ -107,24 +107,24 @@ impl ManagedType {
     }
 }
 
-impl Item {
+impl ApplySetItem {
     /// True if the object was written, so an existing object with its name is no stranger. An item that was only
     /// scheduled, for application or for deletion, proves nothing.
     pub(crate) fn was_written(&self) -> bool {
         let was_scheduled =
-            matches!(self.phase, Phase::ScheduledForApplication | Phase::ScheduledForDeletion);
+            matches!(self.phase, ItemPhase::ScheduledForApplication | ItemPhase::ScheduledForDeletion);
         self.last_applied_at.is_some() || !was_scheduled
     }
 }
 
 impl ApplySet {
     /// Returns the item of an object.
-    pub fn item(&self, key: &ObjectKey) -> Option<&Item> {
+    pub fn item(&self, key: &ObjectKey) -> Option<&ApplySetItem> {
         self.items.iter().find(|item| item.key == *key)
     }
 
     /// Returns the item of an object for changes.
-    pub fn item_mut(&mut self, key: &ObjectKey) -> Option<&mut Item> {
+    pub fn item_mut(&mut self, key: &ObjectKey) -> Option<&mut ApplySetItem> {
         self.items.iter_mut().find(|item| item.key == *key)
     }
 
@@ -132,11 +132,11 @@ impl ApplySet {
     #[must_use]
     pub fn without_fields(&self) -> Self {
         let items = self.items.iter().cloned();
-        Self { items: items.map(|item| Item { owned_fields: FieldSet::default(), ..item }).collect() }
+        Self { items: items.map(|item| ApplySetItem { owned_fields: FieldSet::default(), ..item }).collect() }
     }
 
     /// Removes the item of an object.
-    pub fn forget(&mut self, key: &ObjectKey) {
+    pub fn remove(&mut self, key: &ObjectKey) {
         self.items.retain(|item| item.key != *key);
     }
 }

@@ -19,7 +19,7 @@ pub(crate) use fence::Fence;
 
 /// The address of a server, the credentials and the user to act as.
 #[derive(Clone, Debug)]
-pub struct Connection {
+pub struct ConnectionOptions {
     /// The source of the address and the credentials.
     pub credentials: Credentials,
     /// The user to act as with these credentials.
@@ -65,7 +65,7 @@ impl std::fmt::Debug for Credentials {
 
 /// Connected clients and their properties.
 #[derive(Clone)]
-pub(crate) struct Connected {
+pub(crate) struct OpenConnection {
     pub(crate) clients: Clients,
     /// The address, without secrets.
     pub(crate) address: Arc<str>,
@@ -75,32 +75,32 @@ pub(crate) struct Connected {
     pub(crate) headers: HeaderMap,
 }
 
-impl Connection {
+impl ConnectionOptions {
     /// Creates clients; the client for requests that write has a fence. Credential plugins run here, on a blocking
     /// thread. No request is sent to the server.
-    pub(crate) async fn connect(&self, fence: &Fence) -> Result<Connected, ConnectError> {
+    pub(crate) async fn connect(&self, fence: &Fence) -> Result<OpenConnection, ConnectError> {
         // Another part of the process may have installed a provider before; that provider works as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let headers = self.headers()?;
         let mut config = match &self.credentials {
             Credentials::Kubeconfig { config, context } => self.config(config, context).await?,
             Credentials::InCluster => {
-                kube::Config::incluster().map_err(|error| self.unusable(error.to_string()))?
+                kube::Config::incluster().map_err(|error| self.credentials_error(error.to_string()))?
             }
             Credentials::Client(client) => {
                 let address: Arc<str> = "the API server".into();
-                let clients = Clients::one(client.clone());
-                return Ok(Connected { clients, route: address.clone(), address, headers });
+                let clients = Clients::unfenced_only(client.clone());
+                return Ok(OpenConnection { clients, route: address.clone(), address, headers });
             }
         };
         if self.impersonation.is_some() {
-            act_as_self(&mut config.auth_info);
+            clear_impersonation(&mut config.auth_info);
         }
-        let address = plain(&config.cluster_url);
-        let proxy = config.proxy_url.as_ref().map(plain);
+        let address = url_without_credentials(&config.cluster_url);
+        let proxy = config.proxy_url.as_ref().map(url_without_credentials);
         let route = proxy.map_or_else(|| address.clone(), |proxy| format!("{address} through proxy {proxy}"));
         let clients = self.clients(config, fence.clone()).await?;
-        Ok(Connected { clients, address: address.into(), route: route.into(), headers })
+        Ok(OpenConnection { clients, address: address.into(), route: route.into(), headers })
     }
 
     async fn clients(&self, config: kube::Config, fence: Fence) -> Result<Clients, ConnectError> {
@@ -110,7 +110,7 @@ impl Connection {
         let error = match built {
             Ok(Ok(clients)) => return Ok(clients),
             Ok(Err(error)) => error,
-            Err(panicked) => return Err(self.unusable(panicked.to_string())),
+            Err(panicked) => return Err(self.credentials_error(panicked.to_string())),
         };
         Err(match (error, exec) {
             (kube::Error::Auth(error), Some(exec)) => ConnectError::Plugin {
@@ -119,13 +119,13 @@ impl Connection {
                 install_hint: exec.install_hint,
                 source: plugin_problem(&error).into(),
             },
-            (kube::Error::Auth(error), None) => self.unusable(error.to_string()),
-            (error, _) => self.unusable(error.to_string()),
+            (kube::Error::Auth(error), None) => self.credentials_error(error.to_string()),
+            (error, _) => self.credentials_error(error.to_string()),
         })
     }
 
     /// Takes a text, because errors of the client already include their causes.
-    fn unusable(&self, why: String) -> ConnectError {
+    fn credentials_error(&self, why: String) -> ConnectError {
         match &self.credentials {
             Credentials::Kubeconfig { .. } => {
                 ConnectError::Context { context: self.context().to_owned(), source: why.into() }
@@ -144,7 +144,7 @@ impl Connection {
     async fn config(&self, kubeconfig: &Kubeconfig, context: &str) -> Result<kube::Config, ConnectError> {
         let options = KubeConfigOptions { context: Some(context.to_owned()), ..KubeConfigOptions::default() };
         let config = kube::Config::from_custom_kubeconfig(kubeconfig.clone(), &options).await;
-        config.map_err(|error| self.unusable(error.to_string()))
+        config.map_err(|error| self.credentials_error(error.to_string()))
     }
 
     fn headers(&self) -> Result<HeaderMap, ConnectError> {
@@ -154,21 +154,21 @@ impl Connection {
             headers.insert(header::USER_AGENT, agent);
         }
         let Some(Impersonation { user, groups }) = &self.impersonation else { return Ok(headers) };
-        headers.insert("impersonate-user", name(user)?);
+        headers.insert("impersonate-user", header_value(user)?);
         for group in groups {
-            headers.append("impersonate-group", name(group)?);
+            headers.append("impersonate-group", header_value(group)?);
         }
         Ok(headers)
     }
 }
 
-fn name(name: &str) -> Result<HeaderValue, ConnectError> {
+fn header_value(name: &str) -> Result<HeaderValue, ConnectError> {
     let bad = || ConnectError::Impersonation { name: name.to_owned() };
     if name.is_empty() { Err(bad()) } else { HeaderValue::from_str(name).map_err(|_| bad()) }
 }
 
 /// Removes the impersonation of the kubeconfig: the caller replaces all of its fields.
-fn act_as_self(auth: &mut AuthInfo) {
+fn clear_impersonation(auth: &mut AuthInfo) {
     auth.impersonate = None;
     auth.impersonate_uid = None;
     auth.impersonate_groups = None;
@@ -176,7 +176,7 @@ fn act_as_self(auth: &mut AuthInfo) {
 }
 
 /// Returns a URL without user, password and query.
-fn plain(url: &Uri) -> String {
+fn url_without_credentials(url: &Uri) -> String {
     let scheme = url.scheme_str().unwrap_or("https");
     let authority = url.authority().map_or("", |authority| authority.as_str());
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
@@ -191,8 +191,8 @@ fn plugin_problem(error: &AuthError) -> String {
         }
         AuthError::AuthExecStart(error) => format!("it cannot be started: {error}"),
         AuthError::AuthExecRun { out, .. } => {
-            let said = String::from_utf8_lossy(&out.stderr);
-            let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+            let stderr = String::from_utf8_lossy(&out.stderr);
+            let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
             last.map_or_else(|| format!("{}", out.status), |line| format!("{}: {line}", out.status))
         }
         AuthError::AuthExecParse(_) => "what it printed is not an ExecCredential".to_owned(),

@@ -21,12 +21,12 @@ const MAX_BRIEF_LINES: usize = 40;
 const MAX_BRIEF_WIDTH: usize = 100;
 
 /// Metadata that servers write on their own.
-const WRITTEN_BY_SERVERS: [&str; 6] =
+const SERVER_FIELDS: [&str; 6] =
     ["managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink"];
 
 /// An object before and after.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct ObjectPair {
     /// The object on the server. None if the object does not exist.
     pub before: Option<Object>,
     /// The object after the change. None if the change deletes the object.
@@ -39,26 +39,27 @@ pub struct Change {
 /// object start with `+`. After 2,000 lines, a last line gives the number of omitted lines.
 /// The values of Secrets, and their copy in the annotation of kubectl, are never shown: `(8 bytes)` against `(12
 /// bytes)`, or `(8 bytes, changed)`.
-pub fn diff(change: &Change) -> String {
-    let (mut before, mut after) = (tree(change.before.as_ref()), tree(change.after.as_ref()));
+pub fn diff(change: &ObjectPair) -> String {
+    let (mut before, mut after) =
+        (comparable_value(change.before.as_ref()), comparable_value(change.after.as_ref()));
     secret::mask(&mut before, &mut after);
-    let (before, after) = (text(before), text(after));
+    let (before, after) = (to_yaml(before), to_yaml(after));
     let lines = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(&before, &after);
-    cut(lines.unified_diff().context_radius(CONTEXT).to_string(), MAX_LINES)
+    truncate_lines(lines.unified_diff().context_radius(CONTEXT).to_string(), MAX_LINES)
 }
 
 /// True if two objects differ at most in fields that servers write on their own.
 pub(crate) fn is_same(before: &Object, after: &Object) -> bool {
-    tree(Some(before)) == tree(Some(after))
+    comparable_value(Some(before)) == comparable_value(Some(after))
 }
 
 /// A change for readers who do not want YAML.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct DiffSummary {
     /// Changes in the terms of the kind.
     pub changes: Vec<ObjectChange>,
     /// A short unified diff of everything else; empty for an object that is created or deleted.
-    pub rest: String,
+    pub remaining_diff: String,
 }
 
 /// Summarises a change. Images, arguments, environment, permissions, versions and fields of definitions, labels and
@@ -66,39 +67,40 @@ pub struct Summary {
 ///
 /// Shape: the diff has one line of context, at most 40 lines and 100 characters a line, and no `caBundle`. Values of
 /// Secrets are never shown, as in [`diff`].
-pub fn summarise(change: &Change) -> Summary {
-    let (mut before, mut after) = (tree(change.before.as_ref()), tree(change.after.as_ref()));
+pub fn summarise(change: &ObjectPair) -> DiffSummary {
+    let (mut before, mut after) =
+        (comparable_value(change.before.as_ref()), comparable_value(change.after.as_ref()));
     secret::mask(&mut before, &mut after);
     let is_whole = before.is_none() || after.is_none();
     let nothing = || Value::Object(Map::new());
     let (mut before, mut after) = (before.unwrap_or_else(nothing), after.unwrap_or_else(nothing));
-    let mut changes = summary::take_changes(&mut before, &mut after);
+    let mut changes = summary::extract_changes(&mut before, &mut after);
     if is_whole {
         changes.retain(|change| !matches!(change.part, ChangedPart::Label | ChangedPart::Annotation));
-        return Summary { changes, rest: String::new() };
+        return DiffSummary { changes, remaining_diff: String::new() };
     }
-    drop_certificates(&mut before);
-    drop_certificates(&mut after);
-    let (before, after) = (text(Some(before)), text(Some(after)));
+    remove_ca_bundles(&mut before);
+    remove_ca_bundles(&mut after);
+    let (before, after) = (to_yaml(Some(before)), to_yaml(Some(after)));
     let lines = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(&before, &after);
     let rest = lines.unified_diff().context_radius(BRIEF_CONTEXT).to_string();
-    let rest = rest.lines().filter(|line| !line.starts_with("@@")).map(narrow).collect();
-    Summary { changes, rest: cut(rest, MAX_BRIEF_LINES) }
+    let rest = rest.lines().filter(|line| !line.starts_with("@@")).map(truncate_line).collect();
+    DiffSummary { changes, remaining_diff: truncate_lines(rest, MAX_BRIEF_LINES) }
 }
 
 /// Removes CA bundles, which controllers write.
-fn drop_certificates(value: &mut Value) {
+fn remove_ca_bundles(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             fields.remove("caBundle");
-            fields.values_mut().for_each(drop_certificates);
+            fields.values_mut().for_each(remove_ca_bundles);
         }
-        Value::Array(elements) => elements.iter_mut().for_each(drop_certificates),
+        Value::Array(elements) => elements.iter_mut().for_each(remove_ca_bundles),
         _ => {}
     }
 }
 
-fn narrow(line: &str) -> String {
+fn truncate_line(line: &str) -> String {
     match line.char_indices().nth(MAX_BRIEF_WIDTH) {
         Some((end, _)) => format!("{}…\n", &line[..end]),
         None => format!("{line}\n"),
@@ -106,35 +108,35 @@ fn narrow(line: &str) -> String {
 }
 
 /// Returns the object with sizes in place of the values of a Secret.
-pub(crate) fn masked(object: &Object) -> Value {
+pub(crate) fn masked_value(object: &Object) -> Value {
     let mut tree = Some(object.clone().into_value());
     secret::mask(&mut tree, &mut None);
     tree.unwrap_or_default()
 }
 
 /// Returns the object without status and without the metadata that servers write.
-fn tree(object: Option<&Object>) -> Option<Value> {
+fn comparable_value(object: Option<&Object>) -> Option<Value> {
     let mut object = object?.clone();
     let fields = object.as_map_mut();
     fields.remove("status");
     if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
-        for field in WRITTEN_BY_SERVERS {
+        for field in SERVER_FIELDS {
             metadata.remove(field);
         }
     }
     Some(object.into_value())
 }
 
-fn text(tree: Option<Value>) -> String {
+fn to_yaml(tree: Option<Value>) -> String {
     tree.map(|tree| yaml::write(&tree)).unwrap_or_default()
 }
 
-fn cut(mut text: String, max_lines: usize) -> String {
+fn truncate_lines(mut text: String, max_lines: usize) -> String {
     let Some((end, _)) = text.match_indices('\n').nth(max_lines - 1) else { return text };
-    let left = text[end + 1..].lines().count();
-    if left > 0 {
+    let remaining = text[end + 1..].lines().count();
+    if remaining > 0 {
         text.truncate(end + 1);
-        text.extend(["... ", &left.to_string(), " more lines\n"]);
+        text.extend(["... ", &remaining.to_string(), " more lines\n"]);
     }
     text
 }

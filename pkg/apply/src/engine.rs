@@ -5,27 +5,28 @@
 //!                            └─► Remover: waves of deletions, instances before definitions, Namespaces last
 //! ```
 
-mod answer;
+mod apply_run;
 mod barrier;
-mod complete;
 mod conversion;
 mod dry_run;
-mod gone;
-mod ledger;
+mod error_reaction;
 mod observe;
-mod pass;
+mod purge;
+mod recorder;
 mod remove;
+mod termination;
 mod write;
 
 use std::{mem, time::Instant};
 
 use jiff::Timestamp;
 
-pub use self::observe::{ByName, Detail, Sought};
-use self::{ledger::Ledger, pass::Pass, remove::Remover};
+pub use self::observe::{ObservationTarget, ReadByName, ReadDetail};
+use self::{apply_run::ApplyRun, recorder::Recorder, remove::Remover};
 use crate::{
-    ApiError, ApplySet, BadObject, Blocker, DesiredSet, Impossible, InUse, Item, Live, Marks, ObjectKey,
-    Options, Plan, PlannedSet, Record, Server, Step, StepAction, plan, plan_delete,
+    ApiError, ApplyOptions, ApplyPlan, ApplySet, ApplySetItem, ApplySetStore, Blocker, DefinitionInUse,
+    DesiredSet, InvalidObject, LiveObjects, ObjectKey, OwnershipMarks, PlanError, PlanStep, PlannedSet,
+    Server, StepAction, plan, plan_delete,
 };
 
 /// An engine that applies and deletes sets of objects on a server.
@@ -34,42 +35,42 @@ pub struct Engine<'a> {
     /// The server of the objects.
     pub server: &'a Server,
     /// The marks of the owner of the objects.
-    pub marks: &'a Marks,
+    pub marks: &'a OwnershipMarks,
     /// The options of plans and writes.
-    pub options: &'a Options,
+    pub options: &'a ApplyOptions,
 }
 
 /// The settings of one run.
 #[derive(Clone, Copy)]
-pub struct Run<'a> {
+pub struct RunOptions<'a> {
     /// The storage of the set.
-    pub record: &'a dyn Record,
+    pub store: &'a dyn ApplySetStore,
     /// The time of the first record of the set.
-    pub record_at: RecordAt,
+    pub save_at: SaveAt,
     /// The check for instances of other owners before a deletion.
-    pub guard: Guard,
+    pub in_use_check: InUseCheck,
     /// The deadline of waits between waves. None to stop at the first wave that is not ready, as a controller does.
-    pub until: Option<Instant>,
+    pub deadline: Option<Instant>,
     /// True to wait for the last wave too.
     pub wait_for_last: bool,
     /// The time to delete redundant objects.
-    pub prune: Prune,
+    pub prune: PruneTiming,
 }
 
 /// The time to delete objects that are no longer part of a set. All objects of the set are written before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Prune {
+pub enum PruneTiming {
     /// Delete redundant objects after all waves are ready, so that replaced objects serve until then.
     #[default]
     WhenReady,
     /// Delete redundant objects after the last wave is written, ready or not. For callers that do not wait, or that
     /// must not keep two releases side by side.
-    AtOnce,
+    Immediately,
 }
 
 /// The time to record a set first. It always precedes writes that only the set knows of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RecordAt {
+pub enum SaveAt {
     /// Record the set before all writes.
     #[default]
     Start,
@@ -79,17 +80,17 @@ pub enum RecordAt {
 
 /// The check for instances of other owners before a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Guard {
+pub enum InUseCheck {
     /// The deletion checks for instances, and fails without changes if there are any.
     #[default]
-    Check,
+    Perform,
     /// The caller has checked with [`Server::in_use`].
-    Checked,
+    AlreadyDone,
 }
 
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum EngineOutcome {
     /// The run is complete, and ready as far as requested.
     Done,
     /// Some objects are not ready, or not gone, at the deadline. The same call resumes the run.
@@ -102,13 +103,13 @@ pub enum Outcome {
 pub enum EngineError {
     /// Objects that cannot be applied anywhere, as reported by [`crate::desire`].
     #[error("{} cannot be applied", count(objects.len()))]
-    Bad { objects: Vec<BadObject> },
+    InvalidObjects { objects: Vec<InvalidObject> },
     /// Objects that cannot be applied onto existing objects, as reported by [`Engine::plan`].
     #[error("{} cannot be applied onto what is there", count(objects.len()))]
-    Impossible { objects: Vec<Impossible> },
+    Plan { objects: Vec<PlanError> },
     /// Definitions with instances of other owners. The run changed nothing.
     #[error("kinds that are to go are still in use")]
-    InUse { definitions: Vec<InUse> },
+    InUse { definitions: Vec<DefinitionInUse> },
     /// Failed writes. Concurrent writes were completed.
     #[error("{} could not be written", count(failed.len()))]
     Writes { failed: Vec<(ObjectKey, WriteError)> },
@@ -125,23 +126,23 @@ pub enum WriteError {
     Api(#[from] ApiError),
     /// The existing object must not be taken over.
     #[error(transparent)]
-    Impossible(#[from] Impossible),
+    Plan(#[from] PlanError),
 }
 
 fn count(objects: usize) -> String {
     if objects == 1 { "an object".to_owned() } else { format!("{objects} objects") }
 }
 
-impl<'a> Run<'a> {
+impl<'a> RunOptions<'a> {
     /// Returns the settings of one pass of a controller, which does not wait.
-    pub fn new(record: &'a dyn Record) -> Self {
+    pub fn new(record: &'a dyn ApplySetStore) -> Self {
         Self {
-            record,
-            record_at: RecordAt::Start,
-            guard: Guard::Check,
-            until: None,
+            store: record,
+            save_at: SaveAt::Start,
+            in_use_check: InUseCheck::Perform,
+            deadline: None,
             wait_for_last: false,
-            prune: Prune::WhenReady,
+            prune: PruneTiming::WhenReady,
         }
     }
 }
@@ -155,9 +156,10 @@ impl Engine<'_> {
         &self,
         set: &ApplySet,
         desired: &DesiredSet,
-        by_name: ByName,
-    ) -> Result<Live, ApiError> {
-        self.look(Sought { marks: self.marks, set, desired }, by_name, Detail::Full).await
+        by_name: ReadByName,
+    ) -> Result<LiveObjects, ApiError> {
+        self.observe_set(ObservationTarget { marks: self.marks, set, desired }, by_name, ReadDetail::Full)
+            .await
     }
 
     /// Plans by the clock of this machine, see [`plan()`].
@@ -167,46 +169,50 @@ impl Engine<'_> {
         &self,
         set: ApplySet,
         desired: DesiredSet,
-        live: Live,
-    ) -> Result<PlannedSet, Vec<Impossible>> {
+        live: LiveObjects,
+    ) -> Result<PlannedSet, Vec<PlanError>> {
         let plan = plan(&set, &desired, &live, self.marks, self.options, Timestamp::now())?;
-        Ok(PlannedSet { set, desired, live, would_be: Live::default(), plan })
+        Ok(PlannedSet { set, desired, live, dry_run: LiveObjects::default(), plan })
     }
 
     /// Sends steps as a dry run, if the server can check them. It cannot check steps that need a namespace or a kind of
-    /// the same set, or a deletion first. Stores the resulting objects in `would_be`; a replacement is checked as an
+    /// the same set, or a deletion first. Stores the resulting objects in `dry_run`; a replacement is checked as an
     /// apply.
     /// # Errors
-    /// `Writes` with all refused objects.
+    /// `WriteGuard` with all refused objects.
     pub async fn dry_run(
         &self,
         planned: &mut PlannedSet,
-        is_tried: impl Fn(&Step) -> bool,
+        is_tried: impl Fn(&PlanStep) -> bool,
     ) -> Result<(), EngineError> {
-        planned.would_be = self.judge_all(planned, is_tried).await?;
+        planned.dry_run = self.dry_run_all(planned, is_tried).await?;
         Ok(())
     }
 
     /// Executes a plan as it stands: records the set, writes wave by wave, purges, deletes redundant objects. An
     /// interrupted run is completed by another plan. Each wave waits for the waves before; redundant objects are
-    /// deleted last, see [`Prune`]. After [`Run::until`], no request is retried, except requests of the record. Only an
+    /// deleted last, see [`PruneTiming`]. After [`RunOptions::deadline`], no request is retried, except requests of the record. Only an
     /// object that differs from the plan's view is decided again; the plan then names the executed action.
     ///
     /// The given set counts as recorded. However the run ends, the record includes all completed actions.
     /// # Errors
-    /// `InUse` before any change, if a redundant definition has instances of other owners. `Writes` with all failed
+    /// `DefinitionInUse` before any change, if a redundant definition has instances of other owners. `WriteGuard` with all failed
     /// objects of a batch; later batches were not started.
-    pub async fn apply(&self, planned: &mut PlannedSet, run: Run<'_>) -> Result<Outcome, EngineError> {
+    pub async fn apply(
+        &self,
+        planned: &mut PlannedSet,
+        run: RunOptions<'_>,
+    ) -> Result<EngineOutcome, EngineError> {
         let PlannedSet { set, desired, live, plan, .. } = planned;
-        let server = self.server.retrying_until(run.until);
+        let server = self.server.retrying_until(run.deadline);
         let engine = Engine { server: &server, ..*self };
-        engine.guard_redundant(set, plan, live).await?;
-        let ledger = Ledger::open(set, run.record);
+        engine.check_redundant_in_use(set, plan, live).await?;
+        let ledger = Recorder::open(set, run.store);
         ledger.set.schedule(desired, plan);
-        let mut pass = Pass::prepare(engine, run, ledger, desired, mem::take(live)).await?;
-        let ended = pass.carry_out(plan).await;
-        let decided_again = mem::take(&mut pass.decided_again);
-        let outcome = pass.end(ended).await;
+        let mut pass = ApplyRun::prepare(engine, run, ledger, desired, mem::take(live)).await?;
+        let ended = pass.execute(plan).await;
+        let decided_again = mem::take(&mut pass.replanned_actions);
+        let outcome = pass.finish(ended).await;
         for step in &mut plan.steps {
             step.action = decided_again.get(&step.key).copied().unwrap_or(step.action);
         }
@@ -218,11 +224,12 @@ impl Engine<'_> {
     /// The failure of the server.
     pub async fn plan_deletion(&self, set: ApplySet) -> Result<PlannedSet, ApiError> {
         // Objects that stay only matter if a finalizer is removed from them.
-        let matters =
-            |item: &&Item| !item.delete_policy.orphans_all() || self.marks.finalizer_for(&item.key).is_some();
-        let matters = ApplySet { items: set.items.iter().filter(matters).cloned().collect() };
-        let sought = Sought { marks: self.marks, set: &matters, desired: &DesiredSet::default() };
-        let live = self.look(sought, ByName::Applied, Detail::Metadata).await?;
+        let relevant = |item: &&ApplySetItem| {
+            !item.delete_policy.orphans_on_delete() || self.marks.finalizer_for(&item.key).is_some()
+        };
+        let matters = ApplySet { items: set.items.iter().filter(relevant).cloned().collect() };
+        let sought = ObservationTarget { marks: self.marks, set: &matters, desired: &DesiredSet::default() };
+        let live = self.observe_set(sought, ReadByName::Applied, ReadDetail::Metadata).await?;
         let plan = plan_delete(&set, &live, self.marks, self.options);
         Ok(PlannedSet { set, live, plan, ..PlannedSet::default() })
     }
@@ -234,33 +241,42 @@ impl Engine<'_> {
     /// empty set must be stored without an error. If only Namespaces remain, storing may fail as forbidden or not
     /// found.
     /// # Errors
-    /// `InUse` before any change.
-    pub async fn delete(&self, planned: &mut PlannedSet, run: Run<'_>) -> Result<Outcome, EngineError> {
-        let server = self.server.retrying_until(run.until);
+    /// `DefinitionInUse` before any change.
+    pub async fn delete(
+        &self,
+        planned: &mut PlannedSet,
+        run: RunOptions<'_>,
+    ) -> Result<EngineOutcome, EngineError> {
+        let server = self.server.retrying_until(run.deadline);
         let engine = Engine { server: &server, ..*self };
         let PlannedSet { set, live, plan, .. } = planned;
-        engine.guard(set, run.guard).await?;
-        let mut ledger = Ledger::open(set, run.record);
+        engine.check_in_use(set, run.in_use_check).await?;
+        let mut ledger = Recorder::open(set, run.store);
         ledger.set.schedule_deletion();
-        let mut remover = Remover { engine, ledger: &mut ledger, live, until: run.until };
+        let mut remover = Remover { engine, recorder: &mut ledger, live, deadline: run.deadline };
         match remover.remove(&plan.steps).await {
-            Ok(blockers) if blockers.is_empty() => Ok(Outcome::Done),
-            Ok(blockers) => Ok(Outcome::Waiting(blockers)),
+            Ok(blockers) if blockers.is_empty() => Ok(EngineOutcome::Done),
+            Ok(blockers) => Ok(EngineOutcome::Waiting(blockers)),
             Err(error) => {
                 // The first error matters most.
-                let _ = ledger.keep().await;
+                let _ = ledger.save().await;
                 Err(error)
             }
         }
     }
 
-    async fn look(&self, sought: Sought<'_>, by_name: ByName, detail: Detail) -> Result<Live, ApiError> {
+    async fn observe_set(
+        &self,
+        sought: ObservationTarget<'_>,
+        by_name: ReadByName,
+        detail: ReadDetail,
+    ) -> Result<LiveObjects, ApiError> {
         let all = self.server.observe_all(&[sought], by_name, detail).await?;
         Ok(all.into_iter().next().unwrap_or_default())
     }
 
-    async fn guard(&self, set: &ApplySet, guard: Guard) -> Result<(), EngineError> {
-        if guard == Guard::Checked {
+    async fn check_in_use(&self, set: &ApplySet, guard: InUseCheck) -> Result<(), EngineError> {
+        if guard == InUseCheck::AlreadyDone {
             return Ok(());
         }
         let definitions = self.server.in_use(set, self.marks, self.options).await?;
@@ -268,15 +284,20 @@ impl Engine<'_> {
     }
 
     /// Fails if a redundant definition has instances of other owners. The run then changes nothing.
-    async fn guard_redundant(&self, set: &ApplySet, plan: &Plan, live: &Live) -> Result<(), EngineError> {
-        let goes = |step: &&Step| step.action == StepAction::Delete && live.present(&step.key).is_some();
-        let going = plan.steps.iter().filter(goes).filter_map(|step| set.item(&step.key));
-        let definitions = self.server.definitions_in_use(going, self.marks).await?;
+    async fn check_redundant_in_use(
+        &self,
+        set: &ApplySet,
+        plan: &ApplyPlan,
+        live: &LiveObjects,
+    ) -> Result<(), EngineError> {
+        let goes = |step: &&PlanStep| step.action == StepAction::Delete && live.present(&step.key).is_some();
+        let deleted = plan.steps.iter().filter(goes).filter_map(|step| set.item(&step.key));
+        let definitions = self.server.definitions_in_use(deleted, self.marks).await?;
         if definitions.is_empty() { Ok(()) } else { Err(EngineError::InUse { definitions }) }
     }
 
     /// Returns the selector of all objects of the owner.
-    fn owned(&self) -> String {
+    fn owner_selector(&self) -> String {
         format!("{}={}", self.marks.label.0, self.marks.label.1)
     }
 }

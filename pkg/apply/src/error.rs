@@ -18,7 +18,7 @@ pub enum ApiError {
         reason: String,
         message: String,
         /// The problems, field by field.
-        causes: Vec<Cause>,
+        causes: Vec<StatusCause>,
         /// The pause that the server requests.
         retry_after: Option<Duration>,
     },
@@ -30,11 +30,11 @@ pub enum ApiError {
         server: String,
         /// True if the request was never sent and has had no effect.
         unsent: bool,
-        source: NoAnswer,
+        source: NetworkError,
     },
     /// The answer is not that of a Kubernetes API server.
     #[error("cannot {action}: {server} gave an answer that is not of a Kubernetes API server: {problem}")]
-    Answer {
+    InvalidAnswer {
         action: String,
         /// The address of the server, and the proxy if there is one.
         server: String,
@@ -43,7 +43,7 @@ pub enum ApiError {
     },
     /// The server does not serve the kind.
     #[error("cannot {action}: the server has no kind `{kind}`")]
-    NoSuchKind {
+    UnknownKind {
         action: String,
         /// The kind as `Kind.group`.
         kind: String,
@@ -52,7 +52,7 @@ pub enum ApiError {
     #[error(
         "cannot {action}: kind `{kind}` was not found, and the aggregated API behind `{group_version}` does not answer"
     )]
-    BrokenGroup {
+    UnavailableGroup {
         action: String,
         /// The kind as `Kind.group`.
         kind: String,
@@ -73,14 +73,14 @@ pub enum ApiError {
     },
     /// The lease of the cluster could not be confirmed, so nothing was sent.
     #[error("cannot {action}: the lease of this run could not be confirmed")]
-    Unconfirmed {
+    LeaseUnconfirmed {
         action: String,
         #[source]
         source: Box<ApiError>,
     },
     /// A temporary failure lasted until the deadline.
     #[error("cannot {action}: tried for {}s", tried.as_secs())]
-    OutOfTime {
+    RetriesExhausted {
         action: String,
         /// The duration of all attempts.
         tried: Duration,
@@ -93,13 +93,13 @@ pub enum ApiError {
 /// The reason for a missing answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
-pub enum NoAnswer {
+pub enum NetworkError {
     /// The host refused the connection.
     #[error("the connection was refused")]
     Refused,
     /// The name of the server, or of its proxy, cannot be resolved.
     #[error("there is no host of this name")]
-    NoSuchHost,
+    UnknownHost,
     /// The certificate of the server is not accepted.
     #[error("its certificate is not accepted: {problem}")]
     Certificate { problem: String },
@@ -122,7 +122,7 @@ pub enum NoAnswer {
 
 /// One problem of a sent object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
+pub struct StatusCause {
     /// The field, as `spec.replicas`.
     pub field: String,
     /// The problem of the field.
@@ -133,21 +133,21 @@ impl ApiError {
     /// Returns the HTTP status. After retries, this is the status of the last attempt.
     pub fn code(&self) -> Option<u16> {
         match self {
-            Self::Status { code, .. } | Self::Answer { code, .. } => Some(*code),
+            Self::Status { code, .. } | Self::InvalidAnswer { code, .. } => Some(*code),
             Self::Credentials { .. } => Some(401),
-            Self::OutOfTime { last, .. } => last.code(),
+            Self::RetriesExhausted { last, .. } => last.code(),
             Self::Unreachable { .. }
-            | Self::NoSuchKind { .. }
-            | Self::BrokenGroup { .. }
+            | Self::UnknownKind { .. }
+            | Self::UnavailableGroup { .. }
             | Self::NoLease { .. }
             | Self::LeaseLost { .. }
-            | Self::Unconfirmed { .. } => None,
+            | Self::LeaseUnconfirmed { .. } => None,
         }
     }
 
     /// True if the object, or its kind, does not exist.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::Status { code: 404, .. } | Self::NoSuchKind { .. })
+        matches!(self, Self::Status { code: 404, .. } | Self::UnknownKind { .. })
     }
 
     /// True if a newer version of the object exists, or managers conflict.
@@ -156,34 +156,34 @@ impl ApiError {
     }
 
     /// True if the object already exists.
-    pub fn is_already_there(&self) -> bool {
+    pub fn is_already_exists(&self) -> bool {
         matches!(self, Self::Status { code: 409, reason, .. } if reason == "AlreadyExists")
     }
 
     /// True if a required webhook, for admission or conversion, gave no answer.
     pub fn is_webhook_failure(&self) -> bool {
         match self {
-            Self::Status { message, .. } => is_silent_webhook(message),
-            Self::OutOfTime { last, .. } => last.is_webhook_failure(),
+            Self::Status { message, .. } => is_failed_webhook_call(message),
+            Self::RetriesExhausted { last, .. } => last.is_webhook_failure(),
             _ => false,
         }
     }
 
     /// True if a retry of the same request may succeed without any change. Examples are too many requests, a starting
     /// server, a silent webhook, or a lost connection.
-    pub fn can_pass(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         match self {
             Self::Status { code, reason, message, retry_after, .. } => {
-                status_can_pass(*code, reason, message, retry_after.is_some())
+                is_temporary_status(*code, reason, message, retry_after.is_some())
             }
-            Self::Answer { code, .. } => matches!(code, 429 | 502..=504),
+            Self::InvalidAnswer { code, .. } => matches!(code, 429 | 502..=504),
             Self::Unreachable { source, .. } => {
-                !matches!(source, NoAnswer::Certificate { .. } | NoAnswer::Protocol { .. })
+                !matches!(source, NetworkError::Certificate { .. } | NetworkError::Protocol { .. })
             }
-            Self::OutOfTime { last, .. } => last.can_pass(),
-            Self::Unconfirmed { source, .. } => source.can_pass(),
-            Self::NoSuchKind { .. }
-            | Self::BrokenGroup { .. }
+            Self::RetriesExhausted { last, .. } => last.is_temporary(),
+            Self::LeaseUnconfirmed { source, .. } => source.is_temporary(),
+            Self::UnknownKind { .. }
+            | Self::UnavailableGroup { .. }
             | Self::Credentials { .. }
             | Self::NoLease { .. }
             | Self::LeaseLost { .. } => false,
@@ -191,12 +191,14 @@ impl ApiError {
     }
 
     /// Returns the reason alone, for callers that report the action themselves.
-    pub(crate) fn why(&self) -> String {
+    pub(crate) fn short_message(&self) -> String {
         match self {
             Self::Status { message, .. } => message.clone(),
             Self::Unreachable { server, source, .. } => format!("no answer from {server}: {source}"),
-            Self::OutOfTime { last, .. } => last.why(),
-            Self::Unconfirmed { source, .. } => format!("the lease could not be confirmed: {}", source.why()),
+            Self::RetriesExhausted { last, .. } => last.short_message(),
+            Self::LeaseUnconfirmed { source, .. } => {
+                format!("the lease could not be confirmed: {}", source.short_message())
+            }
             other => other.to_string(),
         }
     }
@@ -210,11 +212,11 @@ impl ApiError {
     }
 
     /// True if a failed write may have taken effect.
-    pub(crate) fn may_have_worked(&self) -> bool {
+    pub(crate) fn may_have_succeeded(&self) -> bool {
         match self {
             Self::Unreachable { unsent, .. } => !unsent,
             // The server, or a proxy, stopped waiting, but the write may have completed.
-            Self::Status { code, .. } | Self::Answer { code, .. } => matches!(code, 500 | 502 | 504),
+            Self::Status { code, .. } | Self::InvalidAnswer { code, .. } => matches!(code, 500 | 502 | 504),
             _ => false,
         }
     }
@@ -236,18 +238,18 @@ const STORAGE_BUSY: [&str; 4] = [
     "etcdserver: too many requests",
 ];
 
-fn is_silent_webhook(message: &str) -> bool {
+fn is_failed_webhook_call(message: &str) -> bool {
     let conversion = message.split_once(CONVERSION_FAILED.0);
     message.contains(WEBHOOK_FAILED) || conversion.is_some_and(|(_, rest)| rest.contains(CONVERSION_FAILED.1))
 }
 
-fn status_can_pass(code: u16, reason: &str, message: &str, retry_after: bool) -> bool {
+fn is_temporary_status(code: u16, reason: &str, message: &str, retry_after: bool) -> bool {
     let storage_is_busy = STORAGE_BUSY.iter().any(|words| message.contains(words));
     match code {
         // Somebody has to free space first.
         _ if message.contains("database space exceeded") => false,
         429 | 502..=504 => true,
-        500 => reason == "ServerTimeout" || retry_after || storage_is_busy || is_silent_webhook(message),
+        500 => reason == "ServerTimeout" || retry_after || storage_is_busy || is_failed_webhook_call(message),
         // All other conflicts are left to the caller, who must read the newest version.
         409 => storage_is_busy,
         _ => false,

@@ -12,7 +12,7 @@ pub enum Event {
         /// The request, such as `GET /api/v1/namespaces?limit=500`.
         request: String,
         /// The effect on the cluster.
-        effect: Effect,
+        effect: RequestEffect,
     },
     /// Another run holds the lease of the cluster; this run waits.
     WaitingForLease {
@@ -30,7 +30,7 @@ pub enum Event {
         /// The attempted action, such as `apply Deployment ns/name`.
         action: String,
         /// The reason of the failure.
-        why: String,
+        reason: String,
         /// The time since the first attempt.
         since: Duration,
         /// The pause before the next attempt.
@@ -67,13 +67,13 @@ pub enum Event {
         /// The number of migrated objects.
         done: usize,
         /// The number of all objects, if known.
-        of: Option<usize>,
+        total: Option<usize>,
     },
 }
 
 /// The effect of a request on the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum RequestEffect {
     /// No effect: a read, a dry run, a review of permissions.
     None,
     /// The request acquires, renews or releases the lease of the cluster.

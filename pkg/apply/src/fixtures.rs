@@ -7,17 +7,18 @@ use manifest::{Object, Value};
 use serde_json::json;
 
 use crate::{
-    ApiKind, ApplySet, BadObject, DesiredSet, Impossible, Kinds, Live, Marks, MissingNamespaces, ObjectKey,
-    Observation, Options, Phase, Plan, Policies, Step, StepAction, desire, plan,
+    ApiKind, ApplyOptions, ApplyPlan, ApplySet, DesiredSet, InvalidObject, ItemPhase, LiveObjects,
+    MissingNamespacePolicy, ObjectKey, Observation, OwnershipMarks, PlanError, PlanStep, Policies,
+    ServedKinds, StepAction, build_desired_set, plan,
 };
 
 /// Returns the defaults, with the prefix `x` and the namespace `default`.
-pub(crate) fn options() -> Options {
-    Options {
+pub(crate) fn options() -> ApplyOptions {
+    ApplyOptions {
         field_manager: "capstan".to_owned(),
         prefix: "x".to_owned(),
         defaults: Policies::default(),
-        missing_namespaces: MissingNamespaces::Create,
+        missing_namespaces: MissingNamespacePolicy::Create,
         namespace: "default".to_owned(),
         take_over: vec!["kubectl".to_owned()],
         additional_managed_types: Vec::new(),
@@ -27,8 +28,8 @@ pub(crate) fn options() -> Options {
 }
 
 /// Returns kinds of every sort.
-pub(crate) fn kinds() -> Kinds {
-    let mut kinds = Kinds::default();
+pub(crate) fn kinds() -> ServedKinds {
+    let mut kinds = ServedKinds::default();
     for (group, version, kind, namespaced) in [
         ("", "v1", "Namespace", false),
         ("", "v1", "ConfigMap", true),
@@ -88,13 +89,13 @@ pub(crate) fn definition(kind: &str, group: &str, scope: &str, annotations: &Val
 }
 
 /// Returns the marks of the owner of most tests.
-pub(crate) fn marks() -> Marks {
-    Marks::of_component("x", "me")
+pub(crate) fn marks() -> OwnershipMarks {
+    OwnershipMarks::of_component("x", "me")
 }
 
 /// Returns marks with a label only, like marks of objects that other tools must recognise.
-pub(crate) fn label_marks() -> Marks {
-    Marks {
+pub(crate) fn label_marks() -> OwnershipMarks {
+    OwnershipMarks {
         label: ("part-of".to_owned(), "me".to_owned()),
         reserved: Vec::new(),
         owner: "me".to_owned(),
@@ -111,17 +112,17 @@ pub(crate) fn minute(minutes: i64) -> Timestamp {
 
 /// A model of a server and of a record, for the execution of plans.
 #[derive(Clone, Debug)]
-pub(crate) struct World {
-    pub(crate) marks: Marks,
-    pub(crate) options: Options,
+pub(crate) struct FakeCluster {
+    pub(crate) marks: OwnershipMarks,
+    pub(crate) options: ApplyOptions,
     pub(crate) set: ApplySet,
     pub(crate) server: BTreeMap<ObjectKey, Object>,
     pub(crate) now: Timestamp,
 }
 
-impl World {
+impl FakeCluster {
     /// Creates a server with only the namespace `default`.
-    pub(crate) fn new(marks: Marks) -> Self {
+    pub(crate) fn new(marks: OwnershipMarks) -> Self {
         let mut world = Self {
             marks,
             options: options(),
@@ -143,12 +144,12 @@ impl World {
         self.server.get_mut(&ObjectKey::of(&named(what, &json!({})))).unwrap()
     }
 
-    pub(crate) fn desire(&self, objects: &[Object]) -> Result<DesiredSet, Vec<BadObject>> {
-        desire(objects.to_vec(), &kinds(), &self.marks, &self.options)
+    pub(crate) fn desire(&self, objects: &[Object]) -> Result<DesiredSet, Vec<InvalidObject>> {
+        build_desired_set(objects.to_vec(), &kinds(), &self.marks, &self.options)
     }
 
     /// Returns the observation of all objects.
-    pub(crate) fn live(&self, desired: &DesiredSet) -> Live {
+    pub(crate) fn live(&self, desired: &DesiredSet) -> LiveObjects {
         let wanted = desired.objects.iter().map(|object| object.key.clone());
         let namespaces = desired.objects.iter().map(|object| ObjectKey::of_namespace(&object.key.namespace));
         let recorded = self.set.items.iter().map(|item| item.key.clone());
@@ -156,23 +157,23 @@ impl World {
             let object = self.server.get(&key).cloned();
             (key, object.map_or(Observation::Absent, Observation::Present))
         };
-        Live { objects: wanted.chain(namespaces).chain(recorded).map(seen).collect() }
+        LiveObjects { objects: wanted.chain(namespaces).chain(recorded).map(seen).collect() }
     }
 
-    pub(crate) fn plan(&self, objects: &[Object]) -> Result<Plan, Vec<Impossible>> {
+    pub(crate) fn plan(&self, objects: &[Object]) -> Result<ApplyPlan, Vec<PlanError>> {
         let desired = self.desire(objects).unwrap();
         plan(&self.set, &desired, &self.live(&desired), &self.marks, &self.options, self.now)
     }
 
     /// Plans and executes; returns the plan.
-    pub(crate) fn apply(&mut self, objects: &[Object]) -> Plan {
+    pub(crate) fn apply(&mut self, objects: &[Object]) -> ApplyPlan {
         let plan = self.plan(objects).unwrap();
         let desired = self.desire(objects).unwrap();
-        self.carry_out(&plan, &desired);
+        self.execute(&plan, &desired);
         plan
     }
 
-    pub(crate) fn carry_out(&mut self, plan: &Plan, desired: &DesiredSet) {
+    pub(crate) fn execute(&mut self, plan: &ApplyPlan, desired: &DesiredSet) {
         self.set.schedule(desired, plan);
         for step in &plan.steps {
             if step.action.is_write() {
@@ -180,13 +181,13 @@ impl World {
             }
             if step.purge_wave.is_some() && step.action != StepAction::Completed {
                 self.server.remove(&step.key);
-                self.set.item_mut(&step.key).unwrap().phase = Phase::Completed;
+                self.set.item_mut(&step.key).unwrap().phase = ItemPhase::Completed;
             }
             if step.action == StepAction::Delete {
                 self.server.remove(&step.key);
             }
             if step.action.is_removal() {
-                self.set.forget(&step.key);
+                self.set.remove(&step.key);
             }
         }
     }
@@ -201,13 +202,13 @@ impl World {
         }
         self.put(written);
         let item = self.set.item_mut(key).unwrap();
-        item.phase = Phase::Ready;
+        item.phase = ItemPhase::Ready;
         item.last_applied_at = Some(self.now.to_string());
     }
 }
 
 /// Formats the steps of a plan: `Create Namespace a, Keep ConfigMap a/b`.
-pub(crate) fn told(plan: &Plan) -> String {
-    let step = |step: &Step| format!("{:?} {}", step.action, step.key);
+pub(crate) fn plan_text(plan: &ApplyPlan) -> String {
+    let step = |step: &PlanStep| format!("{:?} {}", step.action, step.key);
     plan.steps.iter().map(step).collect::<Vec<_>>().join(", ")
 }

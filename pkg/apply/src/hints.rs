@@ -3,8 +3,8 @@
 use api::{ErrorExplanation, Explain, output::ErrorKind};
 
 use crate::{
-    ApiError, BadObject, ConnectError, EngineError, Impossible, InUse, LeaseError, MigrationError, NoAnswer,
-    WriteError,
+    ApiError, ConnectError, DefinitionInUse, EngineError, InvalidObject, LeaseError, MigrationError,
+    NetworkError, PlanError, WriteError,
 };
 
 impl Explain for ConnectError {
@@ -28,18 +28,18 @@ impl Explain for ApiError {
             Self::Status { code: 401, .. } => {
                 ErrorExplanation::hint("log in again, or renew the credentials of the kubeconfig's context")
             }
-            Self::Status { code: 403, message, .. } => ErrorExplanation::hint(may_not(message)),
-            Self::Unreachable { source, .. } => ErrorExplanation::hint(no_answer(source)),
-            Self::Answer { server, code: 400, .. } if server.starts_with("http://") => {
+            Self::Status { code: 403, message, .. } => ErrorExplanation::hint(permission_hint(message)),
+            Self::Unreachable { source, .. } => ErrorExplanation::hint(network_hint(source)),
+            Self::InvalidAnswer { server, code: 400, .. } if server.starts_with("http://") => {
                 ErrorExplanation::hint("write `https://` into `server` in the kubeconfig")
             }
-            Self::Answer { .. } => ErrorExplanation::hint(
+            Self::InvalidAnswer { .. } => ErrorExplanation::hint(
                 "the address in the kubeconfig leads to something else, such as a proxy's page",
             ),
-            Self::NoSuchKind { .. } => ErrorExplanation::hint(
+            Self::UnknownKind { .. } => ErrorExplanation::hint(
                 "install what defines it, or check its apiVersion; `kubectl api-resources` lists kinds",
             ),
-            Self::BrokenGroup { group_version, .. } => ErrorExplanation::hint(format!(
+            Self::UnavailableGroup { group_version, .. } => ErrorExplanation::hint(format!(
                 "mend or delete what serves `{group_version}`: `kubectl get apiservices` shows it"
             )),
             Self::LeaseLost { .. } => ErrorExplanation::hint(
@@ -47,8 +47,8 @@ impl Explain for ApiError {
             )
             .with_kind(ErrorKind::Conflict),
             Self::Credentials { source, .. } => ErrorExplanation::cause(source),
-            Self::Unconfirmed { source, .. } => ErrorExplanation::cause(source),
-            Self::OutOfTime { last, .. } => ErrorExplanation::cause(last),
+            Self::LeaseUnconfirmed { source, .. } => ErrorExplanation::cause(source),
+            Self::RetriesExhausted { last, .. } => ErrorExplanation::cause(last),
             Self::Status { .. } | Self::NoLease { .. } => ErrorExplanation::default(),
         }
     }
@@ -75,8 +75,8 @@ impl Explain for LeaseError {
 impl Explain for EngineError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Bad { objects } => ErrorExplanation::errors(objects),
-            Self::Impossible { objects } => ErrorExplanation::errors(objects),
+            Self::InvalidObjects { objects } => ErrorExplanation::errors(objects),
+            Self::Plan { objects } => ErrorExplanation::errors(objects),
             Self::InUse { definitions } => ErrorExplanation::errors(definitions),
             Self::Writes { failed } => ErrorExplanation::errors(failed.iter().map(|(_, error)| error)),
             Self::Api(inner) => inner.explain(),
@@ -88,7 +88,7 @@ impl Explain for WriteError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Api(inner) => inner.explain(),
-            Self::Impossible(inner) => inner.explain(),
+            Self::Plan(inner) => inner.explain(),
         }
     }
 }
@@ -97,12 +97,12 @@ impl Explain for MigrationError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
             Self::Api { source, .. } => ErrorExplanation::cause(source),
-            Self::LosesStorage { .. } => ErrorExplanation::default(),
+            Self::StorageVersionRemoved { .. } => ErrorExplanation::default(),
         }
     }
 }
 
-impl Explain for InUse {
+impl Explain for DefinitionInUse {
     fn explain(&self) -> ErrorExplanation<'_> {
         let name = &self.definition.name;
         ErrorExplanation::hint(format!("delete the objects first: `kubectl get {name} -A` lists them"))
@@ -110,26 +110,26 @@ impl Explain for InUse {
     }
 }
 
-impl Explain for BadObject {}
+impl Explain for InvalidObject {}
 
-impl Explain for Impossible {}
+impl Explain for PlanError {}
 
-fn no_answer(why: &NoAnswer) -> &'static str {
+fn network_hint(why: &NetworkError) -> &'static str {
     match why {
-        NoAnswer::Refused => {
+        NetworkError::Refused => {
             "start the cluster, or name another with `--kubeconfig` and `--kubeconfig-context`"
         }
-        NoAnswer::NoSuchHost => {
+        NetworkError::UnknownHost => {
             "correct `server` or `proxy-url` in the kubeconfig, or name another context with `--kubeconfig-context`"
         }
-        NoAnswer::Certificate { .. } => {
+        NetworkError::Certificate { .. } => {
             "take a kubeconfig of this server: `certificate-authority` must be the one that signed its certificate"
         }
-        NoAnswer::Protocol { https: false } => "write `https://` into `server` in the kubeconfig",
-        NoAnswer::Protocol { https: true } => {
+        NetworkError::Protocol { https: false } => "write `https://` into `server` in the kubeconfig",
+        NetworkError::Protocol { https: true } => {
             "correct the port of `server` in the kubeconfig: this one is not for HTTPS"
         }
-        NoAnswer::TimedOut { .. } | NoAnswer::Connection { .. } => {
+        NetworkError::TimedOut { .. } | NetworkError::Connection { .. } => {
             "check the way to it: VPN, firewall, HTTPS_PROXY and NO_PROXY, `proxy-url` in the kubeconfig"
         }
     }
@@ -137,7 +137,7 @@ fn no_answer(why: &NoAnswer) -> &'static str {
 
 /// Returns the command that checks the missing permission, from the text of the authorizer: `User "x" cannot patch
 /// resource "deployments" in API group "apps" in the namespace "ns"`.
-fn may_not(message: &str) -> String {
+fn permission_hint(message: &str) -> String {
     let behind = |word: &str| {
         let rest = &message[message.find(word)? + word.len()..];
         rest.split('"').next().filter(|text| !text.is_empty() && !text.contains(' '))
@@ -198,8 +198,8 @@ mod tests {
     #[test]
     fn each_write_that_failed_names_its_object_once() {
         let object = ObjectKey { kind: "Namespace".to_owned(), name: "a".to_owned(), ..ObjectKey::default() };
-        let theirs = Impossible::Owned { object: object.clone(), theirs: "other".to_owned() };
-        let failed = (0..25).map(|_| (object.clone(), WriteError::Impossible(theirs.clone()))).collect();
+        let theirs = PlanError::OwnedByOther { object: object.clone(), theirs: "other".to_owned() };
+        let failed = (0..25).map(|_| (object.clone(), WriteError::Plan(theirs.clone()))).collect();
         let lines = error_chain(&EngineError::Writes { failed }).lines.split_off(1);
         assert_eq!(lines.len(), 21);
         assert_eq!(lines[0], "Namespace a belongs to `other`");

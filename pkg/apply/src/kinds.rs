@@ -33,11 +33,11 @@ pub struct ApiKind {
 
 /// All kinds of a server at the time of discovery.
 #[derive(Clone, Debug, Default)]
-pub struct Kinds {
+pub struct ServedKinds {
     /// Kinds by group and kind; the versions in the server's order of preference.
     served: BTreeMap<GroupKind, Vec<ApiKind>>,
     /// Groups without an answer, such as groups of a dead aggregated API, as `group/version`.
-    broken: BTreeSet<String>,
+    unavailable: BTreeSet<String>,
 }
 
 impl ApiKind {
@@ -52,12 +52,12 @@ impl ApiKind {
     }
 
     /// True if the kind has the verb, or if the server does not report verbs.
-    pub fn can(&self, verb: &str) -> bool {
+    pub fn supports(&self, verb: &str) -> bool {
         self.verbs.is_empty() || self.verbs.iter().any(|able| able == verb)
     }
 }
 
-impl Kinds {
+impl ServedKinds {
     /// Adds a version of a kind after its existing versions.
     pub fn add(&mut self, kind: ApiKind) {
         self.served.entry(GroupKind::new(&*kind.group, &*kind.kind)).or_default().push(kind);
@@ -66,15 +66,15 @@ impl Kinds {
     /// Replaces a kind by the versions of an established definition.
     pub(crate) fn define(&mut self, definition: &Object) {
         let mut versions = defined_kinds(definition);
-        versions.sort_by_cached_key(|served| Reverse(preference(&served.version)));
+        versions.sort_by_cached_key(|served| Reverse(version_priority(&served.version)));
         if let Some(first) = versions.first() {
             self.served.insert(first.group_kind(), versions);
         }
     }
 
     /// Adds a `group/version` without an answer.
-    pub fn add_broken(&mut self, group_version: impl Into<String>) {
-        self.broken.insert(group_version.into());
+    pub fn add_unavailable(&mut self, group_version: impl Into<String>) {
+        self.unavailable.insert(group_version.into());
     }
 
     /// Returns the version that the server prefers.
@@ -98,13 +98,13 @@ impl Kinds {
     }
 
     /// Returns groups without an answer, as `group/version`.
-    pub fn broken(&self) -> impl Iterator<Item = &str> {
-        self.broken.iter().map(String::as_str)
+    pub fn unavailable(&self) -> impl Iterator<Item = &str> {
+        self.unavailable.iter().map(String::as_str)
     }
 }
 
 /// Returns the kinds that a CustomResourceDefinition defines, one for each served version; empty for other objects.
-/// Callers pass them to [`Kinds::add`] for objects whose definitions belong to a set that is applied before.
+/// Callers pass them to [`ServedKinds::add`] for objects whose definitions belong to a set that is applied before.
 pub fn defined_kinds(definition: &Object) -> Vec<ApiKind> {
     if !ObjectKey::of(definition).is_crd() {
         return Vec::new();
@@ -128,7 +128,7 @@ pub fn defined_kinds(definition: &Object) -> Vec<ApiKind> {
 /// Returns the rank of a version among the versions of its kind. A server prefers the greatest: `v2`, `v1`, `v2beta1`,
 /// `v1alpha1`.
 /// Source: Kubernetes 1.36, apimachinery/pkg/version (CompareKubeAwareVersionStrings).
-fn preference(version: &str) -> Option<(u8, u64, u64)> {
+fn version_priority(version: &str) -> Option<(u8, u64, u64)> {
     let rest = version.strip_prefix('v')?;
     let (major, stage) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
     let (level, minor) = match stage.strip_prefix("beta") {
@@ -156,7 +156,7 @@ mod tests {
             }))
             .unwrap()
         };
-        let mut kinds = Kinds::default();
+        let mut kinds = ServedKinds::default();
         kinds.define(&definition(&["v9"]));
         kinds.define(&definition(&["odd", "v1alpha1", "v1beta1", "v1", "v1beta2", "v2"]));
         let known: Vec<_> =

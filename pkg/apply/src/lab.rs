@@ -7,7 +7,7 @@ use support::fixture::Fixture;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::{
-    ApiKind, Event, EventSink, GroupKind, PatchOf, Server, ServerSettings, WriteMode, testing::connection,
+    ApiKind, Event, EventSink, GroupKind, PatchTarget, Server, ServerOptions, WriteMode, testing::connection,
 };
 
 pub(crate) use crate::fixtures::object;
@@ -21,14 +21,14 @@ pub(crate) struct Lab {
 
 impl Lab {
     pub(crate) async fn start() -> Self {
-        Self::on(Fixture::start().await).await
+        Self::with_fixture(Fixture::start().await).await
     }
 
-    pub(crate) async fn on(fixture: Fixture) -> Self {
+    pub(crate) async fn with_fixture(fixture: Fixture) -> Self {
         let (sender, events) = unbounded_channel();
         let sink = EventSink::new(move |event: &Event| drop(sender.send(event.clone())));
-        let settings = ServerSettings { events: sink, ..ServerSettings::default() };
-        let server = Server::connect(connection(fixture.client()), settings).await.unwrap().unguarded();
+        let settings = ServerOptions { events: sink, ..ServerOptions::default() };
+        let server = Server::connect(connection(fixture.client()), settings).await.unwrap().without_lease();
         Self { fixture, server, events: Mutex::new(events) }
     }
 
@@ -52,7 +52,7 @@ impl Lab {
         let object = object(value.clone());
         let patch = serde_json::json!({"status": status});
         let (kind, namespace, name) = (self.kind(&object).await, object.namespace(), object.name());
-        self.server.patch(&kind, namespace, name, &patch, "test", PatchOf::Status).await.unwrap();
+        self.server.patch(&kind, namespace, name, &patch, "test", PatchTarget::Status).await.unwrap();
     }
 
     pub(crate) async fn delete(&self, value: &Value) {

@@ -10,19 +10,19 @@
 //! ```
 //!
 //! - **Holding.** A confirmation is a PUT of the revision that this run wrote last. It proves that no other run has
-//!   held the lease since then. A request that writes waits for a confirmation that is at most [`FRESH`] old, by the
+//!   held the lease since then. A request that writes waits for a confirmation that is at most [`MAX_CONFIRMATION_AGE`] old, by the
 //!   monotonic *and* by the wall clock. A suspended machine, a stopped process or a changed clock therefore causes a
 //!   new confirmation first.
-//! - **Expiry.** Another run takes over [`EXPIRY`] after the last renewal, by the clock in the headers of the server's
+//! - **Expiry.** Another run takes over [`LEASE_DURATION`] after the last renewal, by the clock in the headers of the server's
 //!   answers. It also takes over after it has watched the lease unchanged for that long, or at once if the process is
-//!   known to have ended. If the former holder may still work, the new holder waits for [`FRESH`] before its first
+//!   known to have ended. If the former holder may still work, the new holder waits for [`MAX_CONFIRMATION_AGE`] before its first
 //!   write.
 //! - A released lease is deleted, so an idle cluster has no Lease object.
 
-mod confirm;
+mod confirmation;
+mod held_lease;
 mod holder;
 mod object;
-mod proof;
 
 use std::{
     fmt,
@@ -36,10 +36,10 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-pub(crate) use confirm::HeldLease;
-pub use holder::{EXPIRY, FRESH, LeaseHolder, LeaseName};
-use proof::Moment;
-pub(crate) use proof::Proof;
+use confirmation::ClockReading;
+pub(crate) use confirmation::LeaseConfirmation;
+pub(crate) use held_lease::HeldLease;
+pub use holder::{LEASE_DURATION, LeaseHolder, LeaseName, MAX_CONFIRMATION_AGE};
 
 use crate::{ApiError, Event, Server};
 
@@ -48,7 +48,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 /// The pause between reads of a lease that another run holds.
 const POLL_EVERY: Duration = Duration::from_secs(2);
 /// The time limit of a release. After it, the lease expires by itself.
-const RELEASE_PATIENCE: Duration = Duration::from_secs(5);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A request for a lease.
 #[derive(Clone)]
@@ -60,14 +60,14 @@ pub struct LeaseRequest {
     /// True if the process of a holder is known to have ended. False if that is unknown.
     pub has_ended: Arc<dyn Fn(&LeaseHolder) -> bool + Send + Sync>,
     /// The reaction to another holder.
-    pub when_held: WhenHeld,
+    pub when_held: HeldLeasePolicy,
     /// The wall clock of this machine.
     pub wall_clock: fn() -> SystemTime,
 }
 
 /// The reaction to a lease that another run holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WhenHeld {
+pub enum HeldLeasePolicy {
     /// Wait until the lease is released or expires.
     #[default]
     Wait,
@@ -118,45 +118,45 @@ impl Lease {
     /// `Held`, `Forbidden`, or the failure of the server.
     pub async fn acquire(server: &Server, request: &LeaseRequest) -> Result<Self, LeaseError> {
         let identity = object::identity(&request.holder);
-        let lines = object::Requests { server, name: &request.name };
+        let requests = object::LeaseRequests { server, name: &request.name };
         let forbidden = |error: ApiError| match error.code() {
             Some(403) => LeaseError::Forbidden { name: request.name.clone(), source: Box::new(error) },
             _ => LeaseError::Api(error),
         };
-        let mut watched: Option<Watched> = None;
+        let mut watched: Option<WatchedLease> = None;
         loop {
-            let sent = Moment::now(request.wall_clock);
-            let new = object::new(&request.name, &request.holder, &identity);
-            match lines.create(&new).await {
+            let sent = ClockReading::now(request.wall_clock);
+            let new = object::new_lease(&request.name, &request.holder, &identity);
+            match requests.create(&new).await {
                 Ok(lease) => return Ok(Self::hold(server, request, lease, sent, None)),
-                Err(error) if error.is_already_there() => {}
+                Err(error) if error.is_already_exists() => {}
                 Err(error) => return Err(forbidden(error)),
             }
-            let Some(found) = lines.read().await.map_err(forbidden)? else { continue };
+            let Some(found) = requests.read().await.map_err(forbidden)? else { continue };
             let holder = object::holder(&found);
             let is_free = object::identity_of(&found) == identity
                 || object::is_expired(&found, server.time())
                 || (request.has_ended)(&holder)
-                || watched.as_ref().is_some_and(|watched| watched.is_unchanged(&found, EXPIRY));
+                || watched.as_ref().is_some_and(|watched| watched.is_unchanged(&found, LEASE_DURATION));
             if !is_free {
                 match request.when_held {
-                    WhenHeld::Fail => return Err(LeaseError::Held { holder }),
-                    WhenHeld::TakeOver => {}
-                    WhenHeld::Wait => {
+                    HeldLeasePolicy::Fail => return Err(LeaseError::Held { holder }),
+                    HeldLeasePolicy::TakeOver => {}
+                    HeldLeasePolicy::Wait => {
                         if watched.as_ref().is_none_or(|watched| watched.holder != holder) {
                             server.events().send(&Event::WaitingForLease { holder: holder.clone() });
                         }
-                        watched = Some(Watched::of(watched, found, holder));
+                        watched = Some(WatchedLease::of(watched, found, holder));
                         sleep(POLL_EVERY).await;
                         continue;
                     }
                 }
             }
-            let sent = Moment::now(request.wall_clock);
-            let next = object::taken_over(&found, &request.holder, &identity, server.time());
-            match lines.replace(&next).await {
+            let sent = ClockReading::now(request.wall_clock);
+            let next = object::take_over(&found, &request.holder, &identity, server.time());
+            match requests.replace(&next).await {
                 Ok(lease) => {
-                    let not_before = (!is_free).then(|| Instant::now() + FRESH);
+                    let not_before = (!is_free).then(|| Instant::now() + MAX_CONFIRMATION_AGE);
                     if !is_free {
                         server.events().send(&Event::TookOverLease { holder });
                     }
@@ -172,7 +172,7 @@ impl Lease {
         server: &Server,
         request: &LeaseRequest,
         lease: Object,
-        confirmed: Moment,
+        confirmed: ClockReading,
         not_before: Option<Instant>,
     ) -> Self {
         let held = Arc::new(HeldLease::new(server, request, lease, confirmed, not_before));
@@ -183,7 +183,7 @@ impl Lease {
                 sleep(RENEW_EVERY).await;
                 // Requests that write report a failure and retry.
                 let _ = renewed.confirm(Duration::ZERO).await;
-                if renewed.proof.lost().is_some() {
+                if renewed.confirmation.loss_error().is_some() {
                     return;
                 }
             }
@@ -192,8 +192,8 @@ impl Lease {
     }
 
     /// Returns the error of every request that writes, once this run has lost the lease.
-    pub fn lost(&self) -> Option<ApiError> {
-        self.held.proof.lost()
+    pub fn loss_error(&self) -> Option<ApiError> {
+        self.held.confirmation.loss_error()
     }
 
     /// Releases the lease, so that the next run need not wait. If the server does not answer in a few seconds, the
@@ -201,7 +201,7 @@ impl Lease {
     pub async fn release(mut self) {
         self.renewals.abort_all();
         // The result does not matter: the next run asks the server.
-        let _ = timeout(RELEASE_PATIENCE, self.held.release()).await;
+        let _ = timeout(RELEASE_TIMEOUT, self.held.release()).await;
     }
 }
 
@@ -209,7 +209,7 @@ impl Lease {
 /// # Errors
 /// The failure of the server.
 pub async fn lease_state(server: &Server, name: &LeaseName) -> Result<Option<LeaseState>, ApiError> {
-    let found = object::Requests { server, name }.read().await?;
+    let found = object::LeaseRequests { server, name }.read().await?;
     Ok(found.map(|found| LeaseState {
         holder: object::holder(&found),
         is_expired: object::is_expired(&found, server.time()),
@@ -217,13 +217,13 @@ pub async fn lease_state(server: &Server, name: &LeaseName) -> Result<Option<Lea
 }
 
 /// A lease of another run, and the time since this run has seen it unchanged.
-struct Watched {
+struct WatchedLease {
     lease: Object,
     holder: LeaseHolder,
     since: Instant,
 }
 
-impl Watched {
+impl WatchedLease {
     fn of(before: Option<Self>, lease: Object, holder: LeaseHolder) -> Self {
         match before {
             Some(before) if before.is_unchanged(&lease, Duration::ZERO) => before,

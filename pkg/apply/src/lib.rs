@@ -11,7 +11,7 @@
 //!                                                                   └─► wait: watched statuses, one deadline
 //! ```
 //!
-//! - `desire`, `plan`, `status`, `diff`, `take_over` and `order` are pure: objects in, decisions out.
+//! - `desired`, `plan`, `status`, `diff`, `take_over_fields` and `order` are pure: objects in, decisions out.
 //! - All communication goes through [`Server`]: one client, one discovery, bounded parallelism, one kind of retries.
 //! - An [`ApplySet`] is recorded before the first object is written and after the last. An interrupted run can
 //!   therefore be completed, pruned and deleted exactly.
@@ -22,15 +22,16 @@
 mod access;
 mod apply_set;
 mod connect;
-mod desire;
+mod desired;
 mod diff;
 mod engine;
 mod error;
 mod event;
+mod field_ownership;
 #[cfg(test)]
 mod fixtures;
-mod guard;
 mod hints;
+mod in_use;
 mod key;
 mod kinds;
 #[cfg(test)]
@@ -40,7 +41,6 @@ mod live;
 mod marks;
 mod migrate;
 mod order;
-mod owned;
 mod plan;
 mod policy;
 mod readiness;
@@ -54,35 +54,38 @@ mod wait;
 
 pub use api::output::{StepAction, Written};
 
-pub use access::{Access, Denied, Permission};
-pub use apply_set::{ApplySet, Item, ManagedType, Phase, Record};
-pub use connect::{ConnectError, Connection, Credentials, Impersonation};
-pub use desire::{BadObject, Desired, DesiredSet, desire};
-pub use diff::{Change, Summary, diff, summarise};
+pub use access::{AccessReview, DeniedPermission, Permission};
+pub use apply_set::{ApplySet, ApplySetItem, ApplySetStore, ItemPhase, ManagedType};
+pub use connect::{ConnectError, ConnectionOptions, Credentials, Impersonation};
+pub use desired::{DesiredObject, DesiredSet, InvalidObject, build_desired_set};
+pub use diff::{DiffSummary, ObjectPair, diff, summarise};
 pub use engine::{
-    ByName, Detail, Engine, EngineError, Guard, Outcome, Prune, RecordAt, Run, Sought, WriteError,
+    Engine, EngineError, EngineOutcome, InUseCheck, ObservationTarget, PruneTiming, ReadByName, ReadDetail,
+    RunOptions, SaveAt, WriteError,
 };
-pub use error::{ApiError, Cause, NoAnswer};
-pub use event::{Effect, Event, EventSink};
-pub use guard::InUse;
+pub use error::{ApiError, NetworkError, StatusCause};
+pub use event::{Event, EventSink, RequestEffect};
+pub use field_ownership::{FieldChange, FieldDrift, FieldManager, FieldSet, field_drift, owned_fields};
+pub use in_use::DefinitionInUse;
 pub use key::{GroupKind, ObjectKey, object_name};
-pub use kinds::{ApiKind, Kinds, defined_kinds};
-pub use lease::{Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState, WhenHeld, lease_state};
-pub use live::{Live, Observation};
-pub use marks::Marks;
-pub use migrate::{Migrated, MigrationError};
+pub use kinds::{ApiKind, ServedKinds, defined_kinds};
+pub use lease::{
+    HeldLeasePolicy, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState, lease_state,
+};
+pub use live::{LiveObjects, Observation};
+pub use marks::OwnershipMarks;
+pub use migrate::{MigrationError, StorageMigration};
 pub use order::delete_priority;
-pub use owned::{FieldChange, FieldDrift, FieldSet, FieldSetter, field_drift, owned_fields};
-pub use plan::{Impossible, Plan, PlannedSet, Stage, Step, plan, plan_delete};
+pub use plan::{ApplyPlan, PlanError, PlanStage, PlanStep, PlannedSet, plan, plan_delete};
 pub use policy::{
-    AdoptionPolicy, DeletePolicy, MissingNamespaces, ObjectPolicies, Options, Policies, ReconcilePolicy,
-    UpdatePolicy,
+    AdoptionPolicy, ApplyOptions, DeletePolicy, MissingNamespacePolicy, ObjectPolicies, Policies,
+    ReconcilePolicy, UpdatePolicy,
 };
-pub use readiness::{wait_for_webhooks, webhooks_answer};
+pub use readiness::{check_webhooks, wait_for_webhooks};
 pub use server::{
-    Apply, Deletion, List, Onto, Page, Pages, PatchOf, Revision, Server, ServerSettings, ServerVersion,
-    WatchEvent, WriteMode,
+    ApplyPrecondition, ApplyRequest, DeletionOutcome, ListQuery, ObjectPage, ObjectPages, ObjectRevision,
+    PatchTarget, Server, ServerOptions, ServerVersion, WatchEvent, WriteMode,
 };
-pub use status::{Blocker, Health, Hints, Status, status_of, waiting_for};
-pub use take_over::take_over;
-pub use wait::Waiting;
+pub use status::{Blocker, Health, Status, StatusHints, status_of, waiting_for};
+pub use take_over::take_over_fields;
+pub use wait::WaitRequest;

@@ -15,37 +15,37 @@ pub enum Observation {
     Absent,
     /// The object was not read by name: no list of the owner's objects includes it, and its namespace and kind exist. A
     /// write must fail if the object exists.
-    Unseen,
+    Unobserved,
 }
 
 /// The objects on the server that concern a plan.
 #[derive(Clone, Debug, Default)]
-pub struct Live {
+pub struct LiveObjects {
     /// Observations by key.
     pub objects: BTreeMap<ObjectKey, Observation>,
 }
 
-impl Live {
-    /// Returns the observation of an object; `Unseen` if it was never requested.
+impl LiveObjects {
+    /// Returns the observation of an object; `Unobserved` if it was never requested.
     pub fn get(&self, key: &ObjectKey) -> &Observation {
-        self.objects.get(key).unwrap_or(&Observation::Unseen)
+        self.objects.get(key).unwrap_or(&Observation::Unobserved)
     }
 
     /// Returns the object, if it exists.
     pub fn present(&self, key: &ObjectKey) -> Option<&Object> {
         match self.get(key) {
             Observation::Present(object) => Some(object),
-            Observation::Absent | Observation::Unseen => None,
+            Observation::Absent | Observation::Unobserved => None,
         }
     }
 
     /// True if the object exists and is terminating.
-    pub fn is_going(&self, key: &ObjectKey) -> bool {
-        self.present(key).is_some_and(is_going)
+    pub fn is_terminating(&self, key: &ObjectKey) -> bool {
+        self.present(key).is_some_and(is_terminating)
     }
 }
 
 /// True if the object is terminating.
-pub(crate) fn is_going(object: &Object) -> bool {
+pub(crate) fn is_terminating(object: &Object) -> bool {
     object.get(&["metadata", "deletionTimestamp"]).is_some_and(|at| !at.is_null())
 }

@@ -4,14 +4,14 @@ use data_encoding::BASE32_NOPAD;
 use manifest::{Object, Value};
 use sha2::{Digest, Sha256};
 
-use crate::{Item, ObjectKey};
+use crate::{ApplySetItem, ObjectKey};
 
 /// The marks of an owner on objects.
 ///
 /// Components mark their objects with a hashed owner id. Providers use the label that every tool of Cluster API
 /// recognises.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marks {
+pub struct OwnershipMarks {
     /// The label of every object, and its value.
     pub label: (String, String),
     /// Labels and annotations of the engine. The engine removes them from input objects, whatever their value.
@@ -27,7 +27,7 @@ pub struct Marks {
     pub finalizer: Option<String>,
 }
 
-impl Marks {
+impl OwnershipMarks {
     /// Returns the marks of a component: label and annotation `prefix/owner-id`, annotation `prefix/digest`, finalizer
     /// `prefix`. The label is the lower-case base32 of the owner id's SHA-256, without padding.
     /// Source: component-operator-runtime (owner id).
@@ -46,7 +46,7 @@ impl Marks {
     }
 
     /// True if this owner owns the object.
-    pub fn own(&self, object: &Object) -> bool {
+    pub fn owns(&self, object: &Object) -> bool {
         object.label(&self.label.0) == Some(&self.label.1)
     }
 
@@ -54,10 +54,10 @@ impl Marks {
     /// such label and the manager of its earlier write. A recreated object of the same name has neither; an object with
     /// another label belongs to another owner.
     /// Source: component-operator-runtime (deletion); differs: there, objects without the label are foreign.
-    pub(crate) fn recognise(&self, object: &Object, item: Option<&Item>, manager: &str) -> bool {
+    pub(crate) fn owns_or_wrote(&self, object: &Object, item: Option<&ApplySetItem>, manager: &str) -> bool {
         match object.label(&self.label.0) {
             Some(owner) => owner == self.label.1,
-            None => item.is_some_and(Item::was_written) && is_written_by(object, manager),
+            None => item.is_some_and(ApplySetItem::was_written) && is_written_by(object, manager),
         }
     }
 
@@ -73,7 +73,7 @@ impl Marks {
     }
 
     /// Adds the marks to an object.
-    pub(crate) fn put_on(&self, object: &mut Object, digest: &str) {
+    pub(crate) fn mark(&self, object: &mut Object, digest: &str) {
         object.set_label(&self.label.0, &self.label.1);
         if let Some(key) = &self.owner_annotation {
             object.set_annotation(key, &self.owner);
@@ -126,7 +126,7 @@ mod tests {
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "metadata": {"name": "widgets.example.org", "finalizers": ["others"]},
         }));
-        Marks::of_component(prefix, "ns/name").put_on(&mut definition, "d1");
+        OwnershipMarks::of_component(prefix, "ns/name").mark(&mut definition, "d1");
         definition.into_value()
     }
 
@@ -155,28 +155,28 @@ mod tests {
 
     #[test]
     fn marks_twice_are_marks_once_and_only_definitions_get_the_finalizer() {
-        let marks = Marks::of_component("a.example", "x");
+        let marks = OwnershipMarks::of_component("a.example", "x");
         let mut map = object(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}));
-        marks.put_on(&mut map, "d");
+        marks.mark(&mut map, "d");
         let once = map.clone();
-        marks.put_on(&mut map, "d");
+        marks.mark(&mut map, "d");
         assert_eq!(map, once);
         assert_eq!(map.get(&["metadata", "finalizers"]), None);
         let mut definition: Object = marked("a.example").try_into().unwrap();
-        Marks::of_component("a.example", "ns/name").put_on(&mut definition, "d1");
+        OwnershipMarks::of_component("a.example", "ns/name").mark(&mut definition, "d1");
         assert_eq!(definition.into_value(), marked("a.example"));
     }
 
     #[test]
     fn an_owner_is_told_in_words_where_there_are_some() {
-        let marks = Marks::of_component("a.example", "ns/name");
+        let marks = OwnershipMarks::of_component("a.example", "ns/name");
         let definition = object(marked("a.example"));
-        assert!(marks.own(&definition));
+        assert!(marks.owns(&definition));
         assert_eq!(marks.owner_of(&definition), Some("ns/name"));
         assert_eq!(marks.digest_of(&definition), Some("d1"));
-        let other = Marks::of_component("a.example", "ns/other");
-        assert!(!other.own(&definition));
+        let other = OwnershipMarks::of_component("a.example", "ns/other");
+        assert!(!other.owns(&definition));
         assert_eq!(other.owner_of(&definition), Some("ns/name"));
-        assert_eq!(Marks::of_component("b.example", "ns/name").owner_of(&definition), None);
+        assert_eq!(OwnershipMarks::of_component("b.example", "ns/name").owner_of(&definition), None);
     }
 }

@@ -8,7 +8,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use manifest::{Map, Object, Value};
 use serde_json::json;
 
-use crate::{ApiError, ApiKind, Event, List, PatchOf, Server};
+use crate::{ApiError, ApiKind, Event, ListQuery, PatchTarget, Server};
 
 use definition::Definition;
 
@@ -16,14 +16,14 @@ use definition::Definition;
 const MAX_CONFLICTS: usize = 5;
 
 /// The number of objects between two progress events.
-const TOLD_EVERY: usize = 100;
+const PROGRESS_INTERVAL: usize = 100;
 
 /// The field manager of a migration. It owns nothing, because no field is written.
 const MANAGER: &str = "capstan-migration";
 
 /// The result of a migration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Migrated {
+pub struct StorageMigration {
     /// The number of written objects.
     pub objects: usize,
     /// The versions removed from `status.storedVersions`.
@@ -36,7 +36,7 @@ pub struct Migrated {
 pub enum MigrationError {
     /// The new definition lacks the version in which objects are stored now.
     #[error("definition `{definition}` no longer has `{version}`, in which objects are stored now")]
-    LosesStorage { definition: String, version: String },
+    StorageVersionRemoved { definition: String, version: String },
     /// A request failed.
     #[error("cannot bring the objects of `{definition}` to version `{version}`")]
     Api {
@@ -58,14 +58,14 @@ impl Server {
     /// if the stored version differs). differs: clusterctl reads one page and writes one object after the other by a
     /// full PUT. The server refuses its status if the definition was changed during the migration.
     /// # Errors
-    /// `LosesStorage` before any write, unless `next` has the storage version.
-    pub async fn migrate(&self, next: &Object) -> Result<Option<Migrated>, MigrationError> {
-        let mut migrated = Migrated::default();
+    /// `StorageVersionRemoved` before any write, unless `next` has the storage version.
+    pub async fn migrate(&self, next: &Object) -> Result<Option<StorageMigration>, MigrationError> {
+        let mut migrated = StorageMigration::default();
         let (mut reached, mut conflicts) = (None, 0);
         loop {
             let Some(live) = self.definition(next.name()).await? else { return Ok(None) };
             if !definition::has_version(next, &live.storage) {
-                return Err(live.loses_storage());
+                return Err(live.storage_version_removed());
             }
             if live.is_migrated() {
                 return Ok(reached.map(|_| migrated));
@@ -74,8 +74,8 @@ impl Server {
                 migrated.objects = self.rewrite(&live).await.map_err(|error| live.error(error))?;
                 reached = Some(live.storage.clone());
             }
-            migrated.versions = live.versions_to_forget();
-            match self.tell_stored(&live).await {
+            migrated.versions = live.obsolete_versions();
+            match self.set_stored_versions(&live).await {
                 Ok(_) => return Ok(Some(migrated)),
                 Err(error) if error.is_conflict() && conflicts < MAX_CONFLICTS => conflicts += 1,
                 Err(error) => return Err(live.error(error)),
@@ -100,11 +100,11 @@ impl Server {
         // The storage version avoids a double conversion.
         let stored = self.kinds().await?.version(&definition.kind, &definition.storage).cloned();
         let kind = stored.unwrap_or(preferred);
-        let all = List { metadata_only: true, ..List::default() };
+        let all = ListQuery { metadata_only: true, ..ListQuery::default() };
         let objects = self.list(&kind, &all).await?;
         let of = objects.len();
         let tell = |done| {
-            let event = Event::Migrating { definition: definition.name.clone(), done, of: Some(of) };
+            let event = Event::Migrating { definition: definition.name.clone(), done, total: Some(of) };
             self.events().send(&event);
         };
         tell(0);
@@ -113,7 +113,7 @@ impl Server {
         let mut done = 0;
         while writes.try_next().await?.is_some() {
             done += 1;
-            if done % TOLD_EVERY == 0 || done == of {
+            if done % PROGRESS_INTERVAL == 0 || done == of {
                 tell(done);
             }
         }
@@ -122,17 +122,20 @@ impl Server {
 
     async fn rewrite_one(&self, kind: &ApiKind, object: Object) -> Result<(), ApiError> {
         let nothing = Value::Object(Map::new());
-        match self.patch(kind, object.namespace(), object.name(), &nothing, MANAGER, PatchOf::Object).await {
+        match self
+            .patch(kind, object.namespace(), object.name(), &nothing, MANAGER, PatchTarget::Object)
+            .await
+        {
             Err(error) if !error.is_not_found() && !error.is_conflict() => Err(error),
             _ => Ok(()),
         }
     }
 
-    async fn tell_stored(&self, live: &Definition) -> Result<Object, ApiError> {
+    async fn set_stored_versions(&self, live: &Definition) -> Result<Object, ApiError> {
         let status = json!({
             "metadata": {"resourceVersion": live.resource_version},
             "status": {"storedVersions": [live.storage]}
         });
-        self.patch(&definition::kind(), "", &live.name, &status, MANAGER, PatchOf::Status).await
+        self.patch(&definition::kind(), "", &live.name, &status, MANAGER, PatchTarget::Status).await
     }
 }

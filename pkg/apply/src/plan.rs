@@ -3,9 +3,9 @@
 mod checks;
 mod decide;
 mod immutable;
-mod place;
 mod removals;
 mod schedule;
+mod step_order;
 
 use std::{collections::BTreeSet, ops::Not};
 
@@ -13,23 +13,23 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use self::{
-    checks::{missing_namespaces, needed_by_what_stays},
+    checks::{missing_namespaces, removal_conflicts},
     decide::{Decider, Decision},
-    place::Managed,
     removals::Removals,
+    step_order::ManagedKinds,
 };
 use crate::{
-    ApplySet, DeletePolicy, DesiredSet, Live, Marks, ObjectKey, ObjectPolicies, Options, StepAction,
-    diff::is_same, order::apply_priority,
+    ApplyOptions, ApplySet, DeletePolicy, DesiredSet, LiveObjects, ObjectKey, ObjectPolicies, OwnershipMarks,
+    StepAction, diff::is_same, order::apply_priority,
 };
 
 pub(crate) use immutable::may_be_recreated;
 
 /// Planned steps, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Plan {
+pub struct ApplyPlan {
     /// The steps by wave, stage and priority; deletions last.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
 }
 
 /// A set of objects with its plan, and all inputs of the plan.
@@ -40,16 +40,16 @@ pub struct PlannedSet {
     /// The desired objects.
     pub desired: DesiredSet,
     /// The objects that exist.
-    pub live: Live,
+    pub live: LiveObjects,
     /// The objects as the server would store them, as far as dry runs were made.
-    pub would_be: Live,
+    pub dry_run: LiveObjects,
     /// The actions, object by object.
-    pub plan: Plan,
+    pub plan: ApplyPlan,
 }
 
 /// The action on one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct PlanStep {
     /// The key of the object.
     pub key: ObjectKey,
     /// The action.
@@ -57,7 +57,7 @@ pub struct Step {
     /// The wave: the apply order of a write, or the delete order of a deletion.
     pub wave: i16,
     /// The part of the wave.
-    pub stage: Stage,
+    pub stage: PlanStage,
     /// The rank inside the part of the wave. Steps of one rank may run concurrently.
     pub priority: i8,
     /// The wave at whose end the object is deleted. None to keep the object.
@@ -75,7 +75,7 @@ pub struct Step {
 /// The parts of a wave, one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stage {
+pub enum PlanStage {
     /// Most objects.
     #[default]
     Regular,
@@ -88,7 +88,7 @@ pub enum Stage {
 /// The reason why objects cannot be applied onto existing objects.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
-pub enum Impossible {
+pub enum PlanError {
     /// The object exists without an owner, and the policy is to never adopt.
     #[error("{object} exists and was not applied by `{owner}`")]
     Exists {
@@ -98,7 +98,7 @@ pub enum Impossible {
     },
     /// Another owner owns the object.
     #[error("{object} belongs to `{theirs}`")]
-    Owned {
+    OwnedByOther {
         object: ObjectKey,
         /// The name of the other owner.
         theirs: String,
@@ -108,12 +108,12 @@ pub enum Impossible {
     Order { object: ObjectKey, problem: String },
     /// The namespace does not exist and must not be created.
     #[error("namespace `{namespace}` is not there")]
-    NoNamespace { namespace: String },
+    MissingNamespace { namespace: String },
 }
 
 /// Plans the application of a set.
 ///
-/// A write onto an [`Unseen`](crate::Observation::Unseen) object may detect the object. Then the caller adds the object
+/// A write onto an [`Unobserved`](crate::Observation::Unseen) object may detect the object. Then the caller adds the object
 /// to `live` and plans again. An object that was scheduled and never written is still subject to its adoption policy.
 /// Shape: every desired object and every item of the set gets one step, and every missing namespace one more. Steps are
 /// in the order of execution; steps of one wave, stage and priority run concurrently. The same input gives the same
@@ -123,11 +123,11 @@ pub enum Impossible {
 pub fn plan(
     set: &ApplySet,
     desired: &DesiredSet,
-    live: &Live,
-    marks: &Marks,
-    options: &Options,
+    live: &LiveObjects,
+    marks: &OwnershipMarks,
+    options: &ApplyOptions,
     now: Timestamp,
-) -> Result<Plan, Vec<Impossible>> {
+) -> Result<ApplyPlan, Vec<PlanError>> {
     let items = set.items.iter().map(|item| (&item.key, item)).collect();
     let decider = Decider { items: &items, live, marks, options, now };
     let (mut steps, mut impossible) = writes(desired, &decider);
@@ -140,30 +140,35 @@ pub fn plan(
     let mut managed = managed_by(desired, options);
     managed.types.extend(set.items.iter().flat_map(|item| &item.managed_types));
     let removals =
-        Removals { live, marks, options, managed, orphans: DeletePolicy::orphans_redundant }.steps(redundant);
-    impossible.extend(needed_by_what_stays(desired, &items, &removals));
+        Removals { live, marks, options, managed, orphans: DeletePolicy::orphans_on_apply }.steps(redundant);
+    impossible.extend(removal_conflicts(desired, &items, &removals));
     steps.extend(removals);
-    if impossible.is_empty() { Ok(Plan::sorted(steps)) } else { Err(impossible) }
+    if impossible.is_empty() { Ok(ApplyPlan::sorted(steps)) } else { Err(impossible) }
 }
 
 /// Plans the deletion of a whole set. Items that their delete policy keeps, and objects with another owner, stay.
 /// Namespaces and definitions that these objects need stay as well.
 /// Shape: every item gets one step, in the order of execution.
-pub fn plan_delete(set: &ApplySet, live: &Live, marks: &Marks, options: &Options) -> Plan {
+pub fn plan_delete(
+    set: &ApplySet,
+    live: &LiveObjects,
+    marks: &OwnershipMarks,
+    options: &ApplyOptions,
+) -> ApplyPlan {
     let types = set.items.iter().flat_map(|item| &item.managed_types).collect();
-    let managed = Managed { types, patterns: &options.additional_managed_types };
-    let removals = Removals { live, marks, options, managed, orphans: DeletePolicy::orphans_all };
-    Plan::sorted(removals.steps(set.items.iter()))
+    let managed = ManagedKinds { types, patterns: &options.additional_managed_types };
+    let removals = Removals { live, marks, options, managed, orphans: DeletePolicy::orphans_on_delete };
+    ApplyPlan::sorted(removals.steps(set.items.iter()))
 }
 
 /// Returns a step for every desired object, in their order.
-fn writes(desired: &DesiredSet, decider: &Decider<'_>) -> (Vec<Step>, Vec<Impossible>) {
+fn writes(desired: &DesiredSet, decider: &Decider<'_>) -> (Vec<PlanStep>, Vec<PlanError>) {
     let managed = managed_by(desired, decider.options);
     let waves: BTreeSet<i16> = desired.objects.iter().map(|object| object.policies.apply_order).collect();
     let (mut steps, mut impossible) = (Vec::new(), Vec::new());
     for object in &desired.objects {
         match decider.decide(object) {
-            Ok(Decision { action, why }) => steps.push(Step {
+            Ok(Decision { action, why }) => steps.push(PlanStep {
                 key: object.key.clone(),
                 action,
                 wave: object.policies.apply_order,
@@ -185,9 +190,9 @@ fn purge_wave(policies: &ObjectPolicies, waves: &BTreeSet<i16>) -> Option<i16> {
     waves.range(order..).next().or_else(|| waves.last()).copied()
 }
 
-fn managed_by<'a>(desired: &'a DesiredSet, options: &'a Options) -> Managed<'a> {
-    let types = desired.objects.iter().flat_map(|object| &object.defines).collect();
-    Managed { types, patterns: &options.additional_managed_types }
+fn managed_by<'a>(desired: &'a DesiredSet, options: &'a ApplyOptions) -> ManagedKinds<'a> {
+    let types = desired.objects.iter().flat_map(|object| &object.managed_types).collect();
+    ManagedKinds { types, patterns: &options.additional_managed_types }
 }
 
 impl PlannedSet {
@@ -195,8 +200,8 @@ impl PlannedSet {
     /// unknown.
     pub fn keep_unchanged(&mut self) {
         for step in self.plan.steps.iter_mut().filter(|step| step.action == StepAction::Update) {
-            let sides = (self.live.present(&step.key), self.would_be.present(&step.key));
-            if let (Some(live), Some(would_be)) = sides
+            let objects = (self.live.present(&step.key), self.dry_run.present(&step.key));
+            if let (Some(live), Some(would_be)) = objects
                 && is_same(live, would_be)
             {
                 step.action = StepAction::Keep;
@@ -205,9 +210,9 @@ impl PlannedSet {
     }
 }
 
-impl Plan {
-    fn sorted(mut steps: Vec<Step>) -> Self {
-        steps.sort_by_key(Step::place);
+impl ApplyPlan {
+    fn sorted(mut steps: Vec<PlanStep>) -> Self {
+        steps.sort_by_key(PlanStep::order);
         Self { steps }
     }
 

@@ -45,7 +45,7 @@ pub enum UpdatePolicy {
     Replace,
     /// Server-side apply: fields of other managers stay.
     SsaMerge,
-    /// Server-side apply that takes over the fields of the managers in [`Options::take_over`].
+    /// Server-side apply that takes over the fields of the managers in [`ApplyOptions::take_over_fields`].
     SsaOverride,
 }
 
@@ -65,19 +65,19 @@ pub enum DeletePolicy {
 
 impl DeletePolicy {
     /// True if the object stays when it leaves its set.
-    pub(crate) fn orphans_redundant(self) -> bool {
+    pub(crate) fn orphans_on_apply(self) -> bool {
         matches!(self, Self::Orphan | Self::OrphanOnApply)
     }
 
     /// True if the object stays when its whole set is deleted.
-    pub fn orphans_all(self) -> bool {
+    pub fn orphans_on_delete(self) -> bool {
         matches!(self, Self::Orphan | Self::OrphanOnDelete)
     }
 }
 
 /// The policy for namespaces that objects name, and that exist neither in the set nor on the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MissingNamespaces {
+pub enum MissingNamespacePolicy {
     /// Create the namespaces, without an owner. They are never deleted.
     #[default]
     Create,
@@ -115,7 +115,7 @@ pub struct ObjectPolicies {
 
 /// The options of an engine.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ApplyOptions {
     /// The field manager of all writes.
     pub field_manager: String,
     /// The prefix of policy annotations, without the `/`.
@@ -123,7 +123,7 @@ pub struct Options {
     /// The policies of objects without annotations.
     pub defaults: Policies,
     /// The policy for missing namespaces.
-    pub missing_namespaces: MissingNamespaces,
+    pub missing_namespaces: MissingNamespacePolicy,
     /// The namespace of namespaced objects without one.
     pub namespace: String,
     /// Prefixes of the names of field managers whose fields are taken over, such as `kubectl`.
@@ -144,16 +144,16 @@ impl ObjectPolicies {
     /// also keeps an object that leaves the set.
     /// # Errors
     /// Every invalid annotation, as ``annotation `K`: <problem of V>``.
-    pub(crate) fn of(object: &Object, options: &Options) -> Result<Self, Vec<String>> {
+    pub(crate) fn of(object: &Object, options: &ApplyOptions) -> Result<Self, Vec<String>> {
         let mut reader = Reader { object, prefix: &options.prefix, problems: Vec::new() };
         let Policies { adoption, reconcile, update, delete } = options.defaults;
         let delete = if delete == DeletePolicy::Orphan { DeletePolicy::OrphanOnDelete } else { delete };
         let policies = Self {
             policies: Policies {
-                adoption: reader.word("adoption-policy", ADOPTION).unwrap_or(adoption),
-                reconcile: reader.word("reconcile-policy", RECONCILE).unwrap_or(reconcile),
-                update: reader.word_or_default("update-policy", UPDATE).unwrap_or(update),
-                delete: reader.word_or_default("delete-policy", DELETE).unwrap_or(delete),
+                adoption: reader.policy("adoption-policy", ADOPTION).unwrap_or(adoption),
+                reconcile: reader.policy("reconcile-policy", RECONCILE).unwrap_or(reconcile),
+                update: reader.policy_or_default("update-policy", UPDATE).unwrap_or(update),
+                delete: reader.policy_or_default("delete-policy", DELETE).unwrap_or(delete),
             },
             apply_order: reader.value("apply-order", order).unwrap_or_default(),
             purge_order: reader.value("purge-order", order),
@@ -165,25 +165,25 @@ impl ObjectPolicies {
 }
 
 /// The values of a policy annotation.
-type Words<P> = &'static [(&'static str, P)];
+type PolicyNames<P> = &'static [(&'static str, P)];
 
-const ADOPTION: Words<AdoptionPolicy> = &[
+const ADOPTION: PolicyNames<AdoptionPolicy> = &[
     ("never", AdoptionPolicy::Never),
     ("if-unowned", AdoptionPolicy::IfUnowned),
     ("always", AdoptionPolicy::Always),
 ];
-const RECONCILE: Words<ReconcilePolicy> = &[
+const RECONCILE: PolicyNames<ReconcilePolicy> = &[
     ("on-object-change", ReconcilePolicy::OnObjectChange),
     ("on-object-or-component-change", ReconcilePolicy::OnObjectOrComponentChange),
     ("once", ReconcilePolicy::Once),
 ];
-const UPDATE: Words<UpdatePolicy> = &[
+const UPDATE: PolicyNames<UpdatePolicy> = &[
     ("recreate", UpdatePolicy::Recreate),
     ("replace", UpdatePolicy::Replace),
     ("ssa-merge", UpdatePolicy::SsaMerge),
     ("ssa-override", UpdatePolicy::SsaOverride),
 ];
-const DELETE: Words<DeletePolicy> = &[
+const DELETE: PolicyNames<DeletePolicy> = &[
     ("delete", DeletePolicy::Delete),
     ("orphan", DeletePolicy::Orphan),
     ("orphan-on-apply", DeletePolicy::OrphanOnApply),
@@ -205,17 +205,18 @@ impl Reader<'_> {
         parsed.map_err(|problem| self.problems.push(format!("annotation `{key}`: {problem}"))).ok()
     }
 
-    fn word<P: Copy>(&mut self, name: &str, words: Words<P>) -> Option<P> {
-        self.value(name, |text| word(text, words))
+    fn policy<P: Copy>(&mut self, name: &str, words: PolicyNames<P>) -> Option<P> {
+        self.value(name, |text| parse_policy(text, words))
     }
 
-    fn word_or_default<P: Copy>(&mut self, name: &str, words: Words<P>) -> Option<P> {
-        let parse = |text: &str| if UNSET.contains(&text) { Ok(None) } else { word(text, words).map(Some) };
+    fn policy_or_default<P: Copy>(&mut self, name: &str, words: PolicyNames<P>) -> Option<P> {
+        let parse =
+            |text: &str| if UNSET.contains(&text) { Ok(None) } else { parse_policy(text, words).map(Some) };
         self.value(name, parse).flatten()
     }
 }
 
-fn word<P: Copy>(text: &str, words: Words<P>) -> Result<P, String> {
+fn parse_policy<P: Copy>(text: &str, words: PolicyNames<P>) -> Result<P, String> {
     if let Some((_, policy)) = words.iter().find(|(word, _)| *word == text || camel_case(word) == text) {
         return Ok(*policy);
     }

@@ -5,11 +5,11 @@
 //!                                                             └► probe: a dry run that makes the server call it
 //! ```
 
-mod clients;
+mod ca_bundle;
+mod client_configs;
 mod probe;
 #[cfg(test)]
 mod tests;
-mod trust;
 
 use std::time::{Duration, Instant};
 
@@ -17,11 +17,11 @@ use futures::{StreamExt, TryStreamExt, stream};
 use manifest::Object;
 use tokio::time::{self, sleep};
 
-use crate::{ApiError, Blocker, Event, ObjectKey, Server, Status, retry::Backoff, wait::Goal};
+use crate::{ApiError, Blocker, Event, ObjectKey, Server, Status, retry::Backoff, wait::WaitGoal};
 
 use probe::Probe;
 
-pub(crate) use trust::trust_of;
+pub(crate) use ca_bundle::ca_bundle_status;
 
 /// Returns webhooks that do not answer yet: admission webhooks and conversion webhooks.
 ///
@@ -29,12 +29,12 @@ pub(crate) use trust::trust_of;
 /// request is sent for each service, in the namespace of the service. A dry run that the rules of a webhook exclude
 /// counts as answered, and so does a webhook with ignored failures.
 /// Shape: in the order of the objects. Other kinds, and objects that call no webhook, are ignored.
-pub async fn webhooks_answer(server: &Server, objects: &[Object]) -> Result<Vec<Blocker>, ApiError> {
-    let looks: Vec<_> = callers(objects).map(|key| look_at(server, key)).collect();
+pub async fn check_webhooks(server: &Server, objects: &[Object]) -> Result<Vec<Blocker>, ApiError> {
+    let looks: Vec<_> = webhook_objects(objects).map(|key| check_ca_bundle(server, key)).collect();
     let found: Vec<_> = stream::iter(looks).buffered(server.max_in_flight()).try_collect().await?;
     let untrusted: Vec<_> = found.into_iter().flatten().collect();
     if untrusted.is_empty() {
-        silent(server, &Probe::all(server, objects).await?).await
+        unanswered(server, &Probe::all(server, objects).await?).await
     } else {
         Ok(untrusted)
     }
@@ -47,25 +47,25 @@ pub async fn wait_for_webhooks(
     objects: &[Object],
     until: Option<Instant>,
 ) -> Result<Vec<Blocker>, ApiError> {
-    let goals: Vec<_> = callers(objects).map(|key| (key, Goal::Trusted)).collect();
-    let labels = common_labels(objects.iter().filter(|object| clients::calls(object)));
+    let goals: Vec<_> = webhook_objects(objects).map(|key| (key, WaitGoal::HasCaBundle)).collect();
+    let labels = common_labels(objects.iter().filter(|object| client_configs::has_client_config(object)));
     let untrusted = server.wait_for(goals, &labels, until).await?;
     if !untrusted.is_empty() {
         return Ok(untrusted);
     }
     let probes = Probe::all(server, objects).await?;
-    ask_until_answered(server, probes, until).await
+    probe_until_answered(server, probes, until).await
 }
 
 /// Sends probes repeatedly, except for answered probes.
-async fn ask_until_answered(
+async fn probe_until_answered(
     server: &Server,
     mut probes: Vec<Probe>,
     until: Option<Instant>,
 ) -> Result<Vec<Blocker>, ApiError> {
-    let (started, mut failures, mut told) = (time::Instant::now(), 0_u32, Vec::new());
+    let (started, mut failures, mut reported) = (time::Instant::now(), 0_u32, Vec::new());
     loop {
-        let mut blockers = silent(server, &probes).await?;
+        let mut blockers = unanswered(server, &probes).await?;
         for blocker in &mut blockers {
             blocker.since = started.elapsed();
         }
@@ -75,9 +75,9 @@ async fn ask_until_answered(
             return Ok(blockers);
         }
         let says: Vec<_> = blockers.iter().map(|blocker| blocker.status.message.clone()).collect();
-        if says != told {
+        if says != reported {
             server.events().send(&Event::Waiting { blockers: blockers.clone() });
-            told = says;
+            reported = says;
         }
         probes.retain(|probe| blockers.iter().any(|blocker| blocker.object == probe.object));
         failures = failures.saturating_add(1);
@@ -86,21 +86,21 @@ async fn ask_until_answered(
 }
 
 /// Sends all probes; returns a blocker for each unanswered probe.
-async fn silent(server: &Server, probes: &[Probe]) -> Result<Vec<Blocker>, ApiError> {
+async fn unanswered(server: &Server, probes: &[Probe]) -> Result<Vec<Blocker>, ApiError> {
     let sent: Vec<_> = probes.iter().map(|probe| probe.send(server)).collect();
     let found: Vec<_> = stream::iter(sent).buffered(server.max_in_flight()).try_collect().await?;
     Ok(found.into_iter().flatten().collect())
 }
 
-async fn look_at(server: &Server, key: ObjectKey) -> Result<Option<Blocker>, ApiError> {
+async fn check_ca_bundle(server: &Server, key: ObjectKey) -> Result<Option<Blocker>, ApiError> {
     let kind = server.kind(&key.group_kind()).await?;
     let live = server.get(&kind, &key.namespace, &key.name).await?;
-    let status = live.map_or_else(Status::not_found, |live| trust_of(&live));
+    let status = live.map_or_else(Status::not_found, |live| ca_bundle_status(&live));
     Ok((!status.is_ready()).then(|| Blocker::new(key, status)))
 }
 
-fn callers(objects: &[Object]) -> impl Iterator<Item = ObjectKey> {
-    objects.iter().filter(|object| clients::calls(object)).map(ObjectKey::of)
+fn webhook_objects(objects: &[Object]) -> impl Iterator<Item = ObjectKey> {
+    objects.iter().filter(|object| client_configs::has_client_config(object)).map(ObjectKey::of)
 }
 
 /// Returns a selector of the labels that all objects have; empty without such labels.

@@ -33,13 +33,13 @@ impl Backoff {
 
 /// The tries of one request.
 #[derive(Debug)]
-pub(crate) struct Tries {
+pub(crate) struct RetryState {
     events: EventSink<Event>,
     started: Instant,
     failures: u32,
 }
 
-impl Tries {
+impl RetryState {
     pub(crate) fn new(events: EventSink<Event>) -> Self {
         Self { events, started: Instant::now(), failures: 0 }
     }
@@ -51,7 +51,7 @@ impl Tries {
 
     /// Pauses after a failure of an action.
     /// # Errors
-    /// The failure itself if it is permanent or no retry was possible, `OutOfTime` if the time is too short for another
+    /// The failure itself if it is permanent or no retry was possible, `RetriesExhausted` if the time is too short for another
     /// try.
     pub(crate) async fn pause(
         &mut self,
@@ -59,25 +59,25 @@ impl Tries {
         error: ApiError,
         give_up_after: Duration,
     ) -> Result<(), ApiError> {
-        if !error.can_pass() {
+        if !error.is_temporary() {
             return Err(error);
         }
         let (after, tried) = (self.next_pause(&error), self.started.elapsed());
         if tried + after <= give_up_after {
-            self.rest(action, &error, after).await;
+            self.wait(action, &error, after).await;
             return Ok(());
         }
         // There was no retry, so the failure alone is complete.
         if self.failures == 1 {
             return Err(error);
         }
-        Err(ApiError::OutOfTime { action: action.to_owned(), tried, last: Box::new(error) })
+        Err(ApiError::RetriesExhausted { action: action.to_owned(), tried, last: Box::new(error) })
     }
 
     /// Pauses after a failure without a limit of retries.
-    pub(crate) async fn pause_endlessly(&mut self, action: &str, error: &ApiError) {
+    pub(crate) async fn pause_without_limit(&mut self, action: &str, error: &ApiError) {
         let after = self.next_pause(error);
-        self.rest(action, error, after).await;
+        self.wait(action, error, after).await;
     }
 
     fn next_pause(&mut self, error: &ApiError) -> Duration {
@@ -85,9 +85,9 @@ impl Tries {
         Backoff::default().pause(self.failures, error.retry_after())
     }
 
-    async fn rest(&self, action: &str, error: &ApiError, after: Duration) {
-        let (action, why, since) = (action.to_owned(), error.why(), self.started.elapsed());
-        self.events.send(&Event::Retrying { action, why, since, after });
+    async fn wait(&self, action: &str, error: &ApiError, after: Duration) {
+        let (action, why, since) = (action.to_owned(), error.short_message(), self.started.elapsed());
+        self.events.send(&Event::Retrying { action, reason: why, since, after });
         sleep(after).await;
     }
 }

@@ -11,54 +11,54 @@ use jiff::Timestamp;
 use manifest::{Object, Value};
 
 use crate::{
-    ApiError, ConnectError, Connection, Event, EventSink, Lease,
-    lease::{FRESH, HeldLease},
+    ApiError, ConnectError, ConnectionOptions, Event, EventSink, Lease,
+    lease::{HeldLease, MAX_CONFIRMATION_AGE},
 };
 
-mod answer;
 pub(crate) mod call;
-mod conceal;
 mod discovery;
-mod gate;
 mod pages;
 mod read;
+mod redact;
+mod response;
 mod send;
-mod sent;
 mod shared;
+mod throttle;
 mod watch;
 mod write;
+mod write_check;
 
 pub use call::WriteMode;
-pub use pages::{Page, Pages};
-pub use shared::ServerSettings;
+pub use pages::{ObjectPage, ObjectPages};
+pub use shared::ServerOptions;
 use shared::Shared;
 
 /// An API server: one client, one discovery, bounded parallelism. Cheap to clone.
 ///
 /// Objects travel as JSON trees in the version of their manifest, so that no field is lost.
-/// Every request is retried by the rules of [`ApiError::can_pass`] until [`ServerSettings::retry_for`] is over. A 401
+/// Every request is retried by the rules of [`ApiError::is_temporary`] until [`ServerOptions::retry_for`] is over. A 401
 /// causes one new connection, so that an expired token is renewed. Requests to a server that never answered are not
 /// retried, because a wrong address is more likely than an outage.
 ///
-/// A new handle only reads: a request that writes is an error until [`Server::under`] adds a lease.
+/// A new handle only reads: a request that writes is an error until [`Server::with_lease`] adds a lease.
 #[derive(Clone, Debug)]
 pub struct Server {
     shared: Arc<Shared>,
     retry_for: Duration,
     /// The time after which no request is retried. None for no limit.
     retry_until: Option<Instant>,
-    writes: Writes,
+    write_guard: WriteGuard,
 }
 
 /// The condition for requests that write.
 #[derive(Clone, Debug)]
-enum Writes {
+enum WriteGuard {
     /// Writes are refused.
     Refused,
     /// Writes need no lease.
     Unguarded,
     /// Each of these leases must have a recent confirmation.
-    Under(Vec<Arc<HeldLease>>),
+    Leased(Vec<Arc<HeldLease>>),
 }
 
 /// The Kubernetes version of the server.
@@ -70,7 +70,7 @@ pub struct ServerVersion {
 
 /// The selection of a list.
 #[derive(Clone, Debug, Default)]
-pub struct List {
+pub struct ListQuery {
     /// The namespace. None for all namespaces.
     pub namespace: Option<String>,
     /// A label selector; empty for all objects.
@@ -80,57 +80,60 @@ pub struct List {
     /// True to request only metadata, which is much smaller.
     pub metadata_only: bool,
     /// The maximum of objects. None for all, page by page.
-    pub at_most: Option<usize>,
+    pub limit: Option<usize>,
 }
 
 /// A change that a watch reports.
 #[derive(Clone, Debug)]
 pub enum WatchEvent {
     /// The object is new or changed.
-    Is(Object),
+    Updated(Object),
     /// The object is gone; its last state.
-    Gone(Object),
+    Deleted(Object),
 }
 
 impl Server {
     /// Connects without a request to the server.
-    pub async fn connect(connection: Connection, settings: ServerSettings) -> Result<Self, ConnectError> {
+    pub async fn connect(
+        connection: ConnectionOptions,
+        settings: ServerOptions,
+    ) -> Result<Self, ConnectError> {
         let retry_for = settings.retry_for;
         let shared = Arc::new(Shared::connect(connection, settings).await?);
-        Ok(Self { shared, retry_for, retry_until: None, writes: Writes::Refused })
+        Ok(Self { shared, retry_for, retry_until: None, write_guard: WriteGuard::Refused })
     }
 
     /// Returns a handle for a run that holds a lease. A request that writes is sent only if the lease was confirmed
-    /// within [`crate::lease::FRESH`]. For a run that writes to several clusters, all leases are confirmed. The
+    /// within [`crate::lease::MAX_CONFIRMATION_AGE`]. For a run that writes to several clusters, all leases are confirmed. The
     /// connections of this server then require only these leases, so handles with other leases must not be used any
     /// more.
     #[must_use]
-    pub fn under(&self, lease: &Lease) -> Self {
-        let mut leases = match &self.writes {
-            Writes::Under(leases) => leases.clone(),
-            Writes::Refused | Writes::Unguarded => Vec::new(),
+    pub fn with_lease(&self, lease: &Lease) -> Self {
+        let mut leases = match &self.write_guard {
+            WriteGuard::Leased(leases) => leases.clone(),
+            WriteGuard::Refused | WriteGuard::Unguarded => Vec::new(),
         };
         leases.push(Arc::clone(&lease.held));
-        self.shared.fence.guard(leases.iter().map(|lease| Arc::clone(&lease.proof)));
-        Self { writes: Writes::Under(leases), ..self.clone() }
+        self.shared.fence.set_leases(leases.iter().map(|lease| Arc::clone(&lease.confirmation)));
+        Self { write_guard: WriteGuard::Leased(leases), ..self.clone() }
     }
 
     /// Returns a handle for a server without other writers, such as the server of a test.
     #[must_use]
-    pub fn unguarded(&self) -> Self {
-        self.shared.fence.guard(iter::empty());
-        Self { writes: Writes::Unguarded, ..self.clone() }
+    pub fn without_lease(&self) -> Self {
+        self.shared.fence.set_leases(iter::empty());
+        Self { write_guard: WriteGuard::Unguarded, ..self.clone() }
     }
 
     /// Confirms every lease of this handle, unless the last confirmation is recent enough.
     /// # Errors
-    /// `LeaseLost` once another run holds one of the leases; `Unconfirmed` if that is unknown.
+    /// `LeaseLost` once another run holds one of the leases; `LeaseUnconfirmed` if that is unknown.
     pub async fn confirm_leases(&self, action: &str, within: Duration) -> Result<(), ApiError> {
-        let Writes::Under(leases) = &self.writes else { return Ok(()) };
+        let WriteGuard::Leased(leases) = &self.write_guard else { return Ok(()) };
         let confirmed = leases.iter().map(|lease| lease.confirm(within));
         let unconfirmed = |error| match error {
             lost @ ApiError::LeaseLost { .. } => lost,
-            error => ApiError::Unconfirmed { action: action.to_owned(), source: Box::new(error) },
+            error => ApiError::LeaseUnconfirmed { action: action.to_owned(), source: Box::new(error) },
         };
         try_join_all(confirmed).await.map(drop).map_err(unconfirmed)
     }
@@ -176,36 +179,36 @@ impl Server {
 
 /// The mode of an apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Apply {
+pub struct ApplyRequest {
     /// The state of the live object that the write requires.
-    pub onto: Onto,
+    pub precondition: ApplyPrecondition,
     /// Real or dry run.
     pub mode: WriteMode,
 }
 
 /// The state of the live object that a write requires. Any other state is a conflict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Onto {
+pub enum ApplyPrecondition {
     /// Any state, including no object.
     #[default]
     Any,
     /// The object does not exist.
     Absent,
     /// The object exists in this revision. A missing object is not created again.
-    Revision(Revision),
+    Revision(ObjectRevision),
 }
 
 /// One revision of one object. A write or deletion with a revision conflicts if the object was changed, deleted, or
 /// replaced by another object of the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Revision {
+pub struct ObjectRevision {
     /// `metadata.uid`
     pub uid: String,
     /// `metadata.resourceVersion`
     pub resource_version: String,
 }
 
-impl Revision {
+impl ObjectRevision {
     /// Returns the revision of an object that the server returned.
     pub fn of(object: &Object) -> Self {
         let text = |field| object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default();
@@ -215,7 +218,7 @@ impl Revision {
 
 /// The target of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PatchOf {
+pub enum PatchTarget {
     /// The object, except for its status if the status is a subresource.
     Object,
     /// The status subresource.
@@ -224,11 +227,11 @@ pub enum PatchOf {
 
 /// The result of a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deletion {
+pub enum DeletionOutcome {
     /// The object no longer exists.
     Gone,
     /// The deletion was requested, and is delayed by a finalizer, the contents of a Namespace, or the end of a Pod.
-    Going,
+    Terminating,
 }
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ use manifest::{Object, Value};
 
 use crate::{ObjectKey, object_name};
 
-pub use hints::Hints;
+pub use hints::StatusHints;
 
-use conditions::{Condition, Conditions, awaited};
+use conditions::{Condition, Conditions, missing_condition_status};
 
 /// The health of an object in one word.
 /// Source: kstatus (sigs.k8s.io/cli-utils v0.37).
@@ -55,41 +55,41 @@ pub struct Status {
 /// Source: kstatus (sigs.k8s.io/cli-utils v0.37) and component-operator-runtime v0.3 (status analyzer).
 /// differs: a CustomResourceDefinition also needs NamesAccepted, an APIService needs Available, and a running Job is
 /// not ready.
-pub fn status_of(object: &Object, hints: &Hints) -> Status {
+pub fn status_of(object: &Object, hints: &StatusHints) -> Status {
     status_at(object, hints, Timestamp::now())
 }
 
 /// Determines the health at a given time: a Pod may be unscheduled for a while before that is a failure.
-fn status_at(object: &Object, hints: &Hints, now: Timestamp) -> Status {
+fn status_at(object: &Object, hints: &StatusHints, now: Timestamp) -> Status {
     let conditions = match Conditions::of(object) {
         Ok(conditions) => conditions,
         Err(problem) => return Status::of(Health::Unknown, problem),
     };
-    let told = told_by_all(object, &conditions, hints)
-        .or_else(|| told_by_kind(object, &conditions, now))
-        .unwrap_or_else(|| told_by_ready(&conditions, hints));
-    if told.is_ready() { missing_condition(&conditions, hints).unwrap_or(told) } else { told }
+    let status = generic_status(object, &conditions, hints)
+        .or_else(|| kind_status(object, &conditions, now))
+        .unwrap_or_else(|| ready_status(&conditions, hints));
+    if status.is_ready() { missing_condition(&conditions, hints).unwrap_or(status) } else { status }
 }
 
 /// Returns a status that an object of any kind may have.
-fn told_by_all(object: &Object, conditions: &Conditions<'_>, hints: &Hints) -> Option<Status> {
+fn generic_status(object: &Object, conditions: &Conditions<'_>, hints: &StatusHints) -> Option<Status> {
     if let Some(since) = object.get(&["metadata", "deletionTimestamp"]).and_then(Value::as_str) {
-        return Some(Status::of(Health::Terminating, deletion(object, since)));
+        return Some(Status::of(Health::Terminating, deletion_message(object, since)));
     }
     if let Some(generation) = integer(object, &["metadata", "generation"])
         && let Some(observed) = observed_generation(object, conditions, hints)
         && observed != generation
     {
-        return Some(Status::in_progress(unseen(generation, observed)));
+        return Some(Status::in_progress(unobserved_message(generation, observed)));
     }
     conditions.iter().find_map(|condition| match condition.kind {
-        "Reconciling" if condition.is_true() => Some(Status::in_progress(condition.words())),
-        "Stalled" if condition.is_true() => Some(Status::of(Health::Failed, condition.words())),
+        "Reconciling" if condition.is_true() => Some(Status::in_progress(condition.describe())),
+        "Stalled" if condition.is_true() => Some(Status::of(Health::Failed, condition.describe())),
         _ => None,
     })
 }
 
-fn observed_generation(object: &Object, conditions: &Conditions<'_>, hints: &Hints) -> Option<i64> {
+fn observed_generation(object: &Object, conditions: &Conditions<'_>, hints: &StatusHints) -> Option<i64> {
     let of_status = integer(object, &["status", "observedGeneration"]);
     if of_status.is_some() || !hints.has_observed_generation {
         return of_status;
@@ -97,7 +97,7 @@ fn observed_generation(object: &Object, conditions: &Conditions<'_>, hints: &Hin
     Some(conditions.get("Ready").and_then(|ready| ready.observed_generation).unwrap_or(-1))
 }
 
-fn unseen(generation: i64, observed: i64) -> String {
+fn unobserved_message(generation: i64, observed: i64) -> String {
     if observed < 0 {
         "its controller has not looked at it yet".to_owned()
     } else {
@@ -106,7 +106,7 @@ fn unseen(generation: i64, observed: i64) -> String {
 }
 
 /// Describes a deletion with its finalizers.
-fn deletion(object: &Object, since: &str) -> String {
+fn deletion_message(object: &Object, since: &str) -> String {
     let finalizers = object.get(&["metadata", "finalizers"]).and_then(Value::as_array);
     let names: Vec<_> = finalizers.into_iter().flatten().filter_map(Value::as_str).collect();
     if names.is_empty() {
@@ -116,7 +116,7 @@ fn deletion(object: &Object, since: &str) -> String {
     }
 }
 
-fn told_by_kind(object: &Object, conditions: &Conditions<'_>, now: Timestamp) -> Option<Status> {
+fn kind_status(object: &Object, conditions: &Conditions<'_>, now: Timestamp) -> Option<Status> {
     let status = match (object.group(), object.kind()) {
         ("apps" | "extensions", "Deployment") => workloads::deployment(object, conditions),
         ("apps", "StatefulSet") => workloads::stateful_set(object),
@@ -136,18 +136,18 @@ fn told_by_kind(object: &Object, conditions: &Conditions<'_>, now: Timestamp) ->
     Some(status)
 }
 
-fn told_by_ready(conditions: &Conditions<'_>, hints: &Hints) -> Status {
+fn ready_status(conditions: &Conditions<'_>, hints: &StatusHints) -> Status {
     match conditions.get("Ready") {
-        Some(ready) if matches!(ready.status, "False" | "Unknown") => Status::in_progress(ready.words()),
-        None if hints.has_ready_condition => awaited(conditions, "Ready"),
+        Some(ready) if matches!(ready.status, "False" | "Unknown") => Status::in_progress(ready.describe()),
+        None if hints.has_ready_condition => missing_condition_status(conditions, "Ready"),
         _ => Status::current(),
     }
 }
 
 /// Returns the first condition of the hints that is not True.
-fn missing_condition(conditions: &Conditions<'_>, hints: &Hints) -> Option<Status> {
+fn missing_condition(conditions: &Conditions<'_>, hints: &StatusHints) -> Option<Status> {
     let missing = hints.conditions.iter().find(|wanted| conditions.get_true(wanted).is_none())?;
-    Some(awaited(conditions, missing))
+    Some(missing_condition_status(conditions, missing))
 }
 
 /// Reads an integer. None if it is missing or of another type.
@@ -170,22 +170,22 @@ pub struct Blocker {
     /// The duration of its current health, since the start of the watch.
     pub since: Duration,
     /// The objects that it depends on, such as the Pods of a Deployment.
-    pub below: Vec<Blocker>,
+    pub children: Vec<Blocker>,
 }
 
 impl Blocker {
     /// Creates a blocker for a newly observed object, without dependencies.
     pub fn new(object: ObjectKey, status: Status) -> Self {
-        Self { object, status, since: Duration::ZERO, below: Vec::new() }
+        Self { object, status, since: Duration::ZERO, children: Vec::new() }
     }
 
     /// Formats the object with its status, and its dependencies.
-    pub fn in_one_line(&self) -> String {
-        self.below.iter().fold(self.in_words(), |text, below| format!("{text}; {}", below.in_one_line()))
+    pub fn one_line(&self) -> String {
+        self.children.iter().fold(self.describe(), |text, below| format!("{text}; {}", below.one_line()))
     }
 
     /// Formats the object with its status, or with its health if the status has no message.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let message = match self.status.message.as_str() {
             "" => self.status.health.as_str(),
             message => message,
@@ -201,7 +201,7 @@ pub fn waiting_for(blockers: &[Blocker]) -> Vec<WaitingFor> {
         health: blocker.status.health.as_str().to_owned(),
         message: blocker.status.message.clone(),
         for_seconds: blocker.since.as_secs(),
-        below: waiting_for(&blocker.below),
+        below: waiting_for(&blocker.children),
     };
     blockers.iter().map(one).collect()
 }

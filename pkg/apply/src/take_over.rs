@@ -20,21 +20,21 @@ use manifest::{Map, Object, Value};
 /// Source: component-operator-runtime v0.3 (ssa-override), Kubernetes 1.36 client-go (csaupgrade), kube-apiserver 1.36
 /// (measured: of two Apply entries of a manager the last one stays). differs: component-operator-runtime drops entries
 /// of other versions. Their fields then have no owner and stay for ever.
-pub fn take_over(live: &Object, manager: &str, prefixes: &[String]) -> Option<Value> {
+pub fn take_over_fields(live: &Object, manager: &str, prefixes: &[String]) -> Option<Value> {
     let entries = live.get(&["metadata", "managedFields"])?.as_array()?;
     let role = |entry: &Value| role(entry, manager, prefixes);
     let ours = entries.iter().find(|entry| role(entry) == Role::Ours);
-    let mut taken = entries.iter().filter(|entry| role(entry) == Role::Taken);
+    let mut taken = entries.iter().filter(|entry| role(entry) == Role::TakenOver);
     let version = match ours {
         Some(ours) => text(ours, "apiVersion"),
         None => version_to_take(taken.clone(), live.api_version())?,
     };
-    let is_taken = |entry: &Value| role(entry) == Role::Taken && text(entry, "apiVersion") == version;
+    let is_taken = |entry: &Value| role(entry) == Role::TakenOver && text(entry, "apiVersion") == version;
     let first = taken.find(|entry| is_taken(entry))?;
     let mut merged = ours.unwrap_or(first).as_object()?.clone();
     let mut united = Map::new();
     let given = ours.into_iter().chain(entries.iter().filter(|entry| is_taken(entry)));
-    given.filter_map(fields).for_each(|fields| field_set::unite(&mut united, fields));
+    given.filter_map(fields).for_each(|fields| field_set::merge(&mut united, fields));
     merged.insert("manager".to_owned(), manager.into());
     merged.insert("operation".to_owned(), "Apply".into());
     merged.insert("fieldsV1".to_owned(), Value::Object(united));
@@ -48,7 +48,7 @@ enum Role {
     /// The Apply entry that receives the fields.
     Ours,
     /// An entry that loses its fields.
-    Taken,
+    TakenOver,
     /// An entry that stays.
     Other,
 }
@@ -58,9 +58,9 @@ fn role(entry: &Value, manager: &str, prefixes: &[String]) -> Role {
     if !text(entry, "subresource").is_empty() || fields(entry).is_none() {
         Role::Other
     } else if name == manager {
-        if text(entry, "operation") == "Apply" { Role::Ours } else { Role::Taken }
+        if text(entry, "operation") == "Apply" { Role::Ours } else { Role::TakenOver }
     } else if prefixes.iter().any(|prefix| name.starts_with(prefix.as_str())) {
-        Role::Taken
+        Role::TakenOver
     } else {
         Role::Other
     }

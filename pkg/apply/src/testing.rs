@@ -19,7 +19,7 @@ use serde_json::json;
 use support::fixture::Fixture;
 use tower_service::Service;
 
-use crate::{ApiKind, Connection, Credentials, Event, EventSink, GroupKind, Server, ServerSettings};
+use crate::{ApiKind, ConnectionOptions, Credentials, Event, EventSink, GroupKind, Server, ServerOptions};
 
 pub(crate) use crate::fixtures::object;
 
@@ -33,14 +33,14 @@ pub(crate) struct Lab {
 }
 
 /// A sandbox with a server.
-pub(crate) struct Sandboxed {
+pub(crate) struct SandboxLab {
     pub(crate) lab: Lab,
     pub(crate) fixture: Fixture,
 }
 
 /// A server with scripted answers.
 #[derive(Clone, Default)]
-pub(crate) struct Scripted(Arc<Mutex<Script>>);
+pub(crate) struct ScriptedServer(Arc<Mutex<Script>>);
 
 #[derive(Default)]
 struct Script {
@@ -54,7 +54,7 @@ pub(crate) enum Reply {
     /// A status, a content type, and a body.
     Answer(u16, &'static str, String),
     /// A reply with an additional header.
-    With(&'static str, &'static str, Box<Reply>),
+    WithHeader(&'static str, &'static str, Box<Reply>),
     /// No answer.
     Silence,
     /// A successful answer without end, one byte a second.
@@ -77,7 +77,7 @@ impl Reply {
     fn response(self) -> Option<Response<ReplyBody>> {
         match self {
             Self::Silence => None,
-            Self::With(name, value, reply) => {
+            Self::WithHeader(name, value, reply) => {
                 let mut response = reply.response()?;
                 response.headers_mut().append(name, value.parse().unwrap());
                 Some(response)
@@ -97,7 +97,7 @@ impl Reply {
     }
 }
 
-impl Scripted {
+impl ScriptedServer {
     /// Sets the replies to a request such as `GET /version`, with any query. Replies are used in order, and the last
     /// one repeats.
     pub(crate) fn on<const N: usize>(&self, request: &str, replies: [Reply; N]) -> &Self {
@@ -115,11 +115,11 @@ impl Scripted {
     }
 
     pub(crate) async fn lab(&self) -> Lab {
-        Lab::new(self.client(), ServerSettings::default()).await
+        Lab::new(self.client(), ServerOptions::default()).await
     }
 }
 
-impl Service<Request<Body>> for Scripted {
+impl Service<Request<Body>> for ScriptedServer {
     type Response = Response<ReplyBody>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
@@ -147,12 +147,12 @@ impl Service<Request<Body>> for Scripted {
 }
 
 impl Lab {
-    pub(crate) async fn new(client: kube::Client, settings: ServerSettings) -> Self {
+    pub(crate) async fn new(client: kube::Client, settings: ServerOptions) -> Self {
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let sink = events.clone();
         let events_to = EventSink::new(move |event: &Event| sink.lock().unwrap().push(event.clone()));
-        let settings = ServerSettings { events: events_to, ..settings };
-        let server = Server::connect(connection(client), settings).await.unwrap().unguarded();
+        let settings = ServerOptions { events: events_to, ..settings };
+        let server = Server::connect(connection(client), settings).await.unwrap().without_lease();
         Self { server, events }
     }
 
@@ -163,21 +163,21 @@ impl Lab {
     /// Returns the reasons of all retries.
     pub(crate) fn retries(&self) -> Vec<String> {
         let why = self.events().into_iter().filter_map(|event| match event {
-            Event::Retrying { why, .. } => Some(why),
+            Event::Retrying { reason: why, .. } => Some(why),
             _ => None,
         });
         why.collect()
     }
 }
 
-impl Sandboxed {
+impl SandboxLab {
     pub(crate) async fn start() -> Self {
         let fixture = Fixture::start().await;
-        Self { lab: Lab::new(fixture.client(), ServerSettings::default()).await, fixture }
+        Self { lab: Lab::new(fixture.client(), ServerOptions::default()).await, fixture }
     }
 
     /// Adds a fault in the syntax of the sandbox's command line.
-    pub(crate) fn strike(&self, fault: &str) {
+    pub(crate) fn inject_fault(&self, fault: &str) {
         self.fixture.sandbox().faults().add(sandbox::Fault::parse(fault).unwrap());
     }
 
@@ -186,14 +186,18 @@ impl Sandboxed {
     }
 
     /// Returns the number of requests of one type, such as `patch configmaps`.
-    pub(crate) fn asked(&self, request: &str) -> usize {
+    pub(crate) fn request_count(&self, request: &str) -> usize {
         let requests = self.fixture.sandbox().audit().since(0);
         requests.iter().filter(|asked| format!("{} {}", asked.verb, asked.resource) == request).count()
     }
 }
 
-pub(crate) fn connection(client: kube::Client) -> Connection {
-    Connection { credentials: Credentials::Client(client), impersonation: None, user_agent: "test/1".into() }
+pub(crate) fn connection(client: kube::Client) -> ConnectionOptions {
+    ConnectionOptions {
+        credentials: Credentials::Client(client),
+        impersonation: None,
+        user_agent: "test/1".into(),
+    }
 }
 
 /// Returns a ConfigMap in the default namespace with one value.
@@ -234,4 +238,4 @@ pub(crate) fn config_maps() -> ApiKind {
 }
 
 /// The time limit of waits in tests.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_mins(2);

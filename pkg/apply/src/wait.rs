@@ -1,9 +1,9 @@
 //! Waits for objects: all objects are watched concurrently, until one deadline.
 
-mod below;
-mod board;
+mod pods;
 #[cfg(test)]
 mod tests;
+mod tracker;
 mod watches;
 
 use std::{
@@ -14,25 +14,25 @@ use std::{
 use futures::FutureExt;
 use tokio::time::{self, interval_at, sleep_until};
 
-use crate::{ApiError, Blocker, Hints, ObjectKey, Server};
+use crate::{ApiError, Blocker, ObjectKey, Server, StatusHints};
 
-pub(crate) use board::Goal;
+pub(crate) use tracker::WaitGoal;
 
-use board::Board;
-use watches::{News, Watches};
+use tracker::ReadinessTracker;
+use watches::{WatchUpdate, Watches};
 
 /// The interval at which workloads that are not ready are checked for their Pods. Most objects are ready before.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The objects to wait for.
 #[derive(Clone, Debug)]
-pub struct Waiting {
+pub struct WaitRequest {
     /// The objects with their hints.
-    pub objects: Vec<(ObjectKey, Hints)>,
+    pub objects: Vec<(ObjectKey, StatusHints)>,
     /// A label selector that matches all objects; empty without one.
     pub labels: String,
     /// The deadline. None for no deadline.
-    pub until: Option<Instant>,
+    pub deadline: Option<Instant>,
 }
 
 impl Server {
@@ -45,60 +45,60 @@ impl Server {
     /// Shape: empty if all objects are ready, or else the objects that were not at the end, in the order of the input.
     /// # Errors
     /// A permanent error of a watch, such as a missing permission.
-    pub async fn wait(&self, waiting: &Waiting) -> Result<Vec<Blocker>, ApiError> {
-        let goals = waiting.objects.iter().map(|(key, hints)| (key.clone(), Goal::Ready(hints.clone())));
-        self.wait_for(goals.collect(), &waiting.labels, waiting.until).await
+    pub async fn wait(&self, waiting: &WaitRequest) -> Result<Vec<Blocker>, ApiError> {
+        let goals = waiting.objects.iter().map(|(key, hints)| (key.clone(), WaitGoal::Ready(hints.clone())));
+        self.wait_for(goals.collect(), &waiting.labels, waiting.deadline).await
     }
 
     /// Waits for goals other than readiness.
     pub(crate) async fn wait_for(
         &self,
-        goals: Vec<(ObjectKey, Goal)>,
+        goals: Vec<(ObjectKey, WaitGoal)>,
         labels: &str,
         until: Option<Instant>,
     ) -> Result<Vec<Blocker>, ApiError> {
-        let mut board = Board::new(goals);
-        let mut watches = Watches::open(self, board.keys(), labels).await?;
-        let mut look = interval_at(time::Instant::now() + LOOK_EVERY, LOOK_EVERY);
-        let mut over = pin!(over(until));
-        while !board.is_done() {
+        let mut tracker = ReadinessTracker::new(goals);
+        let mut watches = Watches::open(self, tracker.keys(), labels).await?;
+        let mut look = interval_at(time::Instant::now() + CHECK_INTERVAL, CHECK_INTERVAL);
+        let mut over = pin!(deadline_passed(until));
+        while !tracker.is_done() {
             tokio::select! {
                 biased;
                 () = &mut over => break,
                 _ = look.tick() => {
-                    board.miss_unseen();
-                    if board.has_refused_definition() {
+                    tracker.mark_missing();
+                    if tracker.has_refused_definition() {
                         break;
                     }
-                    for (workload, pods) in board.workloads_to_look_below() {
-                        watches.add_below(self, workload, &pods);
+                    for (workload, pods) in tracker.unwatched_workloads() {
+                        watches.add_pods(self, workload, &pods);
                     }
                 }
                 news = watches.next() => {
-                    hear(&mut board, news)?;
+                    handle_update(&mut tracker, news)?;
                     // Simultaneous changes are reported together.
                     while let Some(more) = watches.next().now_or_never() {
-                        hear(&mut board, more)?;
+                        handle_update(&mut tracker, more)?;
                     }
                 }
             }
-            board.tell_changes(self.events());
+            tracker.report_changes(self.events());
         }
-        Ok(board.blockers())
+        Ok(tracker.blockers())
     }
 }
 
-fn hear(board: &mut Board, news: News) -> Result<(), ApiError> {
+fn handle_update(board: &mut ReadinessTracker, news: WatchUpdate) -> Result<(), ApiError> {
     match news {
-        News::Goal(event) => board.hear(&event?),
-        News::Below(workload, Ok(event)) => board.hear_below(workload, &event),
+        WatchUpdate::Object(event) => board.handle_event(&event?),
+        WatchUpdate::Pod(workload, Ok(event)) => board.handle_pod_event(workload, &event),
         // Without permission to read Pods, only their messages are missing.
-        News::Below(_, Err(_)) => {}
+        WatchUpdate::Pod(_, Err(_)) => {}
     }
     Ok(())
 }
 
-async fn over(until: Option<Instant>) {
+async fn deadline_passed(until: Option<Instant>) {
     match until {
         Some(until) => sleep_until(until.into()).await,
         None => std::future::pending().await,

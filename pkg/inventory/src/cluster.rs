@@ -5,7 +5,8 @@ use std::{
 
 use api::output::{ProgressEvent, ProgressStep};
 use apply::{
-    ApiError, ApiKind, Apply, EventSink, Lease, LeaseName, ObjectKey, Onto, Permission, Revision, Server,
+    ApiError, ApiKind, ApplyPrecondition, ApplyRequest, EventSink, Lease, LeaseName, ObjectKey,
+    ObjectRevision, Permission, Server,
 };
 use manifest::Object;
 use serde::{Deserialize, Serialize};
@@ -36,16 +37,16 @@ pub struct ManagementCluster {
 /// The last known revisions of the objects that capstan stores on a cluster: apply sets and inventory entries.
 /// If another run has taken over, a late write of this run fails instead of overwriting newer objects.
 #[derive(Clone, Debug, Default)]
-pub struct KnownRevisions(Arc<Mutex<BTreeMap<ObjectKey, Revision>>>);
+pub struct KnownRevisions(Arc<Mutex<BTreeMap<ObjectKey, ObjectRevision>>>);
 
 impl KnownRevisions {
     /// Records the revision of an object.
     pub fn record(&self, object: &Object) {
-        self.lock().insert(ObjectKey::of(object), Revision::of(object));
+        self.lock().insert(ObjectKey::of(object), ObjectRevision::of(object));
     }
 
     /// Returns the last known revision of an object. None if the object does not exist or was not read.
-    pub fn get(&self, key: &ObjectKey) -> Option<Revision> {
+    pub fn get(&self, key: &ObjectKey) -> Option<ObjectRevision> {
         self.lock().get(key).cloned()
     }
 
@@ -54,7 +55,7 @@ impl KnownRevisions {
         self.lock().remove(key);
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, Revision>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, ObjectRevision>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -90,8 +91,8 @@ impl ManagementCluster {
         let kind = known_kind("", "v1", "Namespace", "namespaces", false);
         let address = self.server.address().to_owned();
         match self.server.get(&kind, "", SYSTEM_NAMESPACE).await? {
-            Some(namespace) => Ok(ClusterIdentity { uid: Revision::of(&namespace).uid, address }),
-            None => Err(ApiError::Answer {
+            Some(namespace) => Ok(ClusterIdentity { uid: ObjectRevision::of(&namespace).uid, address }),
+            None => Err(ApiError::InvalidAnswer {
                 action: format!("tell the cluster by its namespace `{SYSTEM_NAMESPACE}`"),
                 server: address,
                 code: 404,
@@ -103,7 +104,7 @@ impl ManagementCluster {
     /// Returns the same cluster for a run that holds a lease, see [`Server::with_lease`].
     #[must_use]
     pub fn with_lease(&self, lease: &Lease) -> Self {
-        Self { server: self.server.under(lease), ..self.clone() }
+        Self { server: self.server.with_lease(lease), ..self.clone() }
     }
 
     /// Writes an object of capstan onto the revision that this run knows. If no revision is known, the object must be
@@ -113,8 +114,9 @@ impl ManagementCluster {
     pub async fn store_object(&self, kind: &ApiKind, object: &Object) -> Result<(), ApiError> {
         let key = ObjectKey::of(object);
         for attempt in 1.. {
-            let onto = self.revisions.get(&key).map_or(Onto::Absent, Onto::Revision);
-            let how = Apply { onto, ..Apply::default() };
+            let onto =
+                self.revisions.get(&key).map_or(ApplyPrecondition::Absent, ApplyPrecondition::Revision);
+            let how = ApplyRequest { precondition: onto, ..ApplyRequest::default() };
             match self.server.apply(kind, object, FIELD_MANAGER, how).await {
                 Err(error) if error.is_conflict() && attempt < MAX_ATTEMPTS => {
                     self.refresh_revision(kind, &key).await?;

@@ -4,7 +4,9 @@ mod entry;
 use std::time::Duration;
 
 use api::{ErrorExplanation, Explain, ProviderId, ProviderType};
-use apply::{ApiError, Apply, Hints, List, ObjectKey, Onto, Revision, Waiting};
+use apply::{
+    ApiError, ApplyPrecondition, ApplyRequest, ListQuery, ObjectKey, ObjectRevision, StatusHints, WaitRequest,
+};
 use manifest::Object;
 use provider::InstalledProvider;
 use tokio::time::Instant;
@@ -152,7 +154,7 @@ impl ManagementCluster {
     }
 
     async fn inventory_entries(&self) -> Result<Vec<Object>, ApiError> {
-        match self.server.list(&entry::kind(), &List::default()).await {
+        match self.server.list(&entry::kind(), &ListQuery::default()).await {
             Err(error) if error.is_not_found() => Ok(Vec::new()),
             entries => entries,
         }
@@ -187,16 +189,18 @@ impl ManagementCluster {
             return Err(InventoryError::UnsupportedVersion);
         }
         let wanted = definition::definition(annotation.as_deref());
-        let onto = live.as_ref().map_or(Onto::Absent, |live| Onto::Revision(Revision::of(live)));
-        let options = Apply { onto, ..Apply::default() };
+        let onto = live
+            .as_ref()
+            .map_or(ApplyPrecondition::Absent, |live| ApplyPrecondition::Revision(ObjectRevision::of(live)));
+        let options = ApplyRequest { precondition: onto, ..ApplyRequest::default() };
         let written = self.server.apply(&crd_kind(), &wanted, FIELD_MANAGER, options).await?;
         if definition::is_established(&written) {
             return Ok(());
         }
-        let waiting = Waiting {
-            objects: vec![(ObjectKey::of(&wanted), Hints::default())],
+        let waiting = WaitRequest {
+            objects: vec![(ObjectKey::of(&wanted), StatusHints::default())],
             labels: String::new(),
-            until: Some((Instant::now() + ESTABLISH_TIMEOUT).into_std()),
+            deadline: Some((Instant::now() + ESTABLISH_TIMEOUT).into_std()),
         };
         match self.server.wait(&waiting).await?.into_iter().next() {
             None => Ok(()),

@@ -72,7 +72,7 @@ async fn object_exists(
     name: &str,
 ) -> Result<bool, ApiError> {
     let served = match cluster.server.kind(kind).await {
-        Err(ApiError::NoSuchKind { .. }) => return Ok(false),
+        Err(ApiError::UnknownKind { .. }) => return Ok(false),
         served => served?,
     };
     let namespace = if served.namespaced { namespace } else { "" };

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::labels;
-use apply::{ApiError, ApiKind, ApplySet, Item, Kinds, List, ManagedType, ObjectKey, Phase, delete_priority};
+use apply::{
+    ApiError, ApiKind, ApplySet, ApplySetItem, ItemPhase, ListQuery, ManagedType, ObjectKey, ServedKinds,
+    delete_priority,
+};
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, crd_kind};
 use manifest::{Object, Value};
@@ -59,7 +62,7 @@ async fn recorded_for(
 ) -> Result<Option<ApplySet>, ApiError> {
     match recorded_set(cluster, &installed.id, &installed.namespace).await {
         Ok(recorded) => Ok(recorded.map(|(set, _)| set)),
-        Err(ApiError::Answer { action, problem, .. }) => {
+        Err(ApiError::InvalidAnswer { action, problem, .. }) => {
             cluster
                 .warn(format!("cannot {action}, so the labels of objects tell what is installed: {problem}"));
             Ok(None)
@@ -76,14 +79,15 @@ async fn labelled(
         return Ok(Vec::new());
     }
     let kinds = cluster.server.kinds().await?;
-    let defined = List { labels: labels::PROVIDER.to_owned(), metadata_only: true, ..List::default() };
+    let defined =
+        ListQuery { labels: labels::PROVIDER.to_owned(), metadata_only: true, ..ListQuery::default() };
     let definitions = cluster.server.list(&crd_kind(), &defined).await?;
     let names: BTreeSet<_> = definitions.iter().map(Object::name).collect();
     let values: Vec<_> = installed.iter().map(|one| one.id.label()).collect();
-    let list = List {
+    let list = ListQuery {
         labels: format!("{},{} in ({})", labels::CLUSTERCTL, labels::PROVIDER, values.join(",")),
         metadata_only: true,
-        ..List::default()
+        ..ListQuery::default()
     };
     let lists = kinds
         .iter()
@@ -97,7 +101,7 @@ async fn labelled(
 async fn list_if_served(
     cluster: &ManagementCluster,
     kind: &ApiKind,
-    list: &List,
+    list: &ListQuery,
 ) -> Result<Vec<Object>, ApiError> {
     match cluster.server.list(kind, list).await {
         Err(error) if error.is_not_found() || error.code() == Some(405) => Ok(Vec::new()),
@@ -145,25 +149,28 @@ pub(crate) fn is_made_by_a_controller(object: &Object) -> bool {
 }
 
 /// Returns the items of objects without a record, in deletion order.
-pub(crate) fn items_of<'o>(objects: impl Iterator<Item = &'o Object>, kinds: &Kinds) -> Vec<Item> {
+pub(crate) fn items_of<'o>(
+    objects: impl Iterator<Item = &'o Object>,
+    kinds: &ServedKinds,
+) -> Vec<ApplySetItem> {
     let by_key: BTreeMap<_, _> = objects.map(|object| (ObjectKey::of(object), object)).collect();
     let mut items: Vec<_> = by_key.into_iter().map(|(key, object)| item_of(key, object, kinds)).collect();
     items.sort_by_key(|item| delete_priority(&item.key));
     items
 }
 
-fn item_of(key: ObjectKey, object: &Object, kinds: &Kinds) -> Item {
-    Item {
+fn item_of(key: ObjectKey, object: &Object, kinds: &ServedKinds) -> ApplySetItem {
+    ApplySetItem {
         version: object.version().to_owned(),
         managed_types: managed_types(&key, kinds),
-        phase: Phase::Ready,
+        phase: ItemPhase::Ready,
         key,
-        ..Item::default()
+        ..ApplySetItem::default()
     }
 }
 
 /// Returns the kinds of a definition, by its name alone: `plural.group`, or `version.group` of an APIService.
-fn managed_types(key: &ObjectKey, kinds: &Kinds) -> Vec<ManagedType> {
+fn managed_types(key: &ObjectKey, kinds: &ServedKinds) -> Vec<ManagedType> {
     let Some((first, group)) = key.name.split_once('.') else { return Vec::new() };
     let of = |version: &str, kind: &str| ManagedType {
         group: group.to_owned(),

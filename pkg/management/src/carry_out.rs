@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use api::output::{ProgressEvent, ProgressStep, StepCounts};
-use apply::{Blocker, Engine, Guard, Health, Outcome, Prune, RecordAt, Run};
+use apply::{Blocker, Engine, EngineOutcome, Health, InUseCheck, PruneTiming, RunOptions, SaveAt};
 use inventory::ManagementCluster;
 use provider::InstalledProvider;
 
@@ -45,20 +45,20 @@ pub(crate) async fn carry_out_provider(
     let (marks, options) = (marks(&id), options(&namespace));
     let record = ProviderRecord { cluster: cluster.clone(), id: id.clone(), version, namespace };
     let (begun, patience) = (Instant::now(), wait.timeout.unwrap_or(WAVE_PATIENCE));
-    let run = Run {
-        record: &record,
-        record_at: RecordAt::AfterNamespaces,
-        guard: Guard::Check,
-        until: Some(begun + patience),
+    let run = RunOptions {
+        store: &record,
+        save_at: SaveAt::AfterNamespaces,
+        in_use_check: InUseCheck::Perform,
+        deadline: Some(begun + patience),
         wait_for_last: false,
         // Controllers of two releases must never run at the same time, whatever the run waits for.
-        prune: Prune::AtOnce,
+        prune: PruneTiming::Immediately,
     };
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let outcome = Box::pin(engine.apply(&mut provider.objects, run)).await;
     match outcome {
-        Ok(Outcome::Done) => {}
-        Ok(Outcome::Waiting(blockers)) => {
+        Ok(EngineOutcome::Done) => {}
+        Ok(EngineOutcome::Waiting(blockers)) => {
             return Err(NotReady { after: begun.elapsed(), blockers }.into());
         }
         Err(source) => return Err(LifecycleError::objects(verb, id, source)),

@@ -17,7 +17,7 @@ mod namespace;
 mod rights;
 
 use api::output::{CertManagerPlan, ProgressStep};
-use apply::{ApiError, ApplySet, Detail, Item, Live, PlannedSet};
+use apply::{ApiError, ApplySet, ApplySetItem, LiveObjects, PlannedSet, ReadDetail};
 use futures::future::try_join_all;
 use inventory::{ContractCheck, ManagementCluster};
 use provider::InstalledProvider;
@@ -94,7 +94,7 @@ pub async fn plan_delete(
     for (one, _) in chosen.iter().zip(&going).filter(|(_, going)| going.namespace) {
         warnings.extend(foreign_objects_of(cluster, one, &applied).await?);
     }
-    let detail = if request.thorough { Detail::Full } else { Detail::Metadata };
+    let detail = if request.thorough { ReadDetail::Full } else { ReadDetail::Metadata };
     let lives = look_at_all(cluster, &chosen, &all, detail).await?;
     let providers = chosen.into_iter().zip(applied).zip(all.iter().zip(lives));
     Ok(LifecyclePlan {
@@ -114,14 +114,15 @@ fn provider_plan(
     installed: InstalledProvider,
     applied: Applied,
     going: &ApplySet,
-    live: Live,
+    live: LiveObjects,
 ) -> ProviderPlan {
     let (marks, options) = (marks(&installed.id), options(&installed.namespace));
-    let is_own_namespace = |item: &Item| item.key == namespace::key_of(&installed.namespace);
+    let is_own_namespace = |item: &ApplySetItem| item.key == namespace::key_of(&installed.namespace);
     let (own_namespace, items): (Vec<_>, Vec<_>) = going.items.iter().cloned().partition(is_own_namespace);
     let mut plan = apply::plan_delete(&ApplySet { items }, &live, &marks, &options);
     // The Namespace may carry the label of another provider that shares the namespace.
-    let last = apply::plan_delete(&ApplySet { items: own_namespace }, &Live::default(), &marks, &options);
+    let last =
+        apply::plan_delete(&ApplySet { items: own_namespace }, &LiveObjects::default(), &marks, &options);
     plan.steps.extend(last.steps);
     ProviderPlan {
         id: installed.id,

@@ -157,7 +157,7 @@ impl Explain for DeleteError {
 
 impl Explain for NotReady {
     fn explain(&self) -> ErrorExplanation<'_> {
-        let members = ErrorExplanation::texts(self.blockers.iter().map(Blocker::in_one_line));
+        let members = ErrorExplanation::texts(self.blockers.iter().map(Blocker::one_line));
         match self.blockers.iter().find(|blocker| is_refused_definition(blocker)) {
             Some(refused) => members.with_hint(look_at(refused)).with_hint(other_definition(&refused.object)),
             None => self.blockers.first().map(look_at).into_iter().fold(members, ErrorExplanation::with_hint),
@@ -186,7 +186,7 @@ fn other_definition(refused: &ObjectKey) -> String {
 
 /// Returns the command that shows most about the innermost blocker.
 fn look_at(blocker: &Blocker) -> String {
-    let innermost = std::iter::successors(Some(blocker), |blocker| blocker.below.first()).last();
+    let innermost = std::iter::successors(Some(blocker), |blocker| blocker.children.first()).last();
     let object = &innermost.unwrap_or(blocker).object;
     let GroupKind { group, kind } = object.group_kind();
     let dotted = if group.is_empty() { String::new() } else { format!(".{group}") };
@@ -218,7 +218,7 @@ mod tests {
             name: "manager".to_owned(),
         };
         let status = Status { health: Health::InProgress, message: "0 of 1".to_owned() };
-        Blocker { object, status, since: Duration::ZERO, below }
+        Blocker { object, status, since: Duration::ZERO, children: below }
     }
 
     #[test]

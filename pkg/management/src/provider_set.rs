@@ -2,8 +2,8 @@
 
 use api::ProviderId;
 use apply::{
-    AdoptionPolicy, ApiError, ApplySet, DeletePolicy, DesiredSet, Item, Marks, MissingNamespaces, ObjectKey,
-    Options, Phase, Policies, ReconcilePolicy, Record, UpdatePolicy,
+    AdoptionPolicy, ApiError, ApplyOptions, ApplySet, ApplySetItem, ApplySetStore, DeletePolicy, DesiredSet,
+    ItemPhase, MissingNamespacePolicy, ObjectKey, OwnershipMarks, Policies, ReconcilePolicy, UpdatePolicy,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster, config_map_kind};
@@ -33,9 +33,9 @@ pub(crate) struct ProviderRecord {
     pub(crate) namespace: String,
 }
 
-impl Record for ProviderRecord {
+impl ApplySetStore for ProviderRecord {
     /// Writes the set. Deletes the record if the set is empty.
-    fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
+    fn save<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
         async move {
             let kind = config_map_kind();
             let stored = if set.items.is_empty() {
@@ -87,7 +87,7 @@ pub(crate) async fn recorded_set(
     };
     cluster.revisions.record(&config_map);
     let text = |key: &str| config_map.get(&["data", key]).and_then(Value::as_str).unwrap_or_default();
-    let set = serde_json::from_str(text(SET_KEY)).map_err(|error| ApiError::Answer {
+    let set = serde_json::from_str(text(SET_KEY)).map_err(|error| ApiError::InvalidAnswer {
         action: format!("read ConfigMap {namespace}/{}", name(id)),
         server: cluster.server.address().to_owned(),
         code: 200,
@@ -100,8 +100,8 @@ pub(crate) fn name(id: &ProviderId) -> String {
     format!("capstan.{id}")
 }
 
-fn is_going(item: &Item) -> bool {
-    item.digest.is_empty() || matches!(item.phase, Phase::ScheduledForDeletion | Phase::Deleting)
+fn is_going(item: &ApplySetItem) -> bool {
+    item.digest.is_empty() || matches!(item.phase, ItemPhase::ScheduledForDeletion | ItemPhase::Deleting)
 }
 
 /// True if the write failed because the namespace is gone or terminating.
@@ -114,8 +114,8 @@ fn is_without_namespace(error: &ApiError) -> bool {
 }
 
 /// Returns the ownership marks of a provider: the provider label.
-pub(crate) fn marks(id: &ProviderId) -> Marks {
-    Marks {
+pub(crate) fn marks(id: &ProviderId) -> OwnershipMarks {
+    OwnershipMarks {
         label: (api::labels::PROVIDER.to_owned(), id.label()),
         reserved: Vec::new(),
         owner: id.label(),
@@ -126,8 +126,8 @@ pub(crate) fn marks(id: &ProviderId) -> Marks {
 }
 
 /// Returns the write options for a provider: server-side apply that takes over fields from clusterctl and kubectl.
-pub(crate) fn options(namespace: &str) -> Options {
-    Options {
+pub(crate) fn options(namespace: &str) -> ApplyOptions {
+    ApplyOptions {
         field_manager: FIELD_MANAGER.to_owned(),
         prefix: CAPSTAN_DOMAIN.to_owned(),
         defaults: Policies {
@@ -136,7 +136,7 @@ pub(crate) fn options(namespace: &str) -> Options {
             update: UpdatePolicy::SsaOverride,
             delete: DeletePolicy::Delete,
         },
-        missing_namespaces: MissingNamespaces::Create,
+        missing_namespaces: MissingNamespacePolicy::Create,
         namespace: namespace.to_owned(),
         take_over: FORMER_TOOLS.map(str::to_owned).to_vec(),
         additional_managed_types: Vec::new(),

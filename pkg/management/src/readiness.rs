@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use apply::{ApiError, Blocker, Hints, ObjectKey, Waiting, wait_for_webhooks};
+use apply::{ApiError, Blocker, ObjectKey, StatusHints, WaitRequest, wait_for_webhooks};
 use inventory::ManagementCluster;
 
 use crate::ProviderPlan;
@@ -44,11 +44,11 @@ pub(crate) async fn wait_for_providers(
     let objects = || providers.iter().flat_map(|provider| &provider.objects.desired.objects);
     let is_waited_for = |key: &ObjectKey| WAITED_FOR.iter().any(|(group, kind)| key.is(group, kind));
     let waited_for = objects().map(|object| &object.key).filter(|key| is_waited_for(key));
-    let waiting = Waiting {
-        objects: waited_for.map(|key| (key.clone(), Hints::default())).collect(),
+    let waiting = WaitRequest {
+        objects: waited_for.map(|key| (key.clone(), StatusHints::default())).collect(),
         // Every object of a provider carries this label, with any value.
         labels: api::labels::PROVIDER.to_owned(),
-        until: Some(until),
+        deadline: Some(until),
     };
     let blockers = cluster.server.wait(&waiting).await?;
     if !blockers.is_empty() {

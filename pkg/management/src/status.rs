@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use apply::{
-    ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, FieldDrift, Health, Hints, Item, LeaseState,
-    Live, ObjectKey, Plan, Sought, Status, Step, StepAction, field_drift, lease_state, status_of,
+    ApiError, ApplyPlan, ApplySet, ApplySetItem, Blocker, DesiredSet, FieldDrift, Health, LeaseState,
+    LiveObjects, ObjectKey, ObservationTarget, PlanStep, ReadByName, ReadDetail, Status, StatusHints,
+    StepAction, field_drift, lease_state, status_of,
 };
 use inventory::{FIELD_MANAGER, InventoryError, ManagementCluster, ProviderInventory};
 use mover::{MoveJournal, unfinished_move};
@@ -140,17 +141,24 @@ async fn status_of_all(
     let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
     let nothing = DesiredSet::default();
     let sought = marks.iter().zip(&applied);
-    let sought = sought.map(|(marks, applied)| Sought { marks, set: &applied.set, desired: &nothing });
-    let lives =
-        cluster.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, Detail::Full).await?;
+    let sought =
+        sought.map(|(marks, applied)| ObservationTarget { marks, set: &applied.set, desired: &nothing });
+    let lives = cluster
+        .server
+        .observe_all(&sought.collect::<Vec<_>>(), ReadByName::Applied, ReadDetail::Full)
+        .await?;
     let each = installed.into_iter().zip(applied).zip(lives);
     Ok(each.map(|((one, applied), live)| status_of_one(one, &applied, &live)).collect())
 }
 
 /// Returns the status of one provider from its live objects.
-pub(crate) fn status_of_one(installed: InstalledProvider, applied: &Applied, live: &Live) -> ProviderStatus {
+pub(crate) fn status_of_one(
+    installed: InstalledProvider,
+    applied: &Applied,
+    live: &LiveObjects,
+) -> ProviderStatus {
     let blockers = blockers(&applied.set, live);
-    let object_drift = |item: &Item| ObjectDrift {
+    let object_drift = |item: &ApplySetItem| ObjectDrift {
         object: item.key.clone(),
         fields: match live.present(&item.key) {
             Some(object) => field_drift(&item.owned_fields, object, FIELD_MANAGER),
@@ -174,36 +182,40 @@ pub(crate) fn status_of_one(installed: InstalledProvider, applied: &Applied, liv
     }
 }
 
-fn blockers(set: &ApplySet, live: &Live) -> Vec<Blocker> {
-    let status = |item: &Item| match live.present(&item.key) {
-        Some(object) => status_of(object, &Hints::default()),
+fn blockers(set: &ApplySet, live: &LiveObjects) -> Vec<Blocker> {
+    let status = |item: &ApplySetItem| match live.present(&item.key) {
+        Some(object) => status_of(object, &StatusHints::default()),
         None => Status { health: Health::NotFound, message: "it is not there".to_owned() },
     };
     let statuses = set.items.iter().map(|item| (item.key.clone(), status(item)));
     let blocking = statuses.filter(|(_, status)| !status.is_ready());
     blocking
-        .map(|(object, status)| Blocker { object, status, since: Duration::ZERO, below: Vec::new() })
+        .map(|(object, status)| Blocker { object, status, since: Duration::ZERO, children: Vec::new() })
         .collect()
 }
 
 /// Clears the digest of objects that another manager changed, so that they are written again. Returns their keys.
-pub(crate) fn forget_drifted(set: &mut ApplySet, live: &Live, manager: &str) -> Vec<ObjectKey> {
+pub(crate) fn forget_drifted(set: &mut ApplySet, live: &LiveObjects, manager: &str) -> Vec<ObjectKey> {
     let drifted: Vec<ObjectKey> = drifted(set, live, manager).map(|item| item.key.clone()).collect();
     set.items.iter_mut().filter(|item| drifted.contains(&item.key)).for_each(|item| item.digest.clear());
     drifted
 }
 
 /// Adds the reason for writing drifted objects to the plan.
-pub(crate) fn explain_drifted(plan: &mut Plan, drifted: &[ObjectKey]) {
-    let mended = |step: &&mut Step| step.action == StepAction::Update && drifted.contains(&step.key);
+pub(crate) fn explain_drifted(plan: &mut ApplyPlan, drifted: &[ObjectKey]) {
+    let mended = |step: &&mut PlanStep| step.action == StepAction::Update && drifted.contains(&step.key);
     for step in plan.steps.iter_mut().filter(mended) {
         step.why = Some("is not as it was applied".to_owned());
     }
 }
 
 /// Returns the objects of a set that are gone or that another manager changed.
-fn drifted<'s>(set: &'s ApplySet, live: &Live, manager: &str) -> impl Iterator<Item = &'s Item> {
-    let has_changed = move |item: &&Item| match live.present(&item.key) {
+fn drifted<'s>(
+    set: &'s ApplySet,
+    live: &LiveObjects,
+    manager: &str,
+) -> impl Iterator<Item = &'s ApplySetItem> {
+    let has_changed = move |item: &&ApplySetItem| match live.present(&item.key) {
         None => true,
         Some(object) => !item.owned.is_empty() && apply::owned_fields(object, manager).digest() != item.owned,
     };

@@ -6,7 +6,7 @@ mod requests;
 use std::path::Path;
 
 use api::{Contract, Metadata, ProviderId, ProviderType};
-use apply::{Connection, Credentials, EventSink, Server, ServerSettings};
+use apply::{ConnectionOptions, Credentials, EventSink, Server, ServerOptions};
 use inventory::ManagementCluster;
 use manifest::provenance::Trace;
 use provider::{
@@ -227,12 +227,12 @@ pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
 
 /// Returns a management cluster behind a client, which may contain a service between client and sandbox.
 pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
-    let connection = Connection {
+    let connection = ConnectionOptions {
         credentials: Credentials::Client(client),
         impersonation: None,
         user_agent: "capstan-test".to_owned(),
     };
-    let server = Server::connect(connection, ServerSettings::default()).await.unwrap().unguarded();
+    let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
     ManagementCluster::new(server, EventSink::none())
 }
 

@@ -15,7 +15,7 @@ use api::{
     Contract,
     output::{CertManagerAction, CertManagerPlan, ProgressStep},
 };
-use apply::{ByName, WriteMode};
+use apply::{ReadByName, WriteMode};
 use inventory::{ContractCheck, ManagementCluster, PreflightProblem, PreflightProblems, ProviderInventory};
 use provider::InstalledProvider;
 
@@ -115,7 +115,7 @@ pub async fn plan_upgrade(
         Box::pin(check_access(cluster, sources, &queue, &its_objects, Need::Replace, &mut problems)).await?;
     }
     let keep = Keep { replicas: request.keep_replicas, placement: request.keep_placement };
-    let by_name = if request.thorough { ByName::All } else { ByName::Applied };
+    let by_name = if request.thorough { ReadByName::All } else { ReadByName::Applied };
     let look = Look::Tried { keep, by_name };
     let nexts = items.into_iter().zip(queue).map(|((installed, to), rendered)| Next {
         installed,

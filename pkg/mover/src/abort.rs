@@ -13,7 +13,7 @@ mod tests;
 use std::{collections::BTreeSet, time::Duration};
 
 use api::output::MovePhase;
-use apply::{ApiError, ObjectKey, PatchOf};
+use apply::{ApiError, ObjectKey, PatchTarget};
 use futures::{TryFutureExt as _, try_join};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use manifest::Value;
@@ -148,7 +148,7 @@ async fn resume_one(
     }
     let mut patch = how.resume();
     patch["metadata"]["uid"] = found.get(&["metadata", "uid"]).cloned().unwrap_or(Value::Null);
-    match server.patch(&kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchOf::Object).await {
+    match server.patch(&kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchTarget::Object).await {
         Err(error) if error.is_not_found() => Ok(false),
         patched => patched.map(|_| true),
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::output::ProgressEvent;
-use apply::{ApiError, ApiKind, List, ObjectKey, WatchEvent, object_name};
+use apply::{ApiError, ApiKind, ListQuery, ObjectKey, WatchEvent, object_name};
 use futures::{StreamExt as _, stream};
 use inventory::ManagementCluster;
 use tokio::time::timeout;
@@ -72,8 +72,11 @@ async fn until_unblocked(
     let watches = blocking.iter().map(|Blocking { kind, objects }| {
         let namespaces: BTreeSet<&str> = objects.iter().map(|key| &*key.namespace).collect();
         let only = namespaces.first().filter(|only| namespaces.len() == 1 && !only.is_empty());
-        let list =
-            List { namespace: only.map(|only| (*only).to_owned()), metadata_only: true, ..List::default() };
+        let list = ListQuery {
+            namespace: only.map(|only| (*only).to_owned()),
+            metadata_only: true,
+            ..ListQuery::default()
+        };
         source.server.watch(kind, &list)
     });
     let mut events = stream::select_all(watches);
@@ -81,11 +84,11 @@ async fn until_unblocked(
         match events.next().await {
             None => return Ok(()),
             Some(event) => match event? {
-                WatchEvent::Gone(object) => drop(left.remove(&ObjectKey::of(&object))),
-                WatchEvent::Is(object) if object.annotation(BLOCK_MOVE).is_none() => {
+                WatchEvent::Deleted(object) => drop(left.remove(&ObjectKey::of(&object))),
+                WatchEvent::Updated(object) if object.annotation(BLOCK_MOVE).is_none() => {
                     left.remove(&ObjectKey::of(&object));
                 }
-                WatchEvent::Is(_) => {}
+                WatchEvent::Updated(_) => {}
             },
         }
     }

@@ -1,6 +1,6 @@
 //! Marks on paused objects: the run of a move, of a save or of a restore.
 
-use apply::{ApiError, GroupKind, List, ObjectKey};
+use apply::{ApiError, GroupKind, ListQuery, ObjectKey};
 use inventory::ManagementCluster;
 use workload::MARK;
 
@@ -41,7 +41,7 @@ pub(crate) async fn marked_of(
         Err(error) if error.is_not_found() => return Ok(Vec::new()),
         kind => kind?,
     };
-    let list = List { metadata_only: true, ..List::default() };
+    let list = ListQuery { metadata_only: true, ..ListQuery::default() };
     let mut pages = cluster.server.pages(&kind, &list);
     let found = pages.gather(|found: &mut Vec<_>, object| {
         let run = object.annotation(MARK).map(str::to_owned);

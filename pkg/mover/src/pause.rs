@@ -6,7 +6,7 @@ mod seen;
 use std::collections::BTreeSet;
 
 use api::output::MovePhase;
-use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf};
+use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchTarget};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use manifest::{Object, Value};
 use serde_json::json;
@@ -188,8 +188,10 @@ pub(super) async fn patch(
     key: &ObjectKey,
     patch: &Value,
 ) -> Result<(), (ObjectKey, ApiError)> {
-    let patched =
-        cluster.server.patch(kind, &key.namespace, &key.name, patch, FIELD_MANAGER, PatchOf::Object).await;
+    let patched = cluster
+        .server
+        .patch(kind, &key.namespace, &key.name, patch, FIELD_MANAGER, PatchTarget::Object)
+        .await;
     match patched {
         Err(error) if !error.is_not_found() => Err((key.clone(), error)),
         _ => Ok(()),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::output::MovePhase;
-use apply::{ApiError, ObjectKey, PatchOf, Revision};
+use apply::{ApiError, ObjectKey, ObjectRevision, PatchTarget};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use manifest::Value;
 use serde_json::json;
@@ -113,8 +113,8 @@ async fn strip_and_delete(source: &ManagementCluster, facts: &Facts, version: &s
     let (server, kind) = (&source.server, &facts.of.kind);
     let ObjectKey { namespace, name, .. } = &facts.key;
     let patch = parting(&facts.uid, version);
-    let stripped = server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
-    server.delete(kind, namespace, name, Some(&Revision::of(&stripped))).await?;
+    let stripped = server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchTarget::Object).await?;
+    server.delete(kind, namespace, name, Some(&ObjectRevision::of(&stripped))).await?;
     Ok(())
 }
 

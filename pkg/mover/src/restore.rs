@@ -142,7 +142,7 @@ impl Restore<'_> {
             let (kind, namespace) = (known_kind("", "v1", "Namespace", "namespaces", false), namespace(name));
             match server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
                 Ok(_) => Ok(()),
-                Err(error) if error.is_already_there() => Ok(()),
+                Err(error) if error.is_already_exists() => Ok(()),
                 Err(error) => Err((ObjectKey::of(&namespace), error)),
             }
         })

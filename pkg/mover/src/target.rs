@@ -4,7 +4,7 @@ mod dry_run;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply::{ApiError, ApiKind, GroupKind, List, ObjectKey};
+use apply::{ApiError, ApiKind, GroupKind, ListQuery, ObjectKey};
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, known_kind};
 use manifest::{Object, Value};
@@ -73,15 +73,15 @@ impl TargetView {
 }
 
 /// Returns the lists that contain these objects.
-fn lists(wanted: &BTreeSet<&ObjectKey>) -> Vec<(GroupKind, List)> {
+fn lists(wanted: &BTreeSet<&ObjectKey>) -> Vec<(GroupKind, ListQuery)> {
     let mut places: BTreeMap<GroupKind, BTreeSet<&str>> = BTreeMap::new();
     for key in wanted {
         places.entry(key.group_kind()).or_default().insert(&key.namespace);
     }
-    let metadata = |namespace: &str| List {
+    let metadata = |namespace: &str| ListQuery {
         namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
         metadata_only: true,
-        ..List::default()
+        ..ListQuery::default()
     };
     let of_kind = |(kind, namespaces): (GroupKind, BTreeSet<&str>)| {
         let namespaces = if namespaces.len() > FEW_NAMESPACES { BTreeSet::from([""]) } else { namespaces };
@@ -93,7 +93,7 @@ fn lists(wanted: &BTreeSet<&ObjectKey>) -> Vec<(GroupKind, List)> {
 async fn list_wanted(
     target: &ManagementCluster,
     kind: &ApiKind,
-    list: List,
+    list: ListQuery,
     wanted: &BTreeSet<&ObjectKey>,
 ) -> Result<Vec<(ObjectKey, There)>, ApiError> {
     let take = |found: &mut Vec<(ObjectKey, There)>, object: Object| {
@@ -157,7 +157,7 @@ pub(crate) async fn kind_on_target(
     version: &str,
 ) -> Result<ApiKind, ApiError> {
     let kinds = target.server.kinds_with(|kinds| kinds.version(kind, version).is_some()).await?;
-    kinds.version(kind, version).cloned().ok_or_else(|| ApiError::NoSuchKind {
+    kinds.version(kind, version).cloned().ok_or_else(|| ApiError::UnknownKind {
         action: format!("find version {version} of kind `{kind}`"),
         kind: kind.to_string(),
     })

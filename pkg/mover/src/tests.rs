@@ -5,7 +5,8 @@ pub(crate) mod lab;
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
 use apply::{
-    Connection, Credentials, EventSink, LeaseHolder, LeaseRequest, Server, ServerSettings, WhenHeld,
+    ConnectionOptions, Credentials, EventSink, HeldLeasePolicy, LeaseHolder, LeaseRequest, Server,
+    ServerOptions,
 };
 use inventory::ManagementCluster;
 use serde_json::Value;
@@ -23,7 +24,7 @@ pub(crate) fn lease_request(process: &str) -> LeaseRequest {
             since: None,
         },
         has_ended: Arc::new(|_| false),
-        when_held: WhenHeld::Wait,
+        when_held: HeldLeasePolicy::Wait,
         wall_clock: SystemTime::now,
     }
 }
@@ -42,12 +43,12 @@ pub(crate) async fn cluster(fixture: &Fixture) -> ManagementCluster {
 
 /// Connects to a management cluster through a client. The client may use a service in front of the sandbox.
 pub(crate) async fn cluster_through(client: kube::Client) -> ManagementCluster {
-    let connection = Connection {
+    let connection = ConnectionOptions {
         credentials: Credentials::Client(client),
         impersonation: None,
         user_agent: "capstan-test".to_owned(),
     };
-    let server = Server::connect(connection, ServerSettings::default()).await.unwrap().unguarded();
+    let server = Server::connect(connection, ServerOptions::default()).await.unwrap().without_lease();
     ManagementCluster::new(server, EventSink::none())
 }
 

@@ -7,7 +7,7 @@ mod facts;
 use std::{collections::BTreeSet, sync::Arc};
 
 use api::ProviderType;
-use apply::{ApiError, List};
+use apply::{ApiError, ListQuery};
 use futures::future::try_join_all;
 use inventory::{InventoryError, ManagementCluster, ProviderInventory, secret_kind};
 use manifest::Object;
@@ -112,7 +112,7 @@ async fn look_at(
     let lists =
         types.iter().flat_map(|of| places(scope, of, inventory).into_iter().map(move |place| (of, place)));
     let lists = lists.map(async |(of, namespace)| {
-        let list = List { namespace, metadata_only: !in_full(of), ..List::default() };
+        let list = ListQuery { namespace, metadata_only: !in_full(of), ..ListQuery::default() };
         list_facts(cluster, of, &list).await
     });
     let mut found: Vec<Facts> = try_join_all(lists).await?.into_iter().flatten().collect();
@@ -125,7 +125,7 @@ async fn look_at(
 async fn list_facts(
     cluster: &ManagementCluster,
     of: &Arc<TypeFacts>,
-    list: &List,
+    list: &ListQuery,
 ) -> Result<Vec<Facts>, ApiError> {
     gather(cluster, of, list, |facts: &mut Vec<_>, object| facts.push(facts_of(&object, of))).await
 }
@@ -134,11 +134,11 @@ async fn list_facts(
 async fn gather<T: Default>(
     cluster: &ManagementCluster,
     of: &TypeFacts,
-    list: &List,
+    list: &ListQuery,
     take: impl FnMut(&mut T, Object),
 ) -> Result<T, ApiError> {
     let pages = cluster.server.pages(&of.kind, list);
-    let mut pages = if list.metadata_only { pages } else { pages.of(FULL_PAGE) };
+    let mut pages = if list.metadata_only { pages } else { pages.with_size(FULL_PAGE) };
     match pages.gather(take).await {
         Err(error) if error.is_not_found() => Ok(T::default()),
         gathered => gathered,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::similar_names;
-use apply::{ApiError, ApiKind, GroupKind, List, WatchEvent};
+use apply::{ApiError, ApiKind, GroupKind, ListQuery, WatchEvent};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use futures::StreamExt as _;
 use inventory::{ContractError, ManagementCluster, known_kind, secret_kind};
@@ -122,7 +122,8 @@ pub async fn cluster_names(
     cluster: &ManagementCluster,
     namespace: &str,
 ) -> Result<Vec<String>, WorkloadKubeconfigError> {
-    let clusters = clusters_there(cluster, &List { metadata_only: true, ..in_namespace(namespace) }).await?;
+    let clusters =
+        clusters_there(cluster, &ListQuery { metadata_only: true, ..in_namespace(namespace) }).await?;
     Ok(clusters.iter().map(|cluster| cluster.name().to_owned()).collect())
 }
 
@@ -131,7 +132,7 @@ pub async fn cluster_names(
 /// A failed list.
 pub async fn namespace_names(cluster: &ManagementCluster) -> Result<Vec<String>, ApiError> {
     let kind = known_kind("", "v1", "Namespace", "namespaces", false);
-    let list = List { metadata_only: true, ..List::default() };
+    let list = ListQuery { metadata_only: true, ..ListQuery::default() };
     let namespaces = cluster.server.list(&kind, &list).await?;
     Ok(namespaces.iter().map(|namespace| namespace.name().to_owned()).collect())
 }
@@ -143,16 +144,16 @@ async fn wait_for_kubeconfig(
 ) -> Result<Vec<u8>, WorkloadKubeconfigError> {
     let until = Instant::now() + wait;
     let secret = request.credentials.secret_of(&request.cluster);
-    let list = List { fields: format!("metadata.name={secret}"), ..in_namespace(&request.namespace) };
+    let list = ListQuery { fields: format!("metadata.name={secret}"), ..in_namespace(&request.namespace) };
     let mut changes = management.server.watch(&secret_kind(), &list);
     let mut is_there = false;
     while let Ok(Some(change)) = timeout_at(until, changes.next()).await {
         match change? {
-            WatchEvent::Is(secret) => match value(&secret) {
+            WatchEvent::Updated(secret) => match value(&secret) {
                 Some(value) => return Ok(value),
                 None => is_there = true,
             },
-            WatchEvent::Gone(_) => is_there = false,
+            WatchEvent::Deleted(_) => is_there = false,
         }
     }
     if is_there {
@@ -194,14 +195,14 @@ async fn why_no_kubeconfig(
 /// Lists Clusters in the version of the current contract first, because discovery costs more than a miss.
 async fn clusters_there(
     cluster: &ManagementCluster,
-    list: &List,
+    list: &ListQuery,
 ) -> Result<Vec<Object>, WorkloadKubeconfigError> {
     match cluster.server.list(&cluster_kind(), list).await {
         Err(error) if error.is_not_found() => {}
         listed => return Ok(listed?),
     }
     let kind = match cluster.server.kind(&GroupKind::new("cluster.x-k8s.io", "Cluster")).await {
-        Err(ApiError::NoSuchKind { .. }) => return Err(ContractError::NotInstalled.into()),
+        Err(ApiError::UnknownKind { .. }) => return Err(ContractError::NotInstalled.into()),
         kind => kind?,
     };
     Ok(cluster.server.list(&kind, list).await?)
@@ -214,8 +215,8 @@ impl KubeconfigRequest {
     }
 }
 
-fn in_namespace(namespace: &str) -> List {
-    List { namespace: Some(namespace.to_owned()), ..List::default() }
+fn in_namespace(namespace: &str) -> ListQuery {
+    ListQuery { namespace: Some(namespace.to_owned()), ..ListQuery::default() }
 }
 
 /// Returns the kind of Clusters in the version of the current contract.

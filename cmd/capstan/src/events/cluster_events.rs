@@ -115,7 +115,7 @@ impl ClusterEvents {
         }
         match event {
             Event::Requested { request, .. } => self.messages.log(5, format!("requesting {request}")),
-            Event::Retrying { action, why, since, after } => {
+            Event::Retrying { action, reason: why, since, after } => {
                 self.messages.progress().begin(&format!("trying to {action} again"));
                 let text = words::retrying(action, why, *since, *after);
                 if *since >= PATIENCE { self.messages.status(text) } else { self.messages.log(1, text) }
@@ -133,7 +133,7 @@ impl ClusterEvents {
                 self.messages.status(words::lease(event));
             }
             Event::Waiting { blockers } => self.waiting(blockers),
-            Event::Migrating { definition, done, of } => {
+            Event::Migrating { definition, done, total: of } => {
                 let text = words::migrating(definition, *done, *of);
                 self.messages.progress().begin(&text);
                 self.messages.log(1, text);
@@ -277,7 +277,7 @@ mod tests {
             let events = ClusterEvents::new(messages, ProgressFormat::Auto, Writes::default());
             let (action, why) = ("list Secrets".to_owned(), "storage is (re)initializing".to_owned());
             let after = Duration::from_secs(1);
-            events.server_event(&apply::Event::Retrying { action, why, since, after });
+            events.server_event(&apply::Event::Retrying { action, reason: why, since, after });
             let bytes = written.0.lock().unwrap().clone();
             String::from_utf8(bytes).unwrap()
         };

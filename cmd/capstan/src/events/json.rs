@@ -9,7 +9,7 @@ use super::words;
 pub(super) fn of_server(event: &apply::Event) -> Option<ProgressEvent> {
     Some(match event {
         apply::Event::Requested { .. } => return None,
-        apply::Event::Retrying { action, why, since, after } => ProgressEvent::Retrying {
+        apply::Event::Retrying { action, reason: why, since, after } => ProgressEvent::Retrying {
             action: action.clone(),
             why: why.clone(),
             for_seconds: since.as_secs(),
@@ -29,7 +29,7 @@ pub(super) fn of_server(event: &apply::Event) -> Option<ProgressEvent> {
             ProgressEvent::TookOverLease { holder: lease_holder(holder) }
         }
         apply::Event::Waiting { blockers } => ProgressEvent::Waiting { blockers: waiting_for(blockers) },
-        apply::Event::Migrating { definition, done, of } => {
+        apply::Event::Migrating { definition, done, total: of } => {
             ProgressEvent::Migrating { definition: definition.clone(), done: *done, of: *of }
         }
     })

@@ -28,9 +28,9 @@ pub(super) fn lines(blockers: &[Blocker]) -> Vec<WaitLine> {
 }
 
 fn add(blocker: &Blocker, depth: usize, to: &mut Vec<WaitLine>) {
-    let text = format!("{}{}", "  ".repeat(depth), blocker.in_words());
+    let text = format!("{}{}", "  ".repeat(depth), blocker.describe());
     to.push(WaitLine { text, since: Instant::now().checked_sub(blocker.since) });
-    for below in &blocker.below {
+    for below in &blocker.children {
         add(below, depth + 1, to);
     }
 }
@@ -46,7 +46,7 @@ pub(super) fn news(
     told.retain(|object, _| now.contains_key(object));
     let mut news = Vec::new();
     for (object, blocker) in now.into_iter().filter(|(_, blocker)| blocker.since >= at_least) {
-        let said = blocker.in_one_line();
+        let said = blocker.one_line();
         if told.get(&object) != Some(&said) {
             news.push(format!("waiting for {said}"));
             told.insert(object, said);
@@ -136,7 +136,7 @@ mod tests {
             name: name.to_owned(),
         };
         let status = Status { health: Health::InProgress, message: message.to_owned() };
-        Blocker { object, status, since: Duration::from_secs(3), below }
+        Blocker { object, status, since: Duration::from_secs(3), children: below }
     }
 
     fn texts(lines: &[WaitLine]) -> Vec<&str> {

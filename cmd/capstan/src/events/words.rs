@@ -143,7 +143,7 @@ pub(super) fn warned(text: &str, action: &str) -> String {
 pub(super) fn lease(event: &apply::Event) -> String {
     match event {
         apply::Event::TookOverLease { holder } => {
-            format!("waiting {} s for {holder} to stop writing", apply::lease::FRESH.as_secs())
+            format!("waiting {} s for {holder} to stop writing", apply::lease::MAX_CONFIRMATION_AGE.as_secs())
         }
         apply::Event::WaitingForLease { holder } => {
             format!("waiting for another run on this cluster to finish: {holder}")

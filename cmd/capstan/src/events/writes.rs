@@ -3,7 +3,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use apply::{Effect, Event, Written};
+use apply::{Event, RequestEffect, Written};
 
 use crate::ui::count_of;
 
@@ -45,7 +45,7 @@ impl Writes {
             Event::Wrote { how: Written::Created, .. } => &self.0.created,
             Event::Wrote { how: Written::Changed, .. } => &self.0.changed,
             Event::Deleted { .. } => &self.0.deleted,
-            Event::Requested { effect: Effect::Write, .. } => {
+            Event::Requested { effect: RequestEffect::Write, .. } => {
                 return self.0.any_sent.store(true, Ordering::Relaxed);
             }
             _ => return,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::SystemTime};
 
-use apply::{ApiError, Lease, LeaseError, LeaseHolder, LeaseRequest, WhenHeld};
+use apply::{ApiError, HeldLeasePolicy, Lease, LeaseError, LeaseHolder, LeaseRequest};
 use futures::future::join_all;
 use inventory::ManagementCluster;
 use management::OnUnfinished;
@@ -75,7 +75,7 @@ impl LeaseFlags {
                 .collect();
             work(&guarded, session)
         });
-        let lost = leases.iter().find_map(Lease::lost);
+        let lost = leases.iter().find_map(Lease::loss_error);
         let released = session.block_on(async {
             join_all(leases.into_iter().map(Lease::release)).await;
             Ok::<_, Failure>(())
@@ -119,7 +119,7 @@ impl LeaseFlags {
                 since: None,
             },
             has_ended: Arc::new(|holder: &LeaseHolder| process::has_ended(&holder.process)),
-            when_held: WhenHeld::Fail,
+            when_held: HeldLeasePolicy::Fail,
             wall_clock: SystemTime::now,
         };
         let acquire = |request: LeaseRequest| {
@@ -136,9 +136,9 @@ impl LeaseFlags {
         }
         let when_held = if self.take_over {
             self.ask(&held, session)?;
-            WhenHeld::TakeOver
+            HeldLeasePolicy::TakeOver
         } else {
-            WhenHeld::Wait
+            HeldLeasePolicy::Wait
         };
         Ok(acquire(LeaseRequest { when_held, ..request })??)
     }

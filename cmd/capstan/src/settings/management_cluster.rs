@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use apply::{Connection, EventSink, Server, ServerSettings};
+use apply::{ConnectionOptions, EventSink, Server, ServerOptions};
 use inventory::ManagementCluster;
 
 use super::{KubeFlags, KubeconfigError, kubeconfig::CLUSTER_HEADING};
@@ -37,9 +37,9 @@ pub(crate) struct PaceFlags {
 const MOST_IN_FLIGHT: usize = 256;
 
 impl PaceFlags {
-    fn settings(&self) -> Result<ServerSettings, Failure> {
+    fn settings(&self) -> Result<ServerOptions, Failure> {
         let max_in_flight = match self.max_in_flight {
-            None => ServerSettings::default().max_in_flight,
+            None => ServerOptions::default().max_in_flight,
             Some(number) => {
                 let number = usize::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| {
                     Failure::user(format!("invalid value `{number}` for `--max-in-flight`"))
@@ -48,7 +48,7 @@ impl PaceFlags {
                 number.min(MOST_IN_FLIGHT)
             }
         };
-        Ok(ServerSettings { max_in_flight, ..ServerSettings::default() })
+        Ok(ServerOptions { max_in_flight, ..ServerOptions::default() })
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn management_cluster_hiding(
     session: &Session,
 ) -> Result<ManagementCluster, Failure> {
     let events = session.cluster_events(pace.progress).hiding(hidden);
-    let settings = ServerSettings { events: events.of_server(), ..pace.settings()? };
+    let settings = ServerOptions { events: events.of_server(), ..pace.settings()? };
     connect(kube, &events, session, settings)
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn management_cluster_to_watch(
     session: &Session,
 ) -> Result<ManagementCluster, Failure> {
     let events = session.cluster_events(pace.progress);
-    let settings = ServerSettings {
+    let settings = ServerOptions {
         request_timeout: patience,
         retry_for: Duration::ZERO,
         events: events.requests_of_server(),
@@ -100,7 +100,7 @@ pub(crate) fn management_cluster_if_near(
     const PATIENCE: Duration = Duration::from_secs(5);
     let pace = PaceFlags::default();
     let events = session.cluster_events(pace.progress);
-    let settings = ServerSettings {
+    let settings = ServerOptions {
         request_timeout: PATIENCE,
         retry_for: PATIENCE,
         events: events.of_server(),
@@ -113,7 +113,7 @@ fn connect(
     kube: &KubeFlags,
     events: &ClusterEvents,
     session: &Session,
-    settings: ServerSettings,
+    settings: ServerOptions,
 ) -> Result<ManagementCluster, Failure> {
     let connection = connection(kube, session.environment())?;
     let server = session.block_on(Box::pin(Server::connect(connection, settings)))?;
@@ -127,13 +127,13 @@ pub(crate) async fn silent_cluster(
     patience: Duration,
 ) -> Result<ManagementCluster, Failure> {
     let settings =
-        ServerSettings { request_timeout: patience, retry_for: Duration::ZERO, ..ServerSettings::default() };
+        ServerOptions { request_timeout: patience, retry_for: Duration::ZERO, ..ServerOptions::default() };
     let server = Server::connect(connection(kube, environment)?, settings).await?;
     Ok(ManagementCluster::new(server, EventSink::none()))
 }
 
-fn connection(kube: &KubeFlags, environment: &Environment) -> Result<Connection, KubeconfigError> {
-    Ok(Connection {
+fn connection(kube: &KubeFlags, environment: &Environment) -> Result<ConnectionOptions, KubeconfigError> {
+    Ok(ConnectionOptions {
         credentials: kube.credentials(environment)?,
         impersonation: None,
         user_agent: format!(

@@ -126,7 +126,7 @@ fn drifted(drift: ObjectDrift) -> DriftedObject {
 }
 
 fn drifted_field(field: FieldDrift) -> DriftedField {
-    let (manager, time) = field.setter.map(|setter| (setter.manager, setter.time)).unzip();
+    let (manager, time) = field.manager.map(|setter| (setter.name, setter.time)).unzip();
     DriftedField {
         path: field.path,
         change: match field.change {
@@ -241,7 +241,7 @@ mod tests {
     use std::time::Duration;
 
     use api::{ProviderId, ProviderType};
-    use apply::{Blocker, FieldSetter, ObjectKey};
+    use apply::{Blocker, FieldManager, ObjectKey};
     use management::JournalState;
     use provider::InstalledProvider;
     use serde_json::json;
@@ -289,7 +289,7 @@ mod tests {
 
     fn blocker(kind: &str, message: &str, below: Vec<Blocker>) -> Blocker {
         let status = apply::Status { health: Health::InProgress, message: message.to_owned() };
-        Blocker { object: key(kind, "manager"), status, since: Duration::ZERO, below }
+        Blocker { object: key(kind, "manager"), status, since: Duration::ZERO, children: below }
     }
 
     #[test]
@@ -324,11 +324,11 @@ infrastructure-aws
     #[test]
     fn a_drifted_field_has_its_value_and_its_manager() {
         let field = |path: &str, change, value: Option<serde_json::Value>, manager: Option<&str>| {
-            let setter = |manager: &str| FieldSetter {
-                manager: manager.to_owned(),
+            let setter = |manager: &str| FieldManager {
+                name: manager.to_owned(),
                 time: "2026-01-02T03:04:05Z".to_owned(),
             };
-            FieldDrift { path: path.to_owned(), change, value, setter: manager.map(setter) }
+            FieldDrift { path: path.to_owned(), change, value, manager: manager.map(setter) }
         };
         let mut drifted = status(ProviderType::Core, "cluster-api", InstalledHealth::Ready);
         let fields = vec![

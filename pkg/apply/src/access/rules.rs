@@ -34,7 +34,7 @@ struct Rule {
 
 impl Rules {
     /// True if the rules certainly allow the permission. Other permissions may be allowed as well.
-    pub(super) fn surely_allow(&self, wanted: &Permission) -> bool {
+    pub(super) fn certainly_allow(&self, wanted: &Permission) -> bool {
         !self.incomplete && self.resource_rules.iter().any(|rule| rule.allows(wanted))
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{Reply, Sandboxed, Scripted};
+use crate::testing::{Reply, SandboxLab, ScriptedServer};
 
 fn permission(verb: &str, group: &str, resource: &str, namespace: &str) -> Permission {
     let [verb, group, resource, namespace] = [verb, group, resource, namespace].map(str::to_owned);
@@ -8,25 +8,25 @@ fn permission(verb: &str, group: &str, resource: &str, namespace: &str) -> Permi
 
 #[tokio::test]
 async fn an_administrator_is_asked_about_once() {
-    let sandbox = Sandboxed::start().await;
+    let sandbox = SandboxLab::start().await;
     let wanted = [permission("create", "apps", "deployments", "a"), permission("get", "", "secrets", "")];
-    let access = sandbox.lab.server.access(&wanted).await.unwrap();
-    assert_eq!(access, Access { denied: Vec::new(), is_admin: true });
+    let access = sandbox.lab.server.check_permissions(&wanted).await.unwrap();
+    assert_eq!(access, AccessReview { denied: Vec::new(), is_admin: true });
     assert_eq!(sandbox.lab.server.requests(), 1);
 }
 
 #[tokio::test]
 async fn everything_that_is_not_allowed_is_named_in_the_order_it_was_asked_for() {
-    let sandbox = Sandboxed::start().await;
-    sandbox.strike("forbid,resource=secrets");
-    sandbox.strike("forbid,resource=*,verb=update");
+    let sandbox = SandboxLab::start().await;
+    sandbox.inject_fault("forbid,resource=secrets");
+    sandbox.inject_fault("forbid,resource=*,verb=update");
     let wanted = [
         permission("get", "", "secrets", "a"),
         permission("get", "", "configmaps", "a"),
         permission("update", "apps", "deployments", ""),
         permission("get", "apps", "deployments", ""),
     ];
-    let access = sandbox.lab.server.access(&wanted).await.unwrap();
+    let access = sandbox.lab.server.check_permissions(&wanted).await.unwrap();
     let denied: Vec<_> = access.denied.iter().map(|denied| denied.permission.to_string()).collect();
     assert_eq!(denied, ["get secrets in namespace a", "update deployments.apps"]);
     assert!(!access.is_admin);
@@ -35,13 +35,13 @@ async fn everything_that_is_not_allowed_is_named_in_the_order_it_was_asked_for()
 
 #[tokio::test]
 async fn the_authorizers_words_are_passed_on() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let said = |status| Reply::json(201, &json!({"status": status}));
     let unsure = json!({"allowed": false, "evaluationError": "role `x` not found"});
     let no = json!({"allowed": false, "reason": "because"});
     script.on(&format!("POST {REVIEWS}"), [said(json!({"allowed": false})), said(no), said(unsure)]);
     let wanted = [permission("get", "", "pods/log", "a"), permission("list", "", "pods", "a")];
-    let access = script.lab().await.server.access(&wanted).await.unwrap();
+    let access = script.lab().await.server.check_permissions(&wanted).await.unwrap();
     let reasons: Vec<_> = access.denied.iter().map(|denied| &*denied.reason).collect();
     assert_eq!(reasons, ["because", "role `x` not found"]);
 }
@@ -61,11 +61,11 @@ fn wanted() -> Vec<Permission> {
 
 /// Returns the number of single questions that follow a given answer about rules.
 async fn asked_singly(rules: Reply) -> usize {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let no = json!({"status": {"allowed": false}});
     let yes = Reply::json(201, &json!({"status": {"allowed": true}}));
     script.on(&format!("POST {REVIEWS}"), [Reply::json(201, &no), yes]).on(&format!("POST {RULES}"), [rules]);
-    let access = script.lab().await.server.access(&wanted()).await.unwrap();
+    let access = script.lab().await.server.check_permissions(&wanted()).await.unwrap();
     assert_eq!(access.denied, []);
     let asked = script.received();
     assert_eq!(asked.iter().filter(|request| request.ends_with(RULES)).count(), 1, "{asked:#?}");

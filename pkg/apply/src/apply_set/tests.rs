@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::fixtures::{World, marks, named};
+use crate::fixtures::{FakeCluster, marks, named};
 
 fn full() -> Value {
     json!({
@@ -17,13 +17,17 @@ fn full() -> Value {
 
 #[test]
 fn an_item_is_one_flat_mapping_and_comes_back_as_it_was() {
-    let item: Item = serde_json::from_value(full()).unwrap();
+    let item: ApplySetItem = serde_json::from_value(full()).unwrap();
     assert_eq!(item.key.to_string(), "CustomResourceDefinition widgets.example.org");
     assert_eq!((item.apply_order, item.delete_order), (-5, 7));
     assert_eq!(item.delete_policy, DeletePolicy::OrphanOnDelete);
     assert_eq!(serde_json::to_value(item).unwrap(), full());
 
-    let small = Item { key: ObjectKey::of_namespace("n"), version: "v1".to_owned(), ..Item::default() };
+    let small = ApplySetItem {
+        key: ObjectKey::of_namespace("n"),
+        version: "v1".to_owned(),
+        ..ApplySetItem::default()
+    };
     assert_eq!(
         serde_json::to_value(small).unwrap(),
         json!({
@@ -40,7 +44,7 @@ fn fields_of_others_are_passed_over_and_missing_ones_have_defaults() {
         "items": [{"version": "v1", "kind": "Namespace", "name": "n", "novelty": {"a": 1}}], "more": 1,
     }))
     .unwrap();
-    assert_eq!((set.items[0].phase, set.items[0].digest.as_str()), (Phase::ScheduledForApplication, ""));
+    assert_eq!((set.items[0].phase, set.items[0].digest.as_str()), (ItemPhase::ScheduledForApplication, ""));
 }
 
 #[test]
@@ -59,27 +63,27 @@ fn nonsense_is_refused_with_what_is_wrong() {
     ] {
         let mut item = full();
         item[field] = value;
-        let problem = serde_json::from_value::<Item>(item).unwrap_err().to_string();
+        let problem = serde_json::from_value::<ApplySetItem>(item).unwrap_err().to_string();
         assert!(problem.starts_with(expected), "{problem}");
     }
 }
 
 /// Schedules a plan for objects. Returns true if the set has changed and must be stored.
-fn scheduled(world: &mut World, objects: &[manifest::Object]) -> bool {
+fn scheduled(world: &mut FakeCluster, objects: &[manifest::Object]) -> bool {
     let (plan, before) = (world.plan(objects).unwrap(), world.set.clone());
     let desired = world.desire(objects).unwrap();
     world.set.schedule(&desired, &plan);
     world.set != before
 }
 
-fn phases(world: &World) -> Vec<String> {
-    let item = |item: &Item| format!("{} {:?} {}", item.key.name, item.phase, item.status);
+fn phases(world: &FakeCluster) -> Vec<String> {
+    let item = |item: &ApplySetItem| format!("{} {:?} {}", item.key.name, item.phase, item.status);
     world.set.items.iter().map(item).collect()
 }
 
 #[test]
 fn what_is_new_changed_or_dropped_is_scheduled_and_the_rest_stays() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let map = |name: &str, value: &str| named(&format!("v1 ConfigMap {name}"), &json!({ "k": value }));
     assert!(scheduled(&mut world.clone(), &[map("a", "1")]), "a new object");
     world.apply(&[map("a", "1"), map("b", "1"), map("c", "1")]);
@@ -100,20 +104,20 @@ fn what_is_new_changed_or_dropped_is_scheduled_and_the_rest_stays() {
 
 #[test]
 fn policies_and_orders_follow_the_defaults_without_a_write() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let wanted = [named("v1 ConfigMap a", &json!({}))];
     world.apply(&wanted);
     world.options.defaults.delete = DeletePolicy::OrphanOnApply;
     assert!(world.plan(&wanted).unwrap().is_empty());
     assert!(scheduled(&mut world, &wanted));
     assert_eq!(world.set.items[0].delete_policy, DeletePolicy::OrphanOnApply);
-    assert_eq!(world.set.items[0].phase, Phase::Ready);
+    assert_eq!(world.set.items[0].phase, ItemPhase::Ready);
 }
 
 // Row: ENG-71
 #[test]
 fn items_are_in_the_order_of_deletion() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let order = |order: &str| json!({"x/delete-order": order});
     world.apply(&[
         named("v1 Namespace n", &json!({})),
@@ -123,12 +127,13 @@ fn items_are_in_the_order_of_deletion() {
         named("apps/v1 Deployment d", &json!({})),
         named("v1 ConfigMap first", &order("-1")),
     ]);
-    let names = |world: &World| world.set.items.iter().map(|item| item.key.name.clone()).collect::<Vec<_>>();
+    let names =
+        |world: &FakeCluster| world.set.items.iter().map(|item| item.key.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&world), ["first", "d", "a", "b", "n", "last"]);
     world.set.schedule_deletion();
     assert_eq!(names(&world), ["first", "d", "a", "b", "n", "last"]);
-    assert!(world.set.items.iter().all(|item| item.phase == Phase::ScheduledForDeletion));
-    world.set.items[0].phase = Phase::Deleting;
+    assert!(world.set.items.iter().all(|item| item.phase == ItemPhase::ScheduledForDeletion));
+    world.set.items[0].phase = ItemPhase::Deleting;
     let going = world.set.clone();
     world.set.schedule_deletion();
     assert_eq!(world.set, going, "what is being deleted is not scheduled again");
@@ -137,10 +142,10 @@ fn items_are_in_the_order_of_deletion() {
 
 #[test]
 fn a_set_knows_its_items() {
-    let item: Item = serde_json::from_value(full()).unwrap();
+    let item: ApplySetItem = serde_json::from_value(full()).unwrap();
     let key = item.key.clone();
     let mut set = ApplySet { items: vec![item] };
     assert!(set.item(&key).is_some() && set.item_mut(&key).is_some());
-    set.forget(&key);
+    set.remove(&key);
     assert!(set.item(&key).is_none());
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ManagedType, Phase};
+use super::{ItemPhase, ManagedType};
 use crate::{AdoptionPolicy, DeletePolicy, FieldSet, ObjectKey, ReconcilePolicy, UpdatePolicy};
 
 /// An item in its stored form: all fields in one mapping.
@@ -11,7 +11,7 @@ use crate::{AdoptionPolicy, DeletePolicy, FieldSet, ObjectKey, ReconcilePolicy, 
 /// counts as changed.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Item {
+pub(super) struct WireItem {
     group: String,
     version: String,
     kind: String,
@@ -33,7 +33,7 @@ pub(super) struct Item {
     owned: String,
     #[serde(skip_serializing_if = "FieldSet::is_empty")]
     owned_fields: FieldSet,
-    phase: Phase,
+    phase: ItemPhase,
     status: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_applied_at: Option<String>,
@@ -42,16 +42,16 @@ pub(super) struct Item {
 /// An item without a complete object key.
 #[derive(Debug, thiserror::Error)]
 #[error("an item of the apply set has no `{field}` (kind `{kind}`, name `{name}`)")]
-pub(super) struct NoObject {
+pub(super) struct InvalidItem {
     field: &'static str,
     kind: String,
     name: String,
 }
 
-impl TryFrom<Item> for super::Item {
-    type Error = NoObject;
+impl TryFrom<WireItem> for super::ApplySetItem {
+    type Error = InvalidItem;
 
-    fn try_from(item: Item) -> Result<Self, NoObject> {
+    fn try_from(item: WireItem) -> Result<Self, InvalidItem> {
         let field = match () {
             () if item.kind.is_empty() => Some("kind"),
             () if item.name.is_empty() => Some("name"),
@@ -59,7 +59,7 @@ impl TryFrom<Item> for super::Item {
             () => None,
         };
         if let Some(field) = field {
-            return Err(NoObject { field, kind: item.kind, name: item.name });
+            return Err(InvalidItem { field, kind: item.kind, name: item.name });
         }
         Ok(Self {
             key: ObjectKey { group: item.group, kind: item.kind, namespace: item.namespace, name: item.name },
@@ -81,8 +81,8 @@ impl TryFrom<Item> for super::Item {
     }
 }
 
-impl From<super::Item> for Item {
-    fn from(item: super::Item) -> Self {
+impl From<super::ApplySetItem> for WireItem {
+    fn from(item: super::ApplySetItem) -> Self {
         let ObjectKey { group, kind, namespace, name } = item.key;
         Self {
             group,

@@ -23,7 +23,7 @@ use tower::{BoxError, Service, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
 use super::fence::{Fence, FencedConnector};
-use crate::Effect;
+use crate::RequestEffect;
 
 /// The time limit for a new connection.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -31,50 +31,50 @@ pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The clients of a server. The clients share credentials, but no connections.
 #[derive(Clone)]
 pub(crate) struct Clients {
-    others: kube::Client,
+    unfenced: kube::Client,
     /// The client for requests that write, behind the fence.
-    writes: kube::Client,
+    fenced: kube::Client,
 }
 
 impl Clients {
     /// Uses one client without a fence for all requests.
-    pub(super) fn one(client: kube::Client) -> Self {
-        Self { others: client.clone(), writes: client }
+    pub(super) fn unfenced_only(client: kube::Client) -> Self {
+        Self { unfenced: client.clone(), fenced: client }
     }
 
     /// Creates the clients. A credential plugin runs here.
     pub(super) fn new(config: &kube::Config, fence: &Fence) -> Result<Self, kube::Error> {
         // Keep this order: only `auth_layer` reports the failure of a plugin.
         let (credentials, tls) = (config.auth_layer()?, config.rustls_client_config()?);
-        let parts = Parts { config, credentials, tls };
-        Ok(Self { others: parts.client(&Fence::default())?, writes: parts.client(fence)? })
+        let parts = ClientBuilder { config, credentials, tls };
+        Ok(Self { unfenced: parts.client(&Fence::default())?, fenced: parts.client(fence)? })
     }
 
     /// Returns the client for a request with this effect.
-    pub(crate) fn of(&self, effect: Effect) -> &kube::Client {
+    pub(crate) fn for_effect(&self, effect: RequestEffect) -> &kube::Client {
         match effect {
-            Effect::Write => &self.writes,
-            Effect::None | Effect::Lease => &self.others,
+            RequestEffect::Write => &self.fenced,
+            RequestEffect::None | RequestEffect::Lease => &self.unfenced,
         }
     }
 }
 
 /// The parts of a client.
-struct Parts<'a> {
+struct ClientBuilder<'a> {
     config: &'a kube::Config,
     credentials: Option<AuthLayer>,
     tls: rustls::ClientConfig,
 }
 
-impl Parts<'_> {
+impl ClientBuilder<'_> {
     fn client(&self, fence: &Fence) -> Result<kube::Client, kube::Error> {
         let tcp = FencedConnector::new(fence);
-        let Some(proxy) = &self.config.proxy_url else { return self.over(tcp) };
+        let Some(proxy) = &self.config.proxy_url else { return self.build(tcp) };
         match proxy.scheme_str() {
-            Some("socks5") => self.over(SocksV5::new(proxy.clone(), tcp)),
+            Some("socks5") => self.build(SocksV5::new(proxy.clone(), tcp)),
             Some("http" | "https") => {
                 let tunnel = Tunnel::new(proxy.clone(), self.https(tcp)?);
-                self.over(match basic_credentials(proxy) {
+                self.build(match basic_credentials(proxy) {
                     Some(credentials) => tunnel.with_auth(credentials),
                     None => tunnel,
                 })
@@ -84,7 +84,7 @@ impl Parts<'_> {
     }
 
     /// Creates a client over connections to the server.
-    fn over<C>(&self, connector: C) -> Result<kube::Client, kube::Error>
+    fn build<C>(&self, connector: C) -> Result<kube::Client, kube::Error>
     where
         C: Service<Uri, Error: Into<BoxError>, Future: Send> + Clone + Send + Sync + Unpin + 'static,
         C::Response: Connection + Read + Write + Send + Unpin + 'static,

@@ -20,21 +20,21 @@ use hyper_util::{
 use tokio::net::TcpStream;
 use tower::Service;
 
-use crate::lease::{FRESH, Proof};
+use crate::lease::{LeaseConfirmation, MAX_CONFIRMATION_AGE};
 
 /// The leases that each write needs. Without leases, all bytes pass.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fence(Arc<Mutex<Vec<Arc<Proof>>>>);
+pub(crate) struct Fence(Arc<Mutex<Vec<Arc<LeaseConfirmation>>>>);
 
 impl Fence {
     /// Replaces the required leases.
-    pub(crate) fn guard(&self, leases: impl Iterator<Item = Arc<Proof>>) {
+    pub(crate) fn set_leases(&self, leases: impl Iterator<Item = Arc<LeaseConfirmation>>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = leases.collect();
     }
 
-    fn pass(&self) -> io::Result<()> {
+    fn check(&self) -> io::Result<()> {
         let leases = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if leases.iter().all(|lease| lease.is_within(FRESH)) {
+        if leases.iter().all(|lease| lease.is_confirmed_within(MAX_CONFIRMATION_AGE)) {
             return Ok(());
         }
         Err(io::Error::other("the lease was not confirmed while the request was sent"))
@@ -90,7 +90,7 @@ impl Read for FencedStream {
 
 impl Write for FencedStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.fence.pass()?;
+        self.fence.check()?;
         Pin::new(&mut self.tcp).poll_write(cx, bytes)
     }
 
@@ -99,7 +99,7 @@ impl Write for FencedStream {
         cx: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.fence.pass()?;
+        self.fence.check()?;
         Pin::new(&mut self.tcp).poll_write_vectored(cx, bytes)
     }
 

@@ -5,14 +5,14 @@ use support::{
 };
 
 use super::*;
-use crate::{ApiError, NoAnswer, Server, ServerSettings, testing::kubeconfig};
+use crate::{ApiError, NetworkError, Server, ServerOptions, testing::kubeconfig};
 
-fn connection(credentials: Credentials) -> Connection {
-    Connection { credentials, impersonation: None, user_agent: "capstan/1 (test)".into() }
+fn connection(credentials: Credentials) -> ConnectionOptions {
+    ConnectionOptions { credentials, impersonation: None, user_agent: "capstan/1 (test)".into() }
 }
 
 async fn server(credentials: Credentials) -> Result<Server, ConnectError> {
-    Server::connect(connection(credentials), ServerSettings::default()).await
+    Server::connect(connection(credentials), ServerOptions::default()).await
 }
 
 /// Returns the cluster of a sandbox and its token.
@@ -65,8 +65,8 @@ async fn another_user_is_acted_as_with_the_credentials_of_the_kubeconfig() {
     let user = json!({"token": "secret", "as": "nobody", "as-groups": ["none"], "as-uid": "7"});
     let groups = vec!["system:masters".to_owned(), "ops".to_owned()];
     let impersonation = Some(Impersonation { user: "jane".into(), groups });
-    let connection = Connection { impersonation, ..connection(kubeconfig(&cluster, &user)) };
-    let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
+    let connection = ConnectionOptions { impersonation, ..connection(kubeconfig(&cluster, &user)) };
+    let server = Server::connect(connection, ServerOptions::default()).await.unwrap();
     assert_eq!(server.version().await.unwrap().git_version, "v1.2.3");
     let received = host.received().pop().unwrap();
     let headers = received.headers.iter().map(|(name, value)| (&**name, &**value));
@@ -91,8 +91,8 @@ async fn nobody_can_be_acted_as_without_a_name() {
     let groups = vec!["a\nb".to_owned()];
     for (user, groups) in [("", Vec::new()), ("jane", groups)] {
         let impersonation = Some(Impersonation { user: user.into(), groups });
-        let connection = Connection { impersonation, ..connection(credentials.clone()) };
-        let error = Server::connect(connection, ServerSettings::default()).await.unwrap_err();
+        let connection = ConnectionOptions { impersonation, ..connection(credentials.clone()) };
+        let error = Server::connect(connection, ServerOptions::default()).await.unwrap_err();
         assert!(matches!(error, ConnectError::Impersonation { .. }), "{error}");
     }
 }
@@ -140,7 +140,7 @@ async fn a_server_that_never_answered_is_not_waited_for() {
     let server = server(kubeconfig(&json!({"server": "http://127.0.0.1:1"}), &json!({}))).await.unwrap();
     let error = server.kinds().await.unwrap_err();
     assert!(
-        matches!(error, ApiError::Unreachable { source: NoAnswer::Refused, unsent: true, .. }),
+        matches!(error, ApiError::Unreachable { source: NetworkError::Refused, unsent: true, .. }),
         "{error:?}"
     );
     assert!(server.requests() <= 2, "one for each of the two addresses");

@@ -21,12 +21,12 @@ use api::output::{ChangeEffect, ChangedPart, ObjectChange};
 use manifest::Value;
 
 /// Removes the summarised changes from both trees and returns them.
-pub(super) fn take_changes(before: &mut Value, after: &mut Value) -> Vec<ObjectChange> {
+pub(super) fn extract_changes(before: &mut Value, after: &mut Value) -> Vec<ObjectChange> {
     let mut changes = Vec::new();
-    containers::take(before, after, &mut changes);
-    permissions::take(before, after, &mut changes);
-    definition::take(before, after, &mut changes);
-    metadata::take(before, after, &mut changes);
+    containers::extract(before, after, &mut changes);
+    permissions::extract(before, after, &mut changes);
+    definition::extract(before, after, &mut changes);
+    metadata::extract(before, after, &mut changes);
     changes
 }
 

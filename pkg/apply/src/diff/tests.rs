@@ -1,14 +1,14 @@
 use manifest::Object;
 use serde_json::{Value, json};
 
-use super::{Change, MAX_LINES, diff};
+use super::{MAX_LINES, ObjectPair, diff};
 
 fn object(value: Value) -> Option<Object> {
     (!value.is_null()).then(|| value.try_into().unwrap())
 }
 
 fn shown(before: Value, after: Value) -> String {
-    diff(&Change { before: object(before), after: object(after) })
+    diff(&ObjectPair { before: object(before), after: object(after) })
 }
 
 #[test]

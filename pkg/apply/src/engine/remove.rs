@@ -7,10 +7,13 @@ use manifest::{Object, Value};
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::{Engine, EngineError, WriteError, gone::Leaving, ledger::Ledger, observe::served};
+use super::{
+    Engine, EngineError, WriteError, observe::served_kind, recorder::Recorder, termination::TerminatingObject,
+};
 use crate::{
-    ApiError, ApiKind, Blocker, Deletion, Event, Health, List, Live, ManagedType, ObjectKey, Observation,
-    PatchOf, Revision, Status, Step, StepAction, live::is_going, retry::Backoff,
+    ApiError, ApiKind, Blocker, DeletionOutcome, Event, Health, ListQuery, LiveObjects, ManagedType,
+    ObjectKey, ObjectRevision, Observation, PatchTarget, PlanStep, Status, StepAction, live::is_terminating,
+    retry::Backoff,
 };
 
 /// The most tries to delete an object that others change meanwhile.
@@ -18,28 +21,28 @@ const ATTEMPTS: usize = 4;
 
 /// The result of the deletion of an object.
 #[derive(Debug)]
-enum Dismissed {
+enum RemovalOutcome {
     /// The object is gone.
     Gone,
     /// The deletion was requested, and finalizers or dependents delay it.
-    Leaving(Box<Leaving>),
+    Terminating(Box<TerminatingObject>),
     /// The object stays, and leaves the set.
-    Left,
+    NotOwned,
 }
 
 /// Removes steps of a plan from a server and from a set.
 pub(super) struct Remover<'a, 's> {
     pub(super) engine: Engine<'a>,
-    pub(super) ledger: &'s mut Ledger<'a>,
-    pub(super) live: &'s Live,
-    pub(super) until: Option<Instant>,
+    pub(super) recorder: &'s mut Recorder<'a>,
+    pub(super) live: &'s LiveObjects,
+    pub(super) deadline: Option<Instant>,
 }
 
 impl Remover<'_, '_> {
     /// Removes objects wave by wave. Instances of managed types go first, Namespaces go after their contents. Each
     /// group waits for the groups before, and the set is recorded after each.
     /// Shape: steps in the plan's order; returns the objects that exist at the deadline.
-    pub(super) async fn remove(&mut self, steps: &[Step]) -> Result<Vec<Blocker>, EngineError> {
+    pub(super) async fn remove(&mut self, steps: &[PlanStep]) -> Result<Vec<Blocker>, EngineError> {
         let removed = self.remove_sections(steps).await;
         if steps.iter().any(|step| step.key.is_crd() || step.key.is_api_service()) {
             // This comes last, because the removed objects are of known kinds.
@@ -48,20 +51,20 @@ impl Remover<'_, '_> {
         removed
     }
 
-    async fn remove_sections(&mut self, steps: &[Step]) -> Result<Vec<Blocker>, EngineError> {
-        let place = |step: &Step| {
-            let is_instance = step.stage == crate::Stage::Instances;
+    async fn remove_sections(&mut self, steps: &[PlanStep]) -> Result<Vec<Blocker>, EngineError> {
+        let place = |step: &PlanStep| {
+            let is_instance = step.stage == crate::PlanStage::Instances;
             (step.wave, is_instance, step.key.is_namespace())
         };
         for section in steps.chunk_by(|a, b| place(a) == place(b)) {
             let (orphans, going): (Vec<_>, Vec<_>) =
                 section.iter().partition(|step| step.action == StepAction::Orphan);
-            let blockers = self.dismiss_all(&going, &orphans).await?;
+            let blockers = self.delete_all(&going, &orphans).await?;
             // The record may live in one of the Namespaces.
             if section.iter().any(|step| step.key.is_namespace()) {
-                self.ledger.keep_if_possible().await?;
+                self.recorder.save_if_possible().await?;
             } else {
-                self.ledger.keep().await?;
+                self.recorder.save().await?;
             }
             if !blockers.is_empty() {
                 return Ok(blockers);
@@ -70,25 +73,32 @@ impl Remover<'_, '_> {
         Ok(Vec::new())
     }
 
-    async fn dismiss_all(&mut self, going: &[&Step], orphans: &[&Step]) -> Result<Vec<Blocker>, EngineError> {
-        self.let_go(orphans).await?;
+    async fn delete_all(
+        &mut self,
+        going: &[&PlanStep],
+        orphans: &[&PlanStep],
+    ) -> Result<Vec<Blocker>, EngineError> {
+        self.orphan(orphans).await?;
         let mut leaving = Vec::new();
         for batch in going.chunk_by(|a, b| a.priority == b.priority) {
             let keys: Vec<_> = batch.iter().map(|step| step.key.clone()).collect();
-            leaving.extend(self.dismiss(&keys).await?);
+            leaving.extend(self.delete_batch(&keys).await?);
         }
-        self.outlast(leaving).await
+        self.wait_until_gone(leaving).await
     }
 
     /// Deletes objects concurrently. Returns the objects that are not gone yet.
-    pub(super) async fn dismiss(&mut self, keys: &[ObjectKey]) -> Result<Vec<Leaving>, EngineError> {
-        let dismissed = join_all(keys.iter().map(|key| self.dismiss_one(key))).await;
+    pub(super) async fn delete_batch(
+        &mut self,
+        keys: &[ObjectKey],
+    ) -> Result<Vec<TerminatingObject>, EngineError> {
+        let dismissed = join_all(keys.iter().map(|key| self.delete_one(key))).await;
         let (mut leaving, mut failed) = (Vec::new(), Vec::new());
         for (key, dismissed) in keys.iter().zip(dismissed) {
             match dismissed {
-                Ok(Dismissed::Gone | Dismissed::Left) => self.ledger.gone(key),
-                Ok(Dismissed::Leaving(one)) => {
-                    self.ledger.going(key);
+                Ok(RemovalOutcome::Gone | RemovalOutcome::NotOwned) => self.recorder.record_deletion(key),
+                Ok(RemovalOutcome::Terminating(one)) => {
+                    self.recorder.record_termination(key);
                     leaving.push(*one);
                 }
                 Err(error) => failed.push((key.clone(), WriteError::Api(error))),
@@ -98,8 +108,11 @@ impl Remover<'_, '_> {
     }
 
     /// Waits until objects are gone. Returns the objects that are not.
-    pub(super) async fn outlast(&mut self, leaving: Vec<Leaving>) -> Result<Vec<Blocker>, EngineError> {
-        let held = try_join_all(leaving.iter().map(|one| self.release(one))).await?;
+    pub(super) async fn wait_until_gone(
+        &mut self,
+        leaving: Vec<TerminatingObject>,
+    ) -> Result<Vec<Blocker>, EngineError> {
+        let held = try_join_all(leaving.iter().map(|one| self.release_finalizer(one))).await?;
         let (mut blockers, mut waited) = (Vec::new(), Vec::new());
         for (one, held) in leaving.into_iter().zip(held) {
             match held {
@@ -107,98 +120,98 @@ impl Remover<'_, '_> {
                 None => waited.push(one),
             }
         }
-        let selector = self.engine.owned();
-        let left = self.engine.server.wait_until_gone(&waited, &selector, self.until).await?;
+        let selector = self.engine.owner_selector();
+        let left = self.engine.server.wait_until_gone(&waited, &selector, self.deadline).await?;
         for one in waited.iter().filter(|one| !left.iter().any(|blocker| blocker.object == one.key)) {
-            self.ledger.gone(&one.key);
+            self.recorder.record_deletion(&one.key);
         }
         blockers.extend(left);
         Ok(blockers)
     }
 
     /// Removes objects that stay from the set.
-    async fn let_go(&mut self, orphans: &[&Step]) -> Result<(), EngineError> {
+    async fn orphan(&mut self, orphans: &[&PlanStep]) -> Result<(), EngineError> {
         for step in orphans {
             if let Some(object) = self.live.present(&step.key)
-                && self.is_ours(&step.key, object)
+                && self.is_owned(&step.key, object)
                 && let Some(kind) = self.kind(&step.key).await?
             {
-                self.take_finalizer_away(&step.key, &kind).await?;
+                self.remove_finalizer(&step.key, &kind).await?;
             }
-            self.ledger.set.forget(&step.key);
+            self.recorder.set.remove(&step.key);
         }
         Ok(())
     }
 
-    fn is_ours(&self, key: &ObjectKey, object: &Object) -> bool {
+    fn is_owned(&self, key: &ObjectKey, object: &Object) -> bool {
         let Engine { marks, options, .. } = self.engine;
-        marks.recognise(object, self.ledger.set.item(key), &options.field_manager)
+        marks.owns_or_wrote(object, self.recorder.set.item(key), &options.field_manager)
     }
 
-    async fn dismiss_one(&self, key: &ObjectKey) -> Result<Dismissed, ApiError> {
-        let Some(kind) = self.kind(key).await? else { return Ok(Dismissed::Gone) };
+    async fn delete_one(&self, key: &ObjectKey) -> Result<RemovalOutcome, ApiError> {
+        let Some(kind) = self.kind(key).await? else { return Ok(RemovalOutcome::Gone) };
         let server = self.engine.server;
         let mut seen = self.live.get(key).clone();
         for attempt in 1.. {
             let object = match seen {
-                Observation::Absent => return Ok(Dismissed::Gone),
+                Observation::Absent => return Ok(RemovalOutcome::Gone),
                 Observation::Present(object) => object,
-                Observation::Unseen => match server.get(&kind, &key.namespace, &key.name).await? {
+                Observation::Unobserved => match server.get(&kind, &key.namespace, &key.name).await? {
                     Some(object) => object,
-                    None => return Ok(Dismissed::Gone),
+                    None => return Ok(RemovalOutcome::Gone),
                 },
             };
-            if !self.is_ours(key, &object) {
-                return Ok(Dismissed::Left);
+            if !self.is_owned(key, &object) {
+                return Ok(RemovalOutcome::NotOwned);
             }
-            let leaving = Leaving::new(key.clone(), kind.clone(), &object, self.engine.marks);
-            if is_going(&object) {
-                return Ok(Dismissed::Leaving(Box::new(leaving)));
+            let leaving = TerminatingObject::new(key.clone(), kind.clone(), &object, self.engine.marks);
+            if is_terminating(&object) {
+                return Ok(RemovalOutcome::Terminating(Box::new(leaving)));
             }
-            match server.delete(&kind, &key.namespace, &key.name, Some(&Revision::of(&object))).await {
+            match server.delete(&kind, &key.namespace, &key.name, Some(&ObjectRevision::of(&object))).await {
                 Ok(deletion) => {
                     server.events().send(&Event::Deleted { object: key.clone() });
                     return Ok(match deletion {
-                        Deletion::Gone => Dismissed::Gone,
-                        Deletion::Going => Dismissed::Leaving(Box::new(leaving)),
+                        DeletionOutcome::Gone => RemovalOutcome::Gone,
+                        DeletionOutcome::Terminating => RemovalOutcome::Terminating(Box::new(leaving)),
                     });
                 }
-                Err(error) if error.is_conflict() && attempt < ATTEMPTS => seen = Observation::Unseen,
+                Err(error) if error.is_conflict() && attempt < ATTEMPTS => seen = Observation::Unobserved,
                 Err(error) => return Err(error),
             }
         }
-        Ok(Dismissed::Gone)
+        Ok(RemovalOutcome::Gone)
     }
 
     /// Removes the finalizer of these marks from a definition without instances. Returns a blocker if instances exist
     /// at the deadline.
-    async fn release(&self, leaving: &Leaving) -> Result<Option<Blocker>, ApiError> {
+    async fn release_finalizer(&self, leaving: &TerminatingObject) -> Result<Option<Blocker>, ApiError> {
         if self.engine.marks.finalizer_for(&leaving.key).is_none() {
             return Ok(None);
         }
-        let item = self.ledger.set.item(&leaving.key);
+        let item = self.recorder.set.item(&leaving.key);
         let types = item.map(|item| item.managed_types.clone()).unwrap_or_default();
         let since = Instant::now();
         for tries in 1.. {
             if !self.has_instances(&types).await? {
                 break;
             }
-            if self.until.is_none_or(|until| Instant::now() >= until) {
+            if self.deadline.is_none_or(|until| Instant::now() >= until) {
                 let status = Status::of(Health::Terminating, "instances of it are still there");
                 let blocker = Blocker::new(leaving.key.clone(), status);
                 return Ok(Some(Blocker { since: since.elapsed(), ..blocker }));
             }
             sleep(Backoff::default().pause(tries, None)).await;
         }
-        self.take_finalizer_away(&leaving.key, &leaving.kind).await?;
+        self.remove_finalizer(&leaving.key, &leaving.kind).await?;
         Ok(None)
     }
 
     async fn has_instances(&self, types: &[ManagedType]) -> Result<bool, ApiError> {
         let server = self.engine.server;
         let kinds = server.kinds().await?;
-        let one = List { metadata_only: true, at_most: Some(1), ..List::default() };
-        for kind in types.iter().flat_map(|managed| managed.served(&kinds)) {
+        let one = ListQuery { metadata_only: true, limit: Some(1), ..ListQuery::default() };
+        for kind in types.iter().flat_map(|managed| managed.served_kinds(&kinds)) {
             match server.list(kind, &one).await {
                 Ok(found) if found.is_empty() => {}
                 Ok(_) => return Ok(true),
@@ -209,7 +222,7 @@ impl Remover<'_, '_> {
         Ok(false)
     }
 
-    async fn take_finalizer_away(&self, key: &ObjectKey, kind: &ApiKind) -> Result<(), ApiError> {
+    async fn remove_finalizer(&self, key: &ObjectKey, kind: &ApiKind) -> Result<(), ApiError> {
         let Engine { server, marks, options } = self.engine;
         let Some(ours) = marks.finalizer_for(key) else { return Ok(()) };
         for attempt in 1.. {
@@ -223,7 +236,7 @@ impl Remover<'_, '_> {
             let version = object.get(&["metadata", "resourceVersion"]);
             let patch = json!({"metadata": {"resourceVersion": version, "finalizers": others}});
             let manager = &options.field_manager;
-            match server.patch(kind, &key.namespace, &key.name, &patch, manager, PatchOf::Object).await {
+            match server.patch(kind, &key.namespace, &key.name, &patch, manager, PatchTarget::Object).await {
                 Ok(_) => break,
                 Err(error) if error.is_not_found() => break,
                 Err(error) if error.is_conflict() && attempt < ATTEMPTS => {}
@@ -235,7 +248,7 @@ impl Remover<'_, '_> {
 
     async fn kind(&self, key: &ObjectKey) -> Result<Option<ApiKind>, ApiError> {
         let kinds = self.engine.server.kinds().await?;
-        let version = self.ledger.set.item(key).map_or("", |item| item.version.as_str());
-        Ok(served(&kinds, &key.group_kind(), version).cloned())
+        let version = self.recorder.set.item(key).map_or("", |item| item.version.as_str());
+        Ok(served_kind(&kinds, &key.group_kind(), version).cloned())
     }
 }

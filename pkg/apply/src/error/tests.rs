@@ -45,43 +45,44 @@ fn what_can_pass_is_told_from_what_cannot() {
         (410, "Expired", "", false),
         (422, "Invalid", "", false),
     ] {
-        assert_eq!(status(code, reason, message).can_pass(), expected, "{code} {reason} {message}");
+        assert_eq!(status(code, reason, message).is_temporary(), expected, "{code} {reason} {message}");
     }
 }
 
 #[test]
 fn no_answer_can_pass_unless_the_server_is_another_than_was_meant() {
-    let certificate = NoAnswer::Certificate { problem: "it is for another host".into() };
-    let lost = NoAnswer::Connection { problem: "reset".into() };
-    let timed_out = NoAnswer::TimedOut { after: Duration::from_secs(1) };
+    let certificate = NetworkError::Certificate { problem: "it is for another host".into() };
+    let lost = NetworkError::Connection { problem: "reset".into() };
+    let timed_out = NetworkError::TimedOut { after: Duration::from_secs(1) };
     for (source, expected) in [
-        (NoAnswer::Refused, true),
-        (NoAnswer::NoSuchHost, true),
+        (NetworkError::Refused, true),
+        (NetworkError::UnknownHost, true),
         (lost, true),
         (timed_out, true),
         (certificate, false),
-        (NoAnswer::Protocol { https: false }, false),
+        (NetworkError::Protocol { https: false }, false),
     ] {
         let (action, server) = (String::new(), String::new());
         let error = ApiError::Unreachable { action, server, unsent: true, source };
-        assert_eq!(error.can_pass(), expected, "{error:?}");
+        assert_eq!(error.is_temporary(), expected, "{error:?}");
     }
 }
 
 #[test]
 fn an_error_that_ran_out_of_time_is_what_it_was_last() {
     let last = Box::new(status(500, "InternalError", "failed calling webhook \"a.b\""));
-    let error = ApiError::OutOfTime { action: "create Thing a".into(), tried: Duration::from_secs(61), last };
+    let error =
+        ApiError::RetriesExhausted { action: "create Thing a".into(), tried: Duration::from_secs(61), last };
     assert_eq!(error.to_string(), "cannot create Thing a: tried for 61s");
-    assert!(error.is_webhook_failure() && error.can_pass());
+    assert!(error.is_webhook_failure() && error.is_temporary());
     assert_eq!(error.code(), Some(500));
 }
 
 #[test]
 fn conflicts_are_told_from_what_is_there_already() {
     let (conflict, there) = (status(409, "Conflict", ""), status(409, "AlreadyExists", ""));
-    assert_eq!((conflict.is_conflict(), conflict.is_already_there()), (true, false));
-    assert_eq!((there.is_conflict(), there.is_already_there()), (false, true));
+    assert_eq!((conflict.is_conflict(), conflict.is_already_exists()), (true, false));
+    assert_eq!((there.is_conflict(), there.is_already_exists()), (false, true));
     assert!(status(404, "NotFound", "").is_not_found() && !conflict.is_not_found());
 }
 

@@ -5,9 +5,9 @@ use std::{fmt, time::Duration};
 use jiff::Timestamp;
 
 /// The maximum age of a confirmation when a request that writes is sent.
-pub const FRESH: Duration = Duration::from_secs(15);
+pub const MAX_CONFIRMATION_AGE: Duration = Duration::from_secs(15);
 /// The time after the last renewal at which another run takes over.
-pub const EXPIRY: Duration = Duration::from_secs(45);
+pub const LEASE_DURATION: Duration = Duration::from_secs(45);
 
 /// The name of a Lease object.
 #[derive(Clone, Debug, PartialEq, Eq)]

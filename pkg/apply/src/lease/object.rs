@@ -6,8 +6,8 @@ use manifest::{Map, Object, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{EXPIRY, LeaseHolder, LeaseName};
-use crate::{ApiError, Revision, Server, server::call::Call};
+use super::{LEASE_DURATION, LeaseHolder, LeaseName};
+use crate::{ApiError, ObjectRevision, Server, server::call::ApiCall};
 
 /// The annotation with machine, process and command of the holder, as JSON.
 const HOLDER: &str = "capstan.dev/holder";
@@ -15,19 +15,19 @@ const JSON: &str = "application/json";
 
 /// The content of the annotation.
 #[derive(Serialize, Deserialize)]
-struct Noted {
+struct HolderAnnotation {
     host: String,
     process: String,
     verb: String,
 }
 
 /// The requests for a lease, each sent without a lease.
-pub(super) struct Requests<'a> {
+pub(super) struct LeaseRequests<'a> {
     pub(super) server: &'a Server,
     pub(super) name: &'a LeaseName,
 }
 
-impl Requests<'_> {
+impl LeaseRequests<'_> {
     pub(super) async fn create(&self, lease: &Object) -> Result<Object, ApiError> {
         self.send(&self.call(Method::POST, "create", "", Some(lease.as_map()))).await
     }
@@ -44,8 +44,8 @@ impl Requests<'_> {
         self.send(&self.call(Method::PUT, "renew", &self.name.name, Some(lease.as_map()))).await
     }
 
-    pub(super) async fn delete(&self, only: &Revision) -> Result<(), ApiError> {
-        let Revision { uid, resource_version } = only;
+    pub(super) async fn delete(&self, only: &ObjectRevision) -> Result<(), ApiError> {
+        let ObjectRevision { uid, resource_version } = only;
         let options = json!({
             "apiVersion": "v1",
             "kind": "DeleteOptions",
@@ -55,15 +55,15 @@ impl Requests<'_> {
         self.server.send(&call).await.map(drop)
     }
 
-    async fn send(&self, call: &Call) -> Result<Object, ApiError> {
+    async fn send(&self, call: &ApiCall) -> Result<Object, ApiError> {
         self.server.object(call, &self.server.send(call).await?)
     }
 
-    fn call(&self, method: Method, verb: &str, name: &str, body: Option<&Map<String, Value>>) -> Call {
+    fn call(&self, method: Method, verb: &str, name: &str, body: Option<&Map<String, Value>>) -> ApiCall {
         let LeaseName { namespace, name: lease } = self.name;
         let separator = if name.is_empty() { "" } else { "/" };
         let path = format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases{separator}{name}");
-        let call = Call::new(method, format!("{verb} Lease {namespace}/{lease}"), path).of_lease();
+        let call = ApiCall::new(method, format!("{verb} Lease {namespace}/{lease}"), path).for_lease();
         match body {
             Some(body) => call.body(
                 JSON,
@@ -80,31 +80,31 @@ pub(super) fn identity(holder: &LeaseHolder) -> String {
 }
 
 /// Returns a Lease that nobody holds yet. Its time is the creation time, by the clock of the server.
-pub(super) fn new(name: &LeaseName, holder: &LeaseHolder, identity: &str) -> Object {
+pub(super) fn new_lease(name: &LeaseName, holder: &LeaseHolder, identity: &str) -> Object {
     let lease = json!({
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
         "metadata": {
             "namespace": name.namespace,
             "name": name.name,
-            "annotations": {HOLDER: noted(holder)},
+            "annotations": {HOLDER: holder_annotation(holder)},
         },
-        "spec": {"holderIdentity": identity, "leaseDurationSeconds": EXPIRY.as_secs()},
+        "spec": {"holderIdentity": identity, "leaseDurationSeconds": LEASE_DURATION.as_secs()},
     });
     Object::try_from(lease).expect("invariant: the literal above is a mapping")
 }
 
 /// Returns the Lease of another run after a takeover.
-pub(super) fn taken_over(
+pub(super) fn take_over(
     found: &Object,
     holder: &LeaseHolder,
     identity: &str,
     now: Option<Timestamp>,
 ) -> Object {
-    let mut lease = renewed(found, now);
-    set(&mut lease, &["metadata", "annotations"], HOLDER, noted(holder).into());
+    let mut lease = renew(found, now);
+    set(&mut lease, &["metadata", "annotations"], HOLDER, holder_annotation(holder).into());
     set(&mut lease, &["spec"], "holderIdentity", identity.into());
-    set(&mut lease, &["spec"], "leaseDurationSeconds", EXPIRY.as_secs().into());
+    set(&mut lease, &["spec"], "leaseDurationSeconds", LEASE_DURATION.as_secs().into());
     set(&mut lease, &["spec"], "acquireTime", time(now));
     let transitions = found.get(&["spec", "leaseTransitions"]).and_then(Value::as_u64).unwrap_or_default();
     set(&mut lease, &["spec"], "leaseTransitions", transitions.saturating_add(1).into());
@@ -112,7 +112,7 @@ pub(super) fn taken_over(
 }
 
 /// Returns the Lease with a new renewal time.
-pub(super) fn renewed(lease: &Object, now: Option<Timestamp>) -> Object {
+pub(super) fn renew(lease: &Object, now: Option<Timestamp>) -> Object {
     let mut lease = lease.clone();
     set(&mut lease, &["spec"], "renewTime", time(now));
     lease
@@ -124,9 +124,11 @@ pub(super) fn is_expired(lease: &Object, now: Option<Timestamp>) -> bool {
         return true;
     }
     let Some(now) = now else { return false };
-    let times = [timestamp(lease, &["spec", "renewTime"]), created(lease)];
+    let times = [timestamp(lease, &["spec", "renewTime"]), creation_time(lease)];
     let last = times.into_iter().flatten().max();
-    last.is_some_and(|last| now.duration_since(last) > EXPIRY.try_into().unwrap_or(jiff::SignedDuration::MAX))
+    last.is_some_and(|last| {
+        now.duration_since(last) > LEASE_DURATION.try_into().unwrap_or(jiff::SignedDuration::MAX)
+    })
 }
 
 pub(super) fn identity_of(lease: &Object) -> &str {
@@ -136,21 +138,21 @@ pub(super) fn identity_of(lease: &Object) -> &str {
 /// Returns the holder of a Lease. If another program wrote the Lease, its identity stands for the machine.
 pub(super) fn holder(lease: &Object) -> LeaseHolder {
     let noted = lease.annotation(HOLDER).and_then(|text| serde_json::from_str(text).ok());
-    let Noted { host, process, verb } = noted.unwrap_or_else(|| Noted {
+    let HolderAnnotation { host, process, verb } = noted.unwrap_or_else(|| HolderAnnotation {
         host: identity_of(lease).to_owned(),
         process: String::new(),
         verb: String::new(),
     });
-    let since = timestamp(lease, &["spec", "acquireTime"]).or_else(|| created(lease));
+    let since = timestamp(lease, &["spec", "acquireTime"]).or_else(|| creation_time(lease));
     LeaseHolder { host, process, verb, since }
 }
 
-fn noted(holder: &LeaseHolder) -> String {
+fn holder_annotation(holder: &LeaseHolder) -> String {
     let LeaseHolder { host, process, verb, .. } = holder.clone();
-    serde_json::to_string(&Noted { host, process, verb }).expect("invariant: three texts are JSON")
+    serde_json::to_string(&HolderAnnotation { host, process, verb }).expect("invariant: three texts are JSON")
 }
 
-fn created(lease: &Object) -> Option<Timestamp> {
+fn creation_time(lease: &Object) -> Option<Timestamp> {
     timestamp(lease, &["metadata", "creationTimestamp"])
 }
 
@@ -164,14 +166,14 @@ fn time(now: Option<Timestamp>) -> Value {
 }
 
 fn set(lease: &mut Object, path: &[&str], field: &str, value: Value) {
-    let mut place = lease.as_map_mut();
+    let mut fields = lease.as_map_mut();
     for part in path {
-        let inner = place.entry((*part).to_owned()).or_insert_with(|| json!({}));
+        let inner = fields.entry((*part).to_owned()).or_insert_with(|| json!({}));
         if !inner.is_object() {
             *inner = json!({});
         }
         let Some(inner) = inner.as_object_mut() else { return };
-        place = inner;
+        fields = inner;
     }
-    place.insert(field.to_owned(), value);
+    fields.insert(field.to_owned(), value);
 }

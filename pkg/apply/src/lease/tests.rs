@@ -23,11 +23,11 @@ use tokio::{
 };
 
 use super::{
-    EXPIRY, FRESH, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState, RENEW_EVERY,
-    WhenHeld, lease_state, object,
+    HeldLeasePolicy, LEASE_DURATION, Lease, LeaseError, LeaseHolder, LeaseName, LeaseRequest, LeaseState,
+    MAX_CONFIRMATION_AGE, RENEW_EVERY, lease_state, object,
 };
 use crate::{
-    ApiError, Apply, Connection, Event, Server, ServerSettings, WriteMode,
+    ApiError, ApplyRequest, ConnectionOptions, Event, Server, ServerOptions, WriteMode,
     lab::Lab,
     testing::{MANAGER, config_map, config_maps, kubeconfig},
 };
@@ -49,7 +49,7 @@ fn holder(process: &str) -> LeaseHolder {
     }
 }
 
-fn request(process: &str, when_held: WhenHeld) -> LeaseRequest {
+fn request(process: &str, when_held: HeldLeasePolicy) -> LeaseRequest {
     LeaseRequest {
         name: name(),
         holder: holder(process),
@@ -61,7 +61,7 @@ fn request(process: &str, when_held: WhenHeld) -> LeaseRequest {
 
 /// Returns a sandbox with a fixed clock. Tests advance it together with tokio's paused time.
 async fn lab() -> Lab {
-    Lab::on(Fixture::builder().clock_at("2026-01-02T03:04:05Z").start().await).await
+    Lab::with_fixture(Fixture::builder().clock_at("2026-01-02T03:04:05Z").start().await).await
 }
 
 async fn pass(lab: &Lab, time: Duration) {
@@ -69,13 +69,13 @@ async fn pass(lab: &Lab, time: Duration) {
     advance(time).await;
 }
 
-async fn acquire(lab: &Lab, process: &str, when_held: WhenHeld) -> Result<Lease, LeaseError> {
+async fn acquire(lab: &Lab, process: &str, when_held: HeldLeasePolicy) -> Result<Lease, LeaseError> {
     Lease::acquire(&lab.server, &request(process, when_held)).await
 }
 
 async fn write(lab: &Lab, lease: &Lease, value: &str) -> Result<(), ApiError> {
-    let server = lab.server.under(lease);
-    server.apply(&config_maps(), &config_map("a", value), MANAGER, Apply::default()).await.map(drop)
+    let server = lab.server.with_lease(lease);
+    server.apply(&config_maps(), &config_map("a", value), MANAGER, ApplyRequest::default()).await.map(drop)
 }
 
 async fn value(lab: &Lab) -> Value {
@@ -86,7 +86,7 @@ async fn value(lab: &Lab) -> Value {
 async fn an_idle_cluster_holds_no_lease_and_a_run_takes_two_requests() {
     let lab = lab().await;
     let before = lab.server.requests();
-    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     let state = lease_state(&lab.server, &name()).await.unwrap().unwrap();
     assert_eq!(state.holder.process, "1");
     assert_eq!((state.holder.verb.as_str(), state.is_expired), ("upgrade apply", false));
@@ -100,11 +100,11 @@ async fn an_idle_cluster_holds_no_lease_and_a_run_takes_two_requests() {
 // Row: D-280
 #[tokio::test(start_paused = true)]
 async fn a_handle_without_a_lease_refuses_to_write() {
-    let lab = Lab::on(Fixture::start().await).await;
+    let lab = Lab::with_fixture(Fixture::start().await).await;
     let connection = crate::testing::connection(lab.fixture.client());
-    let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
+    let server = Server::connect(connection, ServerOptions::default()).await.unwrap();
     let (kind, object) = (&config_maps(), config_map("a", "1"));
-    let error = server.apply(kind, &object, MANAGER, Apply::default()).await.unwrap_err();
+    let error = server.apply(kind, &object, MANAGER, ApplyRequest::default()).await.unwrap_err();
     assert!(matches!(error, ApiError::NoLease { .. }), "{error:?}");
     let error = server.delete(kind, "default", "a", None).await.unwrap_err();
     assert!(matches!(error, ApiError::NoLease { .. }), "{error:?}");
@@ -112,23 +112,23 @@ async fn a_handle_without_a_lease_refuses_to_write() {
     assert!(matches!(error, ApiError::NoLease { .. }), "{error:?}");
     assert_eq!(server.requests(), 0);
     // These requests do not write.
-    let dry = Apply { mode: WriteMode::DryRun, ..Apply::default() };
+    let dry = ApplyRequest { mode: WriteMode::DryRun, ..ApplyRequest::default() };
     server.apply(kind, &object, MANAGER, dry).await.unwrap();
-    assert!(server.access(&[]).await.unwrap().is_admin);
+    assert!(server.check_permissions(&[]).await.unwrap().is_admin);
 }
 
 // Row: D-280
 #[tokio::test(start_paused = true)]
 async fn a_second_run_waits_for_the_first_and_says_for_whom() {
     let lab = lab().await;
-    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
-    let refused = acquire(&lab, "2", WhenHeld::Fail).await.unwrap_err();
+    let first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
+    let refused = acquire(&lab, "2", HeldLeasePolicy::Fail).await.unwrap_err();
     assert!(matches!(refused, LeaseError::Held { holder } if holder.process == "1"));
     let release = async {
         sleep(Duration::from_secs(5)).await;
         first.release().await;
     };
-    let (second, ()) = tokio::join!(acquire(&lab, "2", WhenHeld::Wait), release);
+    let (second, ()) = tokio::join!(acquire(&lab, "2", HeldLeasePolicy::Wait), release);
     write(&lab, &second.unwrap(), "2").await.unwrap();
     let waits = lab.events().into_iter().filter_map(|event| match event {
         Event::WaitingForLease { holder } => Some(holder.process),
@@ -140,11 +140,11 @@ async fn a_second_run_waits_for_the_first_and_says_for_whom() {
 #[tokio::test(start_paused = true)]
 async fn a_lease_is_taken_over_when_it_has_expired_by_the_server_clock() {
     let lab = lab().await;
-    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     drop(first);
-    for (passed, is_free) in [(EXPIRY.as_secs(), false), (1, true)] {
+    for (passed, is_free) in [(LEASE_DURATION.as_secs(), false), (1, true)] {
         lab.fixture.advance(Duration::from_secs(passed));
-        let second = acquire(&lab, "2", WhenHeld::Fail).await;
+        let second = acquire(&lab, "2", HeldLeasePolicy::Fail).await;
         assert_eq!(second.is_ok(), is_free, "{second:?}");
     }
 }
@@ -152,18 +152,18 @@ async fn a_lease_is_taken_over_when_it_has_expired_by_the_server_clock() {
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_nobody_renews_expires_without_a_server_clock() {
     let lab = lab().await;
-    drop(acquire(&lab, "1", WhenHeld::Wait).await.unwrap());
+    drop(acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap());
     // A clock that was set back shows nothing about the time since.
     lab.fixture.merge(LEASE, PLACE, &json!({"spec": {"renewTime": "2030-01-01T00:00:00.000000Z"}})).await;
     let start = Instant::now();
-    acquire(&lab, "2", WhenHeld::Wait).await.unwrap();
-    assert!(start.elapsed() >= EXPIRY);
+    acquire(&lab, "2", HeldLeasePolicy::Wait).await.unwrap();
+    assert!(start.elapsed() >= LEASE_DURATION);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_is_renewed_is_waited_for_however_long_that_takes() {
     let lab = lab().await;
-    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     let work = async {
         for _ in 0..10 {
             sleep(RENEW_EVERY).await;
@@ -172,7 +172,7 @@ async fn a_lease_that_is_renewed_is_waited_for_however_long_that_takes() {
         write(&lab, &first, "1").await.unwrap();
         first.release().await;
     };
-    let (second, ()) = tokio::join!(acquire(&lab, "2", WhenHeld::Wait), work);
+    let (second, ()) = tokio::join!(acquire(&lab, "2", HeldLeasePolicy::Wait), work);
     write(&lab, &second.unwrap(), "2").await.unwrap();
     assert_eq!(value(&lab).await, "2");
 }
@@ -180,17 +180,19 @@ async fn a_lease_that_is_renewed_is_waited_for_however_long_that_takes() {
 #[tokio::test(start_paused = true)]
 async fn the_lease_of_a_process_that_has_ended_is_free() {
     let lab = lab().await;
-    drop(acquire(&lab, "1", WhenHeld::Wait).await.unwrap());
-    let heir =
-        LeaseRequest { has_ended: Arc::new(|holder| holder.process == "1"), ..request("2", WhenHeld::Fail) };
+    drop(acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap());
+    let heir = LeaseRequest {
+        has_ended: Arc::new(|holder| holder.process == "1"),
+        ..request("2", HeldLeasePolicy::Fail)
+    };
     let lease = Lease::acquire(&lab.server, &heir).await.unwrap();
     write(&lab, &lease, "2").await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn renewals_keep_a_lease_and_cost_one_request_each_ten_seconds() {
-    let lab = Lab::on(Fixture::start().await).await;
-    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let lab = Lab::with_fixture(Fixture::start().await).await;
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     let before = lab.server.requests();
     sleep(RENEW_EVERY * 10 + Duration::from_secs(1)).await;
     assert_eq!(lab.server.requests() - before, 10);
@@ -202,22 +204,22 @@ async fn renewals_keep_a_lease_and_cost_one_request_each_ten_seconds() {
 #[tokio::test(start_paused = true)]
 async fn a_superseded_run_writes_nothing_once_it_continues() {
     let lab = lab().await;
-    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     write(&lab, &first, "1").await.unwrap();
     // The run is stopped: it neither renews the lease nor does anything else.
     let Lease { held, renewals } = first;
     drop(renewals);
     let first = Lease { held, renewals: tokio::task::JoinSet::new() };
-    pass(&lab, EXPIRY * 2).await;
-    let second = acquire(&lab, "2", WhenHeld::Fail).await.unwrap();
+    pass(&lab, LEASE_DURATION * 2).await;
+    let second = acquire(&lab, "2", HeldLeasePolicy::Fail).await.unwrap();
     write(&lab, &second, "2").await.unwrap();
     second.release().await;
     let error = write(&lab, &first, "stale").await.unwrap_err();
     assert!(matches!(error, ApiError::LeaseLost { .. }), "{error:?}");
     assert_eq!(value(&lab).await, "2");
-    assert!(first.lost().is_some());
+    assert!(first.loss_error().is_some());
     // A lost lease stays lost.
-    let third = acquire(&lab, "1", WhenHeld::Fail).await.unwrap();
+    let third = acquire(&lab, "1", HeldLeasePolicy::Fail).await.unwrap();
     write(&lab, &first, "stale").await.unwrap_err();
     write(&lab, &third, "3").await.unwrap();
 }
@@ -225,8 +227,8 @@ async fn a_superseded_run_writes_nothing_once_it_continues() {
 #[tokio::test(start_paused = true)]
 async fn a_run_that_slept_and_was_not_superseded_goes_on() {
     let lab = lab().await;
-    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
-    pass(&lab, EXPIRY * 10).await;
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
+    pass(&lab, LEASE_DURATION * 10).await;
     write(&lab, &lease, "1").await.unwrap();
     assert_eq!(value(&lab).await, "1");
 }
@@ -234,10 +236,10 @@ async fn a_run_that_slept_and_was_not_superseded_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn a_lease_deleted_by_hand_stops_the_run() {
     let lab = lab().await;
-    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     lab.fixture.delete(LEASE, PLACE).await;
     write(&lab, &lease, "1").await.unwrap();
-    pass(&lab, FRESH).await;
+    pass(&lab, MAX_CONFIRMATION_AGE).await;
     let error = write(&lab, &lease, "2").await.unwrap_err();
     assert!(matches!(error, ApiError::LeaseLost { holder: None }), "{error:?}");
     assert_eq!((value(&lab).await, lab.fixture.get(LEASE, PLACE).await), (json!("1"), None));
@@ -262,14 +264,15 @@ fn shifted_wall_clock() -> SystemTime {
 async fn a_wall_clock_that_jumps_leads_to_a_new_confirmation() {
     for jump in [3600, -3600] {
         let lab = lab().await;
-        let with_clock = LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", WhenHeld::Wait) };
+        let with_clock =
+            LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", HeldLeasePolicy::Wait) };
         let lease = Lease::acquire(&lab.server, &with_clock).await.unwrap();
         let before = lab.server.requests();
         shift_wall_clock(jump);
         write(&lab, &lease, "1").await.unwrap();
         assert_eq!(lab.server.requests() - before, 2, "a renewal and the write, {jump}");
         // If another run holds the lease, the jump does not help.
-        drop(acquire(&lab, "2", WhenHeld::TakeOver).await.unwrap());
+        drop(acquire(&lab, "2", HeldLeasePolicy::TakeOver).await.unwrap());
         shift_wall_clock(jump);
         let error = write(&lab, &lease, "2").await.unwrap_err();
         assert!(matches!(error, ApiError::LeaseLost { holder: Some(_) }), "{error:?}");
@@ -279,9 +282,9 @@ async fn a_wall_clock_that_jumps_leads_to_a_new_confirmation() {
 #[tokio::test(start_paused = true)]
 async fn a_confirmation_that_took_too_long_is_repeated() {
     let lab = lab().await;
-    let with_clock = LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", WhenHeld::Wait) };
+    let with_clock = LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", HeldLeasePolicy::Wait) };
     let lease = Lease::acquire(&lab.server, &with_clock).await.unwrap();
-    pass(&lab, FRESH).await;
+    pass(&lab, MAX_CONFIRMATION_AGE).await;
     let slow = "latency:4s,verb=update,resource=coordination.k8s.io/leases,times=1";
     lab.fixture.sandbox().faults().add(sandbox::Fault::parse(slow).unwrap());
     let before = lab.server.requests();
@@ -345,18 +348,21 @@ async fn a_request_half_sent_when_the_lease_goes_stale_never_arrives_whole() {
     for (seconds, arrives) in [(0, true), (60, false), (-60, false)] {
         let reader = SlowReader::default();
         let config = kubeconfig(&json!({"server": reader.listen().await}), &json!({}));
-        let connection = Connection { credentials: config, impersonation: None, user_agent: "test/1".into() };
-        let server = Server::connect(connection, ServerSettings::default()).await.unwrap();
-        let with_clock = LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", WhenHeld::Wait) };
+        let connection =
+            ConnectionOptions { credentials: config, impersonation: None, user_agent: "test/1".into() };
+        let server = Server::connect(connection, ServerOptions::default()).await.unwrap();
+        let with_clock =
+            LeaseRequest { wall_clock: shifted_wall_clock, ..request("1", HeldLeasePolicy::Wait) };
         let lease = Lease::acquire(&server, &with_clock).await.unwrap();
-        let server = server.under(&lease);
+        let server = server.with_lease(&lease);
         let kind = config_maps();
         let stop = async {
             reader.begun.notified().await;
             shift_wall_clock(seconds);
             reader.read_on.notify_one();
         };
-        let (written, ()) = tokio::join!(server.apply(&kind, &object, MANAGER, Apply::default()), stop);
+        let (written, ()) =
+            tokio::join!(server.apply(&kind, &object, MANAGER, ApplyRequest::default()), stop);
         match written {
             Ok(_) => assert!(arrives),
             Err(ApiError::LeaseLost { holder: None }) => assert!(!arrives),
@@ -372,12 +378,13 @@ async fn a_run_that_lost_one_of_two_leases_writes_nothing() {
         let labs = [lab().await, lab().await];
         let mut leases = Vec::new();
         for lab in &labs {
-            leases.push(acquire(lab, "1", WhenHeld::Wait).await.unwrap());
+            leases.push(acquire(lab, "1", HeldLeasePolicy::Wait).await.unwrap());
         }
-        let server = leases.iter().fold(labs[0].server.clone(), |server, lease| server.under(lease));
+        let server = leases.iter().fold(labs[0].server.clone(), |server, lease| server.with_lease(lease));
         labs[lost].fixture.delete(LEASE, PLACE).await;
-        advance(FRESH).await;
-        let refused = server.apply(&config_maps(), &config_map("a", "1"), MANAGER, Apply::default()).await;
+        advance(MAX_CONFIRMATION_AGE).await;
+        let refused =
+            server.apply(&config_maps(), &config_map("a", "1"), MANAGER, ApplyRequest::default()).await;
         assert!(matches!(refused, Err(ApiError::LeaseLost { .. })), "{lost}: {refused:?}");
         assert_eq!(value(&labs[0]).await, Value::Null);
     }
@@ -386,25 +393,25 @@ async fn a_run_that_lost_one_of_two_leases_writes_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_lease_is_confirmed_while_writes_use_all_connections() {
     let fixture = Fixture::start().await;
-    let settings = ServerSettings { max_in_flight: 1, ..ServerSettings::default() };
+    let settings = ServerOptions { max_in_flight: 1, ..ServerOptions::default() };
     let connection = crate::testing::connection(fixture.client());
     let server = Server::connect(connection, settings).await.unwrap();
-    let lease = Lease::acquire(&server, &request("1", WhenHeld::Wait)).await.unwrap();
-    advance(FRESH).await;
-    let server = server.under(&lease);
+    let lease = Lease::acquire(&server, &request("1", HeldLeasePolicy::Wait)).await.unwrap();
+    advance(MAX_CONFIRMATION_AGE).await;
+    let server = server.with_lease(&lease);
     let (kind, object) = (config_maps(), config_map("a", "1"));
-    let written = server.apply(&kind, &object, MANAGER, Apply::default());
-    timeout(FRESH, written).await.unwrap().unwrap();
+    let written = server.apply(&kind, &object, MANAGER, ApplyRequest::default());
+    timeout(MAX_CONFIRMATION_AGE, written).await.unwrap().unwrap();
 }
 
 // Row: D-280
 #[tokio::test(start_paused = true)]
 async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
-    let lab = Lab::on(Fixture::start().await).await;
-    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let lab = Lab::with_fixture(Fixture::start().await).await;
+    let first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     let start = Instant::now();
     let take_over = async {
-        let second = acquire(&lab, "2", WhenHeld::TakeOver).await.unwrap();
+        let second = acquire(&lab, "2", HeldLeasePolicy::TakeOver).await.unwrap();
         write(&lab, &second, "2").await.unwrap();
         start.elapsed()
     };
@@ -428,22 +435,22 @@ async fn a_lease_taken_over_from_a_live_run_is_used_after_that_run_stopped() {
 #[tokio::test(start_paused = true)]
 async fn writes_wait_while_the_lease_cannot_be_confirmed() {
     let lab = lab().await;
-    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
-    pass(&lab, FRESH).await;
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
+    pass(&lab, MAX_CONFIRMATION_AGE).await;
     lab.fixture
         .sandbox()
         .faults()
         .add(sandbox::Fault::parse("503,resource=coordination.k8s.io/leases,times=3").unwrap());
     write(&lab, &lease, "1").await.unwrap();
     assert_eq!(value(&lab).await, "1");
-    pass(&lab, FRESH).await;
+    pass(&lab, MAX_CONFIRMATION_AGE).await;
     lab.fixture
         .sandbox()
         .faults()
         .add(sandbox::Fault::parse("503,resource=coordination.k8s.io/leases").unwrap());
     let error = write(&lab, &lease, "2").await.unwrap_err();
-    let ApiError::OutOfTime { last, .. } = error else { panic!("{error:?}") };
-    assert!(matches!(*last, ApiError::Unconfirmed { .. }), "{last:?}");
+    let ApiError::RetriesExhausted { last, .. } = error else { panic!("{error:?}") };
+    assert!(matches!(*last, ApiError::LeaseUnconfirmed { .. }), "{last:?}");
     assert_eq!(value(&lab).await, "1");
 }
 
@@ -457,8 +464,8 @@ async fn lost_answers_do_not_look_like_another_run() {
             ))
             .unwrap(),
         );
-        let lease = acquire(&lab, "1", WhenHeld::Fail).await.unwrap();
-        pass(&lab, FRESH).await;
+        let lease = acquire(&lab, "1", HeldLeasePolicy::Fail).await.unwrap();
+        pass(&lab, MAX_CONFIRMATION_AGE).await;
         write(&lab, &lease, "1").await.unwrap();
         lease.release().await;
         assert_eq!(lab.fixture.get(LEASE, PLACE).await, None, "{verb}");
@@ -472,16 +479,16 @@ async fn leases_that_may_not_be_written_are_told_before_anything_is_written() {
         .sandbox()
         .faults()
         .add(sandbox::Fault::parse("403,resource=coordination.k8s.io/leases").unwrap());
-    let error = acquire(&lab, "1", WhenHeld::Wait).await.unwrap_err();
+    let error = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap_err();
     assert!(matches!(error, LeaseError::Forbidden { name, .. } if name == self::name()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_lease_edited_by_others_is_still_that_of_its_holder() {
     let lab = lab().await;
-    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     lab.fixture.merge(LEASE, PLACE, &json!({"metadata": {"labels": {"team": "a"}}})).await;
-    pass(&lab, FRESH).await;
+    pass(&lab, MAX_CONFIRMATION_AGE).await;
     write(&lab, &lease, "1").await.unwrap();
     // The holder of another program is reported as well.
     lab.fixture
@@ -498,8 +505,8 @@ async fn a_lease_edited_by_others_is_still_that_of_its_holder() {
 #[tokio::test(start_paused = true)]
 async fn a_superseded_run_does_not_release_the_lease_of_the_other() {
     let lab = lab().await;
-    let first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
-    let second = acquire(&lab, "2", WhenHeld::TakeOver).await.unwrap();
+    let first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
+    let second = acquire(&lab, "2", HeldLeasePolicy::TakeOver).await.unwrap();
     first.release().await;
     let state = lease_state(&lab.server, &name()).await.unwrap().unwrap();
     assert_eq!((state.holder.process.as_str(), state.is_expired), ("2", false));
@@ -509,7 +516,7 @@ async fn a_superseded_run_does_not_release_the_lease_of_the_other() {
 #[tokio::test(start_paused = true)]
 async fn a_lease_deleted_and_restored_by_hand_stops_the_run() {
     let lab = lab().await;
-    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     let found = lab.fixture.get(LEASE, PLACE).await.unwrap();
     lab.fixture.delete(LEASE, PLACE).await;
     let mut restored = json!({
@@ -518,7 +525,7 @@ async fn a_lease_deleted_and_restored_by_hand_stops_the_run() {
     });
     restored["spec"] = found["spec"].clone();
     lab.fixture.apply(&restored.to_string()).await;
-    pass(&lab, FRESH).await;
+    pass(&lab, MAX_CONFIRMATION_AGE).await;
     let error = write(&lab, &lease, "1").await.unwrap_err();
     assert!(matches!(error, ApiError::LeaseLost { .. }), "{error:?}");
 }
@@ -526,24 +533,24 @@ async fn a_lease_deleted_and_restored_by_hand_stops_the_run() {
 #[tokio::test(start_paused = true)]
 async fn two_runs_of_one_process_do_not_share_a_lease() {
     let lab = lab().await;
-    let _first = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
-    let second = acquire(&lab, "1", WhenHeld::Fail).await.unwrap_err();
+    let _first = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
+    let second = acquire(&lab, "1", HeldLeasePolicy::Fail).await.unwrap_err();
     assert!(matches!(second, LeaseError::Held { holder } if holder.process == "1"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_lease_without_a_holder_is_free() {
     let lab = lab().await;
-    drop(acquire(&lab, "1", WhenHeld::Wait).await.unwrap());
+    drop(acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap());
     lab.fixture.merge(LEASE, PLACE, &json!({"spec": {"holderIdentity": ""}})).await;
-    let second = acquire(&lab, "2", WhenHeld::Fail).await.unwrap();
+    let second = acquire(&lab, "2", HeldLeasePolicy::Fail).await.unwrap();
     write(&lab, &second, "2").await.unwrap();
 }
 
 #[test]
 fn a_lease_does_not_expire_while_the_time_of_the_server_is_unknown() {
-    let mut lease = object::new(&name(), &holder("1"), "somebody");
-    lease = object::renewed(&lease, "2000-01-01T00:00:00Z".parse().ok());
+    let mut lease = object::new_lease(&name(), &holder("1"), "somebody");
+    lease = object::renew(&lease, "2000-01-01T00:00:00Z".parse().ok());
     assert!(!object::is_expired(&lease, None));
     assert!(object::is_expired(&lease, "2000-01-01T00:01:00Z".parse().ok()));
 }
@@ -551,10 +558,10 @@ fn a_lease_does_not_expire_while_the_time_of_the_server_is_unknown() {
 #[tokio::test(start_paused = true)]
 async fn nothing_is_written_under_a_lease_that_was_released() {
     let lab = lab().await;
-    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
-    let server = lab.server.under(&lease);
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
+    let server = lab.server.with_lease(&lease);
     lease.release().await;
-    let late = server.apply(&config_maps(), &config_map("a", "1"), MANAGER, Apply::default()).await;
+    let late = server.apply(&config_maps(), &config_map("a", "1"), MANAGER, ApplyRequest::default()).await;
     assert!(matches!(late, Err(ApiError::LeaseLost { holder: None })), "{late:?}");
     assert_eq!(value(&lab).await, Value::Null);
 }
@@ -562,7 +569,7 @@ async fn nothing_is_written_under_a_lease_that_was_released() {
 #[tokio::test(start_paused = true)]
 async fn a_lease_whose_last_renewal_nobody_heard_of_is_released() {
     let lab = lab().await;
-    let lease = acquire(&lab, "1", WhenHeld::Wait).await.unwrap();
+    let lease = acquire(&lab, "1", HeldLeasePolicy::Wait).await.unwrap();
     lab.fixture.merge(LEASE, PLACE, &json!({"spec": {"renewTime": "2026-01-02T03:04:06.000000Z"}})).await;
     lease.release().await;
     assert_eq!(lab.fixture.get(LEASE, PLACE).await, None);

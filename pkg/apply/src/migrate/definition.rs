@@ -45,15 +45,15 @@ impl Definition {
 
     /// True if all objects are known to be stored in the storage version.
     pub(super) fn is_migrated(&self) -> bool {
-        self.versions_to_forget().is_empty()
+        self.obsolete_versions().is_empty()
     }
 
-    pub(super) fn versions_to_forget(&self) -> Vec<String> {
+    pub(super) fn obsolete_versions(&self) -> Vec<String> {
         self.stored.iter().filter(|version| **version != self.storage).cloned().collect()
     }
 
-    pub(super) fn loses_storage(&self) -> MigrationError {
-        MigrationError::LosesStorage { definition: self.name.clone(), version: self.storage.clone() }
+    pub(super) fn storage_version_removed(&self) -> MigrationError {
+        MigrationError::StorageVersionRemoved { definition: self.name.clone(), version: self.storage.clone() }
     }
 
     pub(super) fn error(&self, source: ApiError) -> MigrationError {

@@ -30,7 +30,7 @@ fn definition(versions: &[&str]) -> Value {
 
 /// Returns a lab with three objects stored in `v1`, and a definition that now stores `v2`.
 async fn lab_with_old_objects(fixture: Fixture) -> Lab {
-    let lab = Lab::on(fixture).await;
+    let lab = Lab::with_fixture(fixture).await;
     lab.create(&definition(&["v1"])).await;
     lab.fixture.settled().await;
     for name in ["a", "b", "c"] {
@@ -58,11 +58,11 @@ async fn objects_are_stored_anew_and_the_old_version_is_forgotten() {
     lab.server.kinds().await.unwrap();
     let counter = Counter::start(lab.fixture.sandbox());
     let migrated = lab.server.migrate(&next).await.unwrap();
-    assert_eq!(migrated, Some(Migrated { objects: 3, versions: vec!["v1".to_owned()] }));
+    assert_eq!(migrated, Some(StorageMigration { objects: 3, versions: vec!["v1".to_owned()] }));
     assert_eq!(stored_versions(&lab).await, json!(["v2"]));
     insta::assert_snapshot!(counter.writes(), @"1 patch customresourcedefinitions/status, 3 patch widgets");
     let told = lab.events().into_iter().filter_map(|event| match event {
-        Event::Migrating { definition, done, of } => Some((definition, done, of)),
+        Event::Migrating { definition, done, total } => Some((definition, done, total)),
         _ => None,
     });
     let name = || "widgets.example.com".to_owned();
@@ -93,7 +93,7 @@ async fn what_others_change_meanwhile_counts_as_migrated() {
     strike("409,verb=patch,resource=example.com/widgets,times=1");
     strike("409,verb=patch,resource=apiextensions.k8s.io/customresourcedefinitions/status,times=2");
     let migrated = lab.server.migrate(&object(definition(&["v2"]))).await.unwrap();
-    assert_eq!(migrated, Some(Migrated { objects: 3, versions: vec!["v1".to_owned()] }));
+    assert_eq!(migrated, Some(StorageMigration { objects: 3, versions: vec!["v1".to_owned()] }));
     assert_eq!(stored_versions(&lab).await, json!(["v2"]));
 }
 

@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Impossible, Stage, Step};
+use super::{PlanError, PlanStage, PlanStep};
 use crate::StepAction;
 use crate::{
-    Desired, DesiredSet, Item, Live, ManagedType, MissingNamespaces, ObjectKey, Observation,
-    order::apply_priority,
+    ApplySetItem, DesiredObject, DesiredSet, LiveObjects, ManagedType, MissingNamespacePolicy, ObjectKey,
+    Observation, order::apply_priority,
 };
 
 /// Returns definitions and namespaces that cannot be deleted, because a remaining object needs them.
-pub(super) fn needed_by_what_stays(
+pub(super) fn removal_conflicts(
     desired: &DesiredSet,
-    items: &BTreeMap<&ObjectKey, &Item>,
-    removals: &[Step],
-) -> Vec<Impossible> {
-    let goes = |step: &&Step| step.action == StepAction::Delete;
+    items: &BTreeMap<&ObjectKey, &ApplySetItem>,
+    removals: &[PlanStep],
+) -> Vec<PlanError> {
+    let goes = |step: &&PlanStep| step.action == StepAction::Delete;
     let mut impossible = Vec::new();
     for item in removals.iter().filter(goes).filter_map(|step| items.get(&step.key)) {
         let stays: Vec<_> = desired.objects.iter().filter(|object| needs(object, item, desired)).collect();
@@ -24,12 +24,12 @@ pub(super) fn needed_by_what_stays(
             [one] => format!("cannot go while {} stays", one.key),
             [first, others @ ..] => format!("cannot go while {} and {} more stay", first.key, others.len()),
         };
-        impossible.push(Impossible::Order { object: item.key.clone(), problem });
+        impossible.push(PlanError::Order { object: item.key.clone(), problem });
     }
     impossible
 }
 
-fn needs(object: &Desired, item: &Item, desired: &DesiredSet) -> bool {
+fn needs(object: &DesiredObject, item: &ApplySetItem, desired: &DesiredSet) -> bool {
     if item.key.is_namespace() {
         return object.key.namespace == item.key.name;
     }
@@ -37,18 +37,18 @@ fn needs(object: &Desired, item: &Item, desired: &DesiredSet) -> bool {
     let is_served = |managed: &ManagedType| managed.covers(&kind, &object.version);
     // Another definition of the set may define the kind.
     item.managed_types.iter().any(is_served)
-        && !desired.objects.iter().flat_map(|definition| &definition.defines).any(is_served)
+        && !desired.objects.iter().flat_map(|definition| &definition.managed_types).any(is_served)
 }
 
 /// Returns a step for each missing namespace, by name. Writes need the namespace, the set does not include it, and it
 /// does not exist or is terminating. Errors: all missing namespaces, if the policy forbids creating them.
 pub(super) fn missing_namespaces(
     desired: &DesiredSet,
-    writes: &[Step],
-    live: &Live,
-    policy: MissingNamespaces,
-) -> Result<Vec<Step>, Vec<Impossible>> {
-    let brought: BTreeSet<_> = desired
+    writes: &[PlanStep],
+    live: &LiveObjects,
+    policy: MissingNamespacePolicy,
+) -> Result<Vec<PlanStep>, Vec<PlanError>> {
+    let declared: BTreeSet<_> = desired
         .objects
         .iter()
         .filter(|object| object.key.is_namespace())
@@ -59,30 +59,31 @@ pub(super) fn missing_namespaces(
         let wave = needed.entry(&step.key.namespace).or_insert(step.wave);
         *wave = (*wave).min(step.wave);
     }
-    needed.retain(|name, _| !brought.contains(name));
+    needed.retain(|name, _| !declared.contains(name));
     let steps =
         needed.into_iter().filter_map(|(name, wave)| namespace_step(name, wave, live)).collect::<Vec<_>>();
     match policy {
-        MissingNamespaces::Refuse if !steps.is_empty() => {
-            Err(steps.into_iter().map(|step| Impossible::NoNamespace { namespace: step.key.name }).collect())
-        }
-        MissingNamespaces::Create | MissingNamespaces::Refuse => Ok(steps),
+        MissingNamespacePolicy::Refuse if !steps.is_empty() => Err(steps
+            .into_iter()
+            .map(|step| PlanError::MissingNamespace { namespace: step.key.name })
+            .collect()),
+        MissingNamespacePolicy::Create | MissingNamespacePolicy::Refuse => Ok(steps),
     }
 }
 
-fn namespace_step(name: &str, wave: i16, live: &Live) -> Option<Step> {
+fn namespace_step(name: &str, wave: i16, live: &LiveObjects) -> Option<PlanStep> {
     let key = ObjectKey::of_namespace(name);
     let (action, why) = match live.get(&key) {
         Observation::Absent => (StepAction::Create, "objects need it and nobody brings it"),
-        Observation::Present(_) if live.is_going(&key) => (StepAction::Recreate, "is being deleted"),
-        Observation::Present(_) | Observation::Unseen => return None,
+        Observation::Present(_) if live.is_terminating(&key) => (StepAction::Recreate, "is being deleted"),
+        Observation::Present(_) | Observation::Unobserved => return None,
     };
-    Some(Step {
+    Some(PlanStep {
         priority: apply_priority(&key),
         key,
         action,
         wave,
-        stage: Stage::Regular,
+        stage: PlanStage::Regular,
         purge_wave: None,
         unowned: true,
         why: Some(why.to_owned()),

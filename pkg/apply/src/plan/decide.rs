@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use manifest::{Object, Value};
 
-use super::{Impossible, immutable::cannot_be_changed};
+use super::{PlanError, immutable::cannot_be_changed};
 use crate::StepAction;
 use crate::{
-    AdoptionPolicy, Desired, Item, Live, Marks, ObjectKey, Observation, Options, Phase, UpdatePolicy,
-    desire::ONCE, live::is_going,
+    AdoptionPolicy, ApplyOptions, ApplySetItem, DesiredObject, ItemPhase, LiveObjects, ObjectKey,
+    Observation, OwnershipMarks, UpdatePolicy, desired::ONCE_DIGEST, live::is_terminating,
 };
 
 /// The action on an object, with a reason if it is not obvious.
@@ -21,10 +21,10 @@ pub(super) struct Decision {
 
 /// The inputs of decisions.
 pub(super) struct Decider<'a> {
-    pub(super) items: &'a BTreeMap<&'a ObjectKey, &'a Item>,
-    pub(super) live: &'a Live,
-    pub(super) marks: &'a Marks,
-    pub(super) options: &'a Options,
+    pub(super) items: &'a BTreeMap<&'a ObjectKey, &'a ApplySetItem>,
+    pub(super) live: &'a LiveObjects,
+    pub(super) marks: &'a OwnershipMarks,
+    pub(super) options: &'a ApplyOptions,
     pub(super) now: Timestamp,
 }
 
@@ -40,44 +40,44 @@ impl Decision {
 
 impl Decider<'_> {
     /// Chooses the action on a desired object.
-    pub(super) fn decide(&self, desired: &Desired) -> Result<Decision, Impossible> {
+    pub(super) fn decide(&self, desired: &DesiredObject) -> Result<Decision, PlanError> {
         let item = self.items.get(&desired.key).copied();
         let same = item.filter(|item| item.digest == desired.digest);
-        if same.is_some_and(|item| item.phase == Phase::Completed) {
+        if same.is_some_and(|item| item.phase == ItemPhase::Completed) {
             return Ok(Decision::plain(StepAction::Completed));
         }
         let has_worked = same.is_some_and(|item| {
-            matches!(item.phase, Phase::ScheduledForCompletion | Phase::Completing)
+            matches!(item.phase, ItemPhase::ScheduledForCompletion | ItemPhase::Completing)
                 && desired.policies.purge_order.is_some()
         });
         Ok(match (self.live.get(&desired.key), item.filter(|item| item.was_written())) {
             (Observation::Absent, _) if has_worked => Decision::plain(StepAction::Completed),
             (_, _) if has_worked => Decision::plain(StepAction::Purge),
-            (Observation::Present(object), Some(item)) => self.known(desired, item, object),
-            (Observation::Present(object), None) => self.found(desired, object)?,
-            (Observation::Absent | Observation::Unseen, _) => Decision::plain(StepAction::Create),
+            (Observation::Present(object), Some(item)) => self.decide_recorded(desired, item, object),
+            (Observation::Present(object), None) => self.decide_unrecorded(desired, object)?,
+            (Observation::Absent | Observation::Unobserved, _) => Decision::plain(StepAction::Create),
         })
     }
 
     /// Chooses the action on an object that was applied before.
-    fn known(&self, desired: &Desired, item: &Item, object: &Object) -> Decision {
+    fn decide_recorded(&self, desired: &DesiredObject, item: &ApplySetItem, object: &Object) -> Decision {
         let kept = if desired.policies.purge_order.is_some() { StepAction::Purge } else { StepAction::Keep };
         let decision = match self.reason_to_write(desired, item, object) {
             None => Decision::plain(kept),
             Some(Reason::Manifest) => Decision::plain(StepAction::Update),
             Some(Reason::Other(why)) => Decision::because(StepAction::Update, why),
         };
-        self.settle(desired, object, decision)
+        self.adjust(desired, object, decision)
     }
 
     /// Chooses the action on an existing object that was never applied.
-    fn found(&self, desired: &Desired, object: &Object) -> Result<Decision, Impossible> {
+    fn decide_unrecorded(&self, desired: &DesiredObject, object: &Object) -> Result<Decision, PlanError> {
         let adoption = desired.policies.policies.adoption;
         let former = self.former_manager(object);
         let taken = || former.map(|manager| format!("taken over from `{manager}`"));
         let decision = match self.marks.owner_of(object) {
-            _ if self.marks.own(object) => match taken() {
-                _ if desired.digest == ONCE && self.marks.digest_of(object) == Some(ONCE) => {
+            _ if self.marks.owns(object) => match taken() {
+                _ if desired.digest == ONCE_DIGEST && self.marks.digest_of(object) == Some(ONCE_DIGEST) => {
                     Decision::plain(StepAction::Keep)
                 }
                 Some(why) => Decision::because(StepAction::Adopt, why),
@@ -87,10 +87,13 @@ impl Decider<'_> {
                 Decision::because(StepAction::Adopt, format!("taken from `{theirs}`"))
             }
             Some(theirs) => {
-                return Err(Impossible::Owned { object: desired.key.clone(), theirs: theirs.to_owned() });
+                return Err(PlanError::OwnedByOther {
+                    object: desired.key.clone(),
+                    theirs: theirs.to_owned(),
+                });
             }
             None if adoption == AdoptionPolicy::Never => {
-                return Err(Impossible::Exists {
+                return Err(PlanError::Exists {
                     object: desired.key.clone(),
                     owner: self.marks.owner.clone(),
                 });
@@ -100,15 +103,15 @@ impl Decider<'_> {
                 taken().unwrap_or_else(|| "was there already".to_owned()),
             ),
         };
-        Ok(self.settle(desired, object, decision))
+        Ok(self.adjust(desired, object, decision))
     }
 
     /// Replaces objects that cannot be updated.
-    fn settle(&self, desired: &Desired, object: &Object, decision: Decision) -> Decision {
-        if is_going(object) {
+    fn adjust(&self, desired: &DesiredObject, object: &Object, decision: Decision) -> Decision {
+        if is_terminating(object) {
             return Decision::because(StepAction::Recreate, "is being deleted");
         }
-        if self.live.is_going(&ObjectKey::of_namespace(&desired.key.namespace)) {
+        if self.live.is_terminating(&ObjectKey::of_namespace(&desired.key.namespace)) {
             return Decision::because(StepAction::Recreate, "its namespace is being deleted");
         }
         if !decision.action.is_write() {
@@ -123,7 +126,12 @@ impl Decider<'_> {
         }
     }
 
-    fn reason_to_write(&self, desired: &Desired, item: &Item, object: &Object) -> Option<Reason> {
+    fn reason_to_write(
+        &self,
+        desired: &DesiredObject,
+        item: &ApplySetItem,
+        object: &Object,
+    ) -> Option<Reason> {
         if item.digest != desired.digest {
             return Some(Reason::Manifest);
         }
@@ -132,15 +140,15 @@ impl Decider<'_> {
             if self.marks.digest_of(object) != Some(&desired.digest) {
                 return Some(Reason::Other("is not what was applied last".to_owned()));
             }
-        } else if item.phase == Phase::ScheduledForApplication {
+        } else if item.phase == ItemPhase::ScheduledForApplication {
             // The object does not show if an interrupted write arrived. In all later phases the write has arrived.
             return Some(Reason::Other("its last write may not have arrived".to_owned()));
         }
-        if desired.digest == ONCE { None } else { self.due(desired, item) }
+        if desired.digest == ONCE_DIGEST { None } else { self.reapply_reason(desired, item) }
     }
 
     /// Returns a reason if an unchanged object is due for another write.
-    fn due(&self, desired: &Desired, item: &Item) -> Option<Reason> {
+    fn reapply_reason(&self, desired: &DesiredObject, item: &ApplySetItem) -> Option<Reason> {
         let interval = SignedDuration::try_from(desired.policies.reapply_after?).ok()?;
         let last: Option<Timestamp> = item.last_applied_at.as_deref().and_then(|at| at.parse().ok());
         match last {

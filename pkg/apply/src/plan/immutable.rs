@@ -52,16 +52,16 @@ const RULES: &[Rule] = &[
 /// state. Workloads start again from their manifests. Bindings, Services, classes, ConfigMaps and Secrets have no other
 /// state.
 pub(crate) fn may_be_recreated(group: &str, kind: &str) -> bool {
-    is_sealable(group, kind) || RULES.iter().any(|rule| (rule.0, rule.1) == (group, kind))
+    can_be_immutable(group, kind) || RULES.iter().any(|rule| (rule.0, rule.1) == (group, kind))
 }
 
-fn is_sealable(group: &str, kind: &str) -> bool {
+fn can_be_immutable(group: &str, kind: &str) -> bool {
     group.is_empty() && matches!(kind, "ConfigMap" | "Secret")
 }
 
 /// Returns the name of the first immutable field of a manifest that differs from the live object.
 pub(super) fn cannot_be_changed(wanted: &Object, live: &Object) -> Option<&'static str> {
-    if is_sealable(wanted.group(), wanted.kind()) && is_sealed_otherwise(wanted, live) {
+    if can_be_immutable(wanted.group(), wanted.kind()) && changes_immutable_data(wanted, live) {
         return Some("data is immutable and");
     }
     let rules = RULES.iter().filter(|rule| rule.0 == wanted.group() && rule.1 == wanted.kind());
@@ -76,12 +76,12 @@ fn differs(wanted: Option<&Value>, live: Option<&Value>, compare: Compare) -> bo
     match compare {
         Equal => !(within(wanted, live, PartialEq::eq) && within(live, wanted, PartialEq::eq)),
         Within => !within(wanted, live, PartialEq::eq),
-        Roughly => !within(wanted, live, may_be_same),
+        Roughly => !within(wanted, live, may_be_equal),
     }
 }
 
 /// True if an immutable ConfigMap or Secret has other data, or is to become mutable again.
-fn is_sealed_otherwise(wanted: &Object, live: &Object) -> bool {
+fn changes_immutable_data(wanted: &Object, live: &Object) -> bool {
     let sealed = |object: &Object| object.get(&["immutable"]) == Some(&Value::Bool(true));
     let content = |object: &Object, field| object.get(&[field]).filter(|value| !is_empty(value)).cloned();
     let same = |field| content(wanted, field) == content(live, field);
@@ -102,7 +102,7 @@ fn within(small: &Value, large: &Value, same: fn(&Value, &Value) -> bool) -> boo
     }
 }
 
-fn may_be_same(one: &Value, other: &Value) -> bool {
+fn may_be_equal(one: &Value, other: &Value) -> bool {
     let may_be_quantity = |value: &Value| match value {
         Value::Number(_) => true,
         Value::String(text) => {

@@ -7,7 +7,7 @@ use proptest::{prelude::*, sample::subsequence};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::fixtures::{World, definition, label_marks, marks, named};
+use crate::fixtures::{FakeCluster, definition, label_marks, marks, named};
 
 /// Objects of sets. Some need other objects: namespaces and kinds inside or outside of the set.
 const NAMES: &[&str] = &[
@@ -71,10 +71,10 @@ fn objects() -> impl Strategy<Value = Vec<Object>> {
 }
 
 /// Generates a server with an applied first set, and with changes behind the engine's back.
-fn world() -> impl Strategy<Value = World> {
+fn world() -> impl Strategy<Value = FakeCluster> {
     let lost = subsequence(NAMES, 0..3);
     (any::<bool>(), objects(), lost, any::<bool>()).prop_map(|(labels, first, lost, record_lost)| {
-        let mut world = World::new(if labels { label_marks() } else { marks() });
+        let mut world = FakeCluster::new(if labels { label_marks() } else { marks() });
         world.apply(&first);
         for what in lost {
             world.server.remove(&ObjectKey::of(&made(what, &json!({}))));
@@ -87,11 +87,11 @@ fn world() -> impl Strategy<Value = World> {
 }
 
 /// Plans. None if the second set drops objects that the rest of the set needs, which is refused.
-fn planned(world: &World, objects: &[Object]) -> Option<Plan> {
+fn planned(world: &FakeCluster, objects: &[Object]) -> Option<ApplyPlan> {
     world.plan(objects).ok()
 }
 
-fn places(plan: &Plan) -> BTreeMap<&ObjectKey, &Step> {
+fn steps_by_key(plan: &ApplyPlan) -> BTreeMap<&ObjectKey, &PlanStep> {
     plan.steps.iter().filter(|step| !step.unowned).map(|step| (&step.key, step)).collect()
 }
 
@@ -110,13 +110,13 @@ proptest! {
     #[test]
     fn what_is_needed_is_written_first_and_deleted_last(world in world(), objects in objects()) {
         let Some(plan) = planned(&world, &objects) else { return Ok(()) };
-        let places = places(&plan);
+        let places = steps_by_key(&plan);
         let definition = ObjectKey::of(&made(NAMES[1], &json!({})));
         for step in &plan.steps {
             let namespace = ObjectKey::of_namespace(&step.key.namespace);
             let needed = if step.key.kind == "Widget" { vec![namespace, definition.clone()] } else { vec![namespace] };
             for needed in needed.iter().filter_map(|key| places.get(key)) {
-                let (place, own) = (needed.place(), step.place());
+                let (place, own) = (needed.order(), step.order());
                 match (needed.action.is_removal(), step.action.is_removal()) {
                     (false, false) => prop_assert!(place < own, "{} before {}", needed.key, step.key),
                     (true, true) => prop_assert!(place > own, "{} after {}", needed.key, step.key),
@@ -132,7 +132,7 @@ proptest! {
         let mut turned = objects;
         turned.reverse();
         let Some(plan) = planned(&world, &turned) else { return Ok(()) };
-        let groups = |plan: &Plan| tests::groups(plan).map(|group| {
+        let groups = |plan: &ApplyPlan| tests::groups(plan).map(|group| {
             let mut group = group.to_vec();
             group.sort_by(|a, b| a.key.cmp(&b.key));
             group
@@ -145,9 +145,9 @@ proptest! {
     fn after_a_plan_is_carried_out_nothing_is_left_to_do(mut world in world(), objects in objects()) {
         let Some(plan) = planned(&world, &objects) else { return Ok(()) };
         let desired = world.desire(&objects).unwrap();
-        world.carry_out(&plan, &desired);
+        world.execute(&plan, &desired);
         let again = world.plan(&objects).unwrap();
-        prop_assert!(again.is_empty(), "{}", crate::fixtures::told(&again));
+        prop_assert!(again.is_empty(), "{}", crate::fixtures::plan_text(&again));
         let stored = world.set.clone();
         world.set.schedule(&desired, &again);
         prop_assert_eq!(&world.set, &stored, "nothing is to be stored");
@@ -164,7 +164,7 @@ proptest! {
         // The set is stored before the first write and not after later writes.
         let stored = cut.set.clone();
         let steps = plan.steps[..plan.steps.len() * share / 10].to_vec();
-        cut.carry_out(&Plan { steps }, &desired);
+        cut.execute(&ApplyPlan { steps }, &desired);
         cut.set = stored;
         cut.apply(&objects);
         prop_assert!(cut.plan(&objects).unwrap().is_empty());

@@ -2,22 +2,23 @@
 
 use std::{collections::BTreeMap, mem};
 
-use super::Plan;
+use super::ApplyPlan;
 use crate::{
-    ApplySet, Desired, DesiredSet, Health, Item, ObjectKey, Phase, Policies, order::delete_priority,
+    ApplySet, ApplySetItem, DesiredObject, DesiredSet, Health, ItemPhase, ObjectKey, Policies,
+    order::delete_priority,
 };
 
-impl Item {
+impl ApplySetItem {
     fn new(key: ObjectKey) -> Self {
         Self { key, ..Self::default() }
     }
 
-    fn deletion_place(&self) -> (i16, i8, &ObjectKey) {
+    fn deletion_key(&self) -> (i16, i8, &ObjectKey) {
         (self.delete_order, delete_priority(&self.key), &self.key)
     }
 
     /// Takes over the properties of a manifest.
-    fn follow(&mut self, desired: &Desired) {
+    fn copy_policies(&mut self, desired: &DesiredObject) {
         let Policies { adoption, reconcile, update, delete } = desired.policies.policies;
         self.version.clone_from(&desired.version);
         self.adoption_policy = adoption;
@@ -26,19 +27,19 @@ impl Item {
         self.delete_policy = delete;
         self.apply_order = desired.policies.apply_order;
         self.delete_order = desired.policies.delete_order;
-        self.managed_types.clone_from(&desired.defines);
+        self.managed_types.clone_from(&desired.managed_types);
         self.digest.clone_from(&desired.digest);
     }
 
-    fn schedule(&mut self, phase: Phase, health: Health) {
+    fn schedule(&mut self, phase: ItemPhase, health: Health) {
         self.phase = phase;
         health.as_str().clone_into(&mut self.status);
     }
 
     fn schedule_deletion(&mut self) {
         self.digest.clear();
-        if self.phase != Phase::Deleting {
-            self.schedule(Phase::ScheduledForDeletion, Health::Terminating);
+        if self.phase != ItemPhase::Deleting {
+            self.schedule(ItemPhase::ScheduledForDeletion, Health::Terminating);
         }
     }
 }
@@ -49,7 +50,7 @@ impl ApplySet {
     ///
     /// A changed schedule must be stored before the first write. Otherwise an interrupted run could leave unknown
     /// objects, or an incomplete change that looks like the recorded one.
-    pub(crate) fn schedule(&mut self, desired: &DesiredSet, plan: &Plan) {
+    pub(crate) fn schedule(&mut self, desired: &DesiredSet, plan: &ApplyPlan) {
         // A dropped namespace that stays may be missing and be created without an owner. That step concerns no item.
         let own = plan.steps.iter().filter(|step| !step.unowned);
         let steps: BTreeMap<_, _> = own.map(|step| (&step.key, step.action)).collect();
@@ -61,10 +62,11 @@ impl ApplySet {
             item.schedule_deletion();
         }
         for object in &desired.objects {
-            let item = items.entry(object.key.clone()).or_insert_with_key(|key| Item::new(key.clone()));
-            item.follow(object);
+            let item =
+                items.entry(object.key.clone()).or_insert_with_key(|key| ApplySetItem::new(key.clone()));
+            item.copy_policies(object);
             if steps.get(&object.key).is_some_and(|step| step.is_write()) {
-                item.schedule(Phase::ScheduledForApplication, Health::InProgress);
+                item.schedule(ItemPhase::ScheduledForApplication, Health::InProgress);
             }
         }
         self.items = items.into_values().collect();
@@ -73,11 +75,11 @@ impl ApplySet {
 
     /// Schedules all items for deletion.
     pub(crate) fn schedule_deletion(&mut self) {
-        self.items.iter_mut().for_each(Item::schedule_deletion);
+        self.items.iter_mut().for_each(ApplySetItem::schedule_deletion);
         self.sort_for_deletion();
     }
 
     fn sort_for_deletion(&mut self) {
-        self.items.sort_by(|a, b| a.deletion_place().cmp(&b.deletion_place()));
+        self.items.sort_by(|a, b| a.deletion_key().cmp(&b.deletion_key()));
     }
 }

@@ -2,13 +2,13 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    GroupKind, Marks, MissingNamespaces, Phase,
-    fixtures::{World, definition, label_marks, marks, minute, named, object, told},
+    GroupKind, ItemPhase, MissingNamespacePolicy, OwnershipMarks,
+    fixtures::{FakeCluster, definition, label_marks, marks, minute, named, object, plan_text},
 };
 
 /// Returns groups of steps that may run concurrently.
-pub(super) fn groups(plan: &Plan) -> impl Iterator<Item = &[Step]> {
-    plan.steps.chunk_by(|a, b| a.place() == b.place())
+pub(super) fn groups(plan: &ApplyPlan) -> impl Iterator<Item = &[PlanStep]> {
+    plan.steps.chunk_by(|a, b| a.order() == b.order())
 }
 
 fn map(place: &str, annotations: &Value) -> manifest::Object {
@@ -21,7 +21,7 @@ fn with(mut object: manifest::Object, field: &str, value: Value) -> manifest::Ob
 }
 
 /// Returns the only step for an object, as `Action: why`.
-fn step(plan: &Plan, name: &str) -> String {
+fn step(plan: &ApplyPlan, name: &str) -> String {
     let mut steps = plan.steps.iter().filter(|step| step.key.name == name);
     let step = steps.next().unwrap();
     assert!(steps.next().is_none(), "{name} has two steps");
@@ -29,14 +29,14 @@ fn step(plan: &Plan, name: &str) -> String {
     step.why.as_ref().map_or(action.clone(), |why| format!("{action}: {why}"))
 }
 
-fn refusals(world: &World, objects: &[manifest::Object]) -> Vec<String> {
+fn refusals(world: &FakeCluster, objects: &[manifest::Object]) -> Vec<String> {
     world.plan(objects).unwrap_err().iter().map(ToString::to_string).collect()
 }
 
 // Row: ENG-02
 #[test]
 fn the_set_lists_exactly_what_is_wanted() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     world.apply(&[map("a", &json!({})), map("b", &json!({}))]);
     world.apply(&[map("b", &json!({})), map("c", &json!({}))]);
     let names: Vec<_> = world.set.items.iter().map(|item| item.key.name.as_str()).collect();
@@ -61,8 +61,8 @@ fn a_mixed_set_is_written_in_the_order_of_need() {
         definition("Widget", "example.org", "Namespaced", &json!({})),
         named("v1 Namespace n", &json!({})),
     ];
-    let plan = World::new(marks()).plan(&objects).unwrap();
-    let groups: Vec<_> = groups(&plan).map(|group| told(&Plan { steps: group.to_vec() })).collect();
+    let plan = FakeCluster::new(marks()).plan(&objects).unwrap();
+    let groups: Vec<_> = groups(&plan).map(|group| plan_text(&ApplyPlan { steps: group.to_vec() })).collect();
     assert_eq!(
         groups,
         [
@@ -82,11 +82,11 @@ fn a_mixed_set_is_written_in_the_order_of_need() {
 fn waves_go_upwards_whatever_the_kind() {
     let order = |order: &str| json!({"x/apply-order": order});
     let objects = [map("last", &order("7")), map("middle", &json!({})), map("first", &order("-5"))];
-    let plan = World::new(marks()).plan(&objects).unwrap();
+    let plan = FakeCluster::new(marks()).plan(&objects).unwrap();
     assert_eq!(plan.steps.iter().map(|step| step.wave).collect::<Vec<_>>(), [-5, 0, 7]);
     let mixed = [map("n/m", &order("-32768")), named("v1 Namespace late", &order("32767"))];
-    let plan = World::new(marks()).plan(&mixed).unwrap();
-    assert_eq!(told(&plan), "Create Namespace n, Create ConfigMap n/m, Create Namespace late");
+    let plan = FakeCluster::new(marks()).plan(&mixed).unwrap();
+    assert_eq!(plan_text(&plan), "Create Namespace n, Create ConfigMap n/m, Create Namespace late");
 }
 
 // Row: ENG-71
@@ -96,7 +96,7 @@ fn waves_go_upwards_whatever_the_kind() {
 #[test]
 fn what_is_dropped_goes_last_in_waves_of_its_own() {
     let orders = |apply: i16, delete: i16| json!({"x/apply-order": apply.to_string(), "x/delete-order": delete.to_string()});
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let all = [
         map("a", &orders(-1, 1)),
         map("b", &orders(1, -1)),
@@ -112,9 +112,9 @@ fn what_is_dropped_goes_last_in_waves_of_its_own() {
         Delete CustomResourceDefinition widgets.example.org, Delete Deployment default/d, \
         Delete Service default/s, Delete Namespace n, Delete ConfigMap default/a";
     let plan = world.plan(&[map("new", &orders(32767, 0))]).unwrap();
-    assert_eq!(told(&plan), format!("Create ConfigMap default/new, {expected}"));
+    assert_eq!(plan_text(&plan), format!("Create ConfigMap default/new, {expected}"));
     let live = world.live(&world.desire(&all).unwrap());
-    assert_eq!(told(&plan_delete(&world.set, &live, &world.marks, &world.options)), expected);
+    assert_eq!(plan_text(&plan_delete(&world.set, &live, &world.marks, &world.options)), expected);
 }
 
 // Row: ENG-50
@@ -123,7 +123,7 @@ fn what_is_dropped_goes_last_in_waves_of_its_own() {
 // Row: ENG-27
 #[test]
 fn what_is_there_already_is_taken_as_the_policy_says() {
-    let theirs = Marks::of_component("x", "them");
+    let theirs = OwnershipMarks::of_component("x", "them");
     for (policy, unowned, foreign) in [
         (
             "never",
@@ -136,11 +136,11 @@ fn what_is_there_already_is_taken_as_the_policy_says() {
         let wanted = [map("a", &json!({"x/adoption-policy": policy}))];
         let mut found = map("default/a", &json!({}));
         for expected in [unowned, foreign] {
-            let mut world = World::new(marks());
+            let mut world = FakeCluster::new(marks());
             world.put(found.clone());
             let plan = world.plan(&wanted).map(|plan| step(&plan, "a")).map_err(|all| all[0].to_string());
             assert_eq!(plan, expected.map(str::to_owned).map_err(str::to_owned), "{policy}");
-            theirs.put_on(&mut found, "d");
+            theirs.mark(&mut found, "d");
             // A default policy has the same effect as an annotation.
             world.options.defaults.adoption = match policy {
                 "never" => crate::AdoptionPolicy::Never,
@@ -158,7 +158,7 @@ fn what_is_there_already_is_taken_as_the_policy_says() {
 
 #[test]
 fn an_object_that_was_scheduled_and_never_written_is_still_a_stranger() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let wanted = [map("a", &json!({"x/adoption-policy": "never"}))];
     let plan = world.plan(&wanted).unwrap();
     world.set.schedule(&world.desire(&wanted).unwrap(), &plan);
@@ -182,7 +182,7 @@ fn objects_of_our_label_that_others_wrote_are_taken_over_and_ours_are_written() 
         (json!([{"manager": "capstan"}, {"manager": "injector"}]), "Update: is there and was not recorded"),
         (json!([{"manager": "kubelet", "subresource": "status"}]), "Update: is there and was not recorded"),
     ] {
-        let mut world = World::new(label_marks());
+        let mut world = FakeCluster::new(label_marks());
         world.put(object(json!({
             "apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {
@@ -197,7 +197,7 @@ fn objects_of_our_label_that_others_wrote_are_taken_over_and_ours_are_written() 
 #[test]
 fn what_is_unchanged_is_not_written() {
     for marks in [marks(), label_marks()] {
-        let mut world = World::new(marks);
+        let mut world = FakeCluster::new(marks);
         let wanted = [with(map("a", &json!({})), "data", json!({"k": "1"}))];
         assert_eq!(step(&world.apply(&wanted), "a"), "Create");
         assert_eq!(step(&world.apply(&wanted), "a"), "Keep");
@@ -210,18 +210,18 @@ fn what_is_unchanged_is_not_written() {
 #[test]
 fn what_may_not_have_arrived_is_written_again() {
     let wanted = [map("a", &json!({}))];
-    let mut marked = World::new(marks());
+    let mut marked = FakeCluster::new(marks());
     marked.apply(&wanted);
     marked.object("v1 ConfigMap default/a").set_annotation("x/digest", "of something else");
     assert_eq!(step(&marked.plan(&wanted).unwrap(), "a"), "Update: is not what was applied last");
 
-    let mut labelled = World::new(label_marks());
+    let mut labelled = FakeCluster::new(label_marks());
     labelled.apply(&wanted);
-    for arrived in [Phase::Creating, Phase::Updating, Phase::Ready] {
+    for arrived in [ItemPhase::Creating, ItemPhase::Updating, ItemPhase::Ready] {
         labelled.set.items[0].phase = arrived;
         assert_eq!(step(&labelled.plan(&wanted).unwrap(), "a"), "Keep", "{arrived:?}");
     }
-    labelled.set.items[0].phase = Phase::ScheduledForApplication;
+    labelled.set.items[0].phase = ItemPhase::ScheduledForApplication;
     assert_eq!(step(&labelled.plan(&wanted).unwrap(), "a"), "Update: its last write may not have arrived");
     labelled.server.clear();
     assert_eq!(step(&labelled.plan(&wanted).unwrap(), "a"), "Create");
@@ -230,21 +230,24 @@ fn what_may_not_have_arrived_is_written_again() {
 // Row: ENG-54
 #[test]
 fn a_change_of_the_component_writes_objects_that_follow_it() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let wanted =
         [map("a", &json!({"x/reconcile-policy": "on-object-or-component-change"})), map("b", &json!({}))];
     world.options.component_digest = Some("1".to_owned());
     world.apply(&wanted);
     assert!(world.plan(&wanted).unwrap().is_empty());
     world.options.component_digest = Some("2".to_owned());
-    assert_eq!(told(&world.plan(&wanted).unwrap()), "Update ConfigMap default/a, Keep ConfigMap default/b");
+    assert_eq!(
+        plan_text(&world.plan(&wanted).unwrap()),
+        "Update ConfigMap default/a, Keep ConfigMap default/b"
+    );
 }
 
 // Row: ENG-55
 #[test]
 fn once_is_created_again_when_gone_and_never_changed() {
     for marks in [marks(), label_marks()] {
-        let mut world = World::new(marks);
+        let mut world = FakeCluster::new(marks);
         let once = json!({"x/reconcile-policy": "once", "x/reapply-interval": "1m"});
         let wanted = map("a", &once);
         world.apply(std::slice::from_ref(&wanted));
@@ -264,7 +267,7 @@ fn once_is_created_again_when_gone_and_never_changed() {
 
 #[test]
 fn an_object_of_once_that_lost_its_record_is_kept_and_recorded() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let wanted = [map("a", &json!({"x/reconcile-policy": "once"}))];
     world.apply(&wanted);
     world.set = ApplySet::default();
@@ -274,7 +277,7 @@ fn an_object_of_once_that_lost_its_record_is_kept_and_recorded() {
 
 #[test]
 fn an_unchanged_object_is_written_again_when_its_time_has_come() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let wanted = [map("a", &json!({"x/reapply-interval": "1h"}))];
     world.apply(&wanted);
     for (minutes, expected) in [(59, "Keep"), (60, "Update: written last at 2001-09-09T01:46:40Z")] {
@@ -289,7 +292,7 @@ fn an_unchanged_object_is_written_again_when_its_time_has_come() {
 // Row: ENG-60
 #[test]
 fn the_policy_recreate_deletes_before_it_creates() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let recreate = json!({"x/update-policy": "recreate"});
     assert_eq!(step(&world.apply(&[map("a", &recreate)]), "a"), "Create");
     assert_eq!(step(&world.plan(&[map("a", &recreate)]).unwrap(), "a"), "Keep");
@@ -299,7 +302,7 @@ fn the_policy_recreate_deletes_before_it_creates() {
 
 #[test]
 fn what_is_going_is_waited_for_with_all_in_its_namespace() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let wanted = [map("n/a", &json!({})), map("b", &json!({}))];
     world.apply(&wanted);
     let going = |object: &mut manifest::Object| {
@@ -319,7 +322,7 @@ fn what_is_going_is_waited_for_with_all_in_its_namespace() {
 // Row: ENG-70
 #[test]
 fn what_is_purged_is_not_created_again_until_it_changes() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let job = |image: &str| {
         let job = named("batch/v1 Job hook", &json!({"x/apply-order": "-2", "x/purge-order": "-1"}));
         with(job, "spec", json!({"image": image}))
@@ -335,18 +338,18 @@ fn what_is_purged_is_not_created_again_until_it_changes() {
 
 #[test]
 fn a_purge_that_was_cut_off_is_gone_on_with() {
-    let mut world = World::new(label_marks());
+    let mut world = FakeCluster::new(label_marks());
     let wanted = [named("batch/v1 Job hook", &json!({"x/purge-order": "0"}))];
     world.apply(&wanted);
-    world.set.items[0].phase = Phase::Completing;
+    world.set.items[0].phase = ItemPhase::Completing;
     assert_eq!(step(&world.plan(&wanted).unwrap(), "hook"), "Completed");
     let desired = world.desire(&wanted).unwrap();
-    let unseen = Live::default();
+    let unseen = LiveObjects::default();
     let plan = plan(&world.set, &desired, &unseen, &world.marks, &world.options, world.now).unwrap();
     assert_eq!(step(&plan, "hook"), "Purge");
     let mut there = world.clone();
     there.put(desired.objects[0].object.clone());
-    for phase in [Phase::Ready, Phase::ScheduledForCompletion, Phase::Completing] {
+    for phase in [ItemPhase::Ready, ItemPhase::ScheduledForCompletion, ItemPhase::Completing] {
         there.set.items[0].phase = phase;
         let plan = there.plan(&wanted).unwrap();
         assert_eq!((step(&plan, "hook").as_str(), plan.is_empty()), ("Purge", false), "{phase:?}");
@@ -376,7 +379,7 @@ fn what_is_dropped_is_deleted_or_forgotten_as_the_policy_says() {
         ("orphan-on-apply", "Orphan", "Delete"),
         ("orphan-on-delete", "Delete", "Orphan"),
     ] {
-        let mut world = World::new(marks());
+        let mut world = FakeCluster::new(marks());
         world.apply(&[map("a", &json!({"x/delete-policy": policy}))]);
         let live = world.live(&DesiredSet::default());
         let deleted = plan_delete(&world.set, &live, &world.marks, &world.options);
@@ -390,9 +393,9 @@ fn what_is_dropped_is_deleted_or_forgotten_as_the_policy_says() {
 
 #[test]
 fn what_became_somebody_elses_is_left_alone() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     world.apply(&["a", "b", "c", "d"].map(|name| map(name, &json!({}))));
-    Marks::of_component("x", "them").put_on(world.object("v1 ConfigMap default/a"), "d");
+    OwnershipMarks::of_component("x", "them").mark(world.object("v1 ConfigMap default/a"), "d");
     world.put(map("default/b", &json!({})));
     world.server.remove(&ObjectKey::of(&map("default/c", &json!({}))));
     let plan = world.plan(&[]).unwrap();
@@ -404,7 +407,7 @@ fn what_became_somebody_elses_is_left_alone() {
 
 #[test]
 fn an_object_that_lost_its_label_is_ours_while_our_writing_is_to_be_seen_on_it() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     world.apply(&[map("a", &json!({}))]);
     let entry = |manager: &str, subresource: &str| json!({"manager": manager, "subresource": subresource});
     for (managers, expected) in [
@@ -423,13 +426,13 @@ fn an_object_that_lost_its_label_is_ours_while_our_writing_is_to_be_seen_on_it()
     }
     let mut never_written = world;
     never_written.set.items[0].last_applied_at = None;
-    never_written.set.items[0].phase = Phase::ScheduledForApplication;
+    never_written.set.items[0].phase = ItemPhase::ScheduledForApplication;
     assert_eq!(step(&never_written.plan(&[]).unwrap(), "a"), "Orphan: belongs to nobody");
 }
 
 #[test]
 fn what_an_orphan_lives_by_stays_with_it() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let stays = json!({"x/delete-policy": "orphan"});
     let set = [
         named("v1 Namespace n", &json!({})),
@@ -464,34 +467,35 @@ fn what_an_orphan_lives_by_stays_with_it() {
 
 #[test]
 fn an_object_that_moves_is_created_before_the_old_one_goes() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     world.apply(&[map("n/a", &json!({}))]);
     let plan = world.plan(&[map("m/a", &json!({}))]).unwrap();
-    assert_eq!(told(&plan), "Create Namespace m, Create ConfigMap m/a, Delete ConfigMap n/a");
+    assert_eq!(plan_text(&plan), "Create Namespace m, Create ConfigMap m/a, Delete ConfigMap n/a");
 }
 
 // Row: ENG-25
 // Row: ENG-26
 #[test]
 fn missing_namespaces_are_made_for_nobody_or_refused() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let wanted = [map("n/a", &json!({"x/apply-order": "3"})), map("n/b", &json!({"x/apply-order": "-3"}))];
-    let refusing = Options { missing_namespaces: MissingNamespaces::Refuse, ..world.options.clone() };
-    let refused = World { options: refusing, ..world.clone() };
+    let refusing =
+        ApplyOptions { missing_namespaces: MissingNamespacePolicy::Refuse, ..world.options.clone() };
+    let refused = FakeCluster { options: refusing, ..world.clone() };
     assert_eq!(refusals(&refused, &wanted), ["namespace `n` is not there"]);
 
     let plan = world.apply(&wanted);
     assert_eq!((plan.steps[0].key.name.as_str(), plan.steps[0].wave, plan.steps[0].unowned), ("n", -3, true));
     assert_eq!(plan.steps.iter().filter(|step| step.unowned).count(), 1);
     assert_eq!(world.set.items.len(), 2, "the namespace is no item");
-    assert_eq!(told(&world.plan(&[]).unwrap()), "Delete ConfigMap n/a, Delete ConfigMap n/b");
-    let there = World { options: refused.options, ..world };
+    assert_eq!(plan_text(&world.plan(&[]).unwrap()), "Delete ConfigMap n/a, Delete ConfigMap n/b");
+    let there = FakeCluster { options: refused.options, ..world };
     assert!(there.plan(&wanted).unwrap().is_empty());
 }
 
 #[test]
 fn a_definition_or_namespace_cannot_go_while_something_stays_in_need() {
-    let mut world = World::new(marks());
+    let mut world = FakeCluster::new(marks());
     let widgets = [
         named("example.org/v1 Widget n/a", &json!({})),
         named("example.org/v1 Widget n/b", &json!({})),
@@ -527,8 +531,8 @@ fn a_definition_or_namespace_cannot_go_while_something_stays_in_need() {
 
 #[test]
 fn everything_in_the_way_is_told_at_once() {
-    let mut world = World::new(marks());
-    world.options.missing_namespaces = MissingNamespaces::Refuse;
+    let mut world = FakeCluster::new(marks());
+    world.options.missing_namespaces = MissingNamespacePolicy::Refuse;
     world.put(map("default/a", &json!({})));
     let never = json!({"x/adoption-policy": "never"});
     let wanted = [map("a", &never), map("n/b", &json!({})), map("m/c", &json!({}))];
@@ -544,7 +548,7 @@ fn everything_in_the_way_is_told_at_once() {
 
 #[test]
 fn a_plan_says_little_of_what_is_plain() {
-    let plan = World::new(marks()).plan(&[map("a", &json!({}))]).unwrap();
+    let plan = FakeCluster::new(marks()).plan(&[map("a", &json!({}))]).unwrap();
     assert_eq!(
         serde_json::to_value(&plan).unwrap(),
         json!({"steps": [{

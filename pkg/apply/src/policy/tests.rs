@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::fixtures::options;
 
-fn read(annotations: &Value, options: &Options) -> Result<ObjectPolicies, Vec<String>> {
+fn read(annotations: &Value, options: &ApplyOptions) -> Result<ObjectPolicies, Vec<String>> {
     let object = json!({"metadata": {"name": "a", "annotations": annotations}});
     ObjectPolicies::of(&object.try_into().unwrap(), options)
 }
@@ -21,7 +21,7 @@ fn annotations_win_over_defaults_policy_by_policy() {
         update: UpdatePolicy::Recreate,
         delete: DeletePolicy::OrphanOnApply,
     };
-    let options = Options { defaults, reapply_after: Some(Duration::from_secs(5)), ..options() };
+    let options = ApplyOptions { defaults, reapply_after: Some(Duration::from_secs(5)), ..options() };
     let all = read(&json!({}), &options).unwrap();
     assert_eq!((all.policies, all.reapply_after), (defaults, Some(Duration::from_secs(5))));
     for (annotations, expected) in [
@@ -62,7 +62,7 @@ fn the_word_default_is_as_if_nothing_was_said() {
         delete: DeletePolicy::OrphanOnApply,
         ..Policies::default()
     };
-    let options = Options { defaults, ..options() };
+    let options = ApplyOptions { defaults, ..options() };
     for word in ["default", "Default"] {
         let annotations = json!({"x/update-policy": word, "x/delete-policy": word});
         assert_eq!(read(&annotations, &options), read(&json!({}), &options), "{word}");
@@ -73,7 +73,7 @@ fn the_word_default_is_as_if_nothing_was_said() {
 #[test]
 fn orphaning_by_default_is_about_the_whole_set_and_by_annotation_about_both() {
     let defaults = Policies { delete: DeletePolicy::Orphan, ..Policies::default() };
-    let options = Options { defaults, ..options() };
+    let options = ApplyOptions { defaults, ..options() };
     let delete = |annotations| read(&annotations, &options).unwrap().policies.delete;
     assert_eq!(delete(json!({})), DeletePolicy::OrphanOnDelete);
     assert_eq!(delete(json!({"x/delete-policy": "orphan"})), DeletePolicy::Orphan);

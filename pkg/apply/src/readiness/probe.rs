@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 use manifest::{Object, Value};
 use serde_json::json;
 
-use super::clients::{self, Endpoint};
+use super::client_configs::{self, Endpoint};
 use crate::{
-    ApiError, ApiKind, Blocker, GroupKind, Health, Kinds, List, ObjectKey, Server, Status, WriteMode,
-    defined_kinds,
+    ApiError, ApiKind, Blocker, GroupKind, Health, ListQuery, ObjectKey, ServedKinds, Server, Status,
+    WriteMode, defined_kinds,
 };
 
 /// The name of objects that are never stored.
@@ -20,11 +20,11 @@ pub(super) struct Probe {
     /// The object that makes the server call the webhook.
     pub(super) object: ObjectKey,
     kind: ApiKind,
-    question: Question,
+    request: ProbeRequest,
 }
 
 #[derive(Debug)]
-enum Question {
+enum ProbeRequest {
     /// Create an object in a dry run.
     Create { namespace: String },
     /// Read an object in a version other than its storage version.
@@ -44,7 +44,7 @@ impl Probe {
     pub(super) async fn all(server: &Server, objects: &[Object]) -> Result<Vec<Self>, ApiError> {
         let mut candidates: BTreeMap<Endpoint, Vec<Candidate<'_>>> = BTreeMap::new();
         for object in objects {
-            for webhook in clients::webhooks(object) {
+            for webhook in client_configs::webhooks(object) {
                 let Some(endpoint) = webhook.get("clientConfig").and_then(Endpoint::of) else { continue };
                 let is_ignored = webhook["failurePolicy"] == "Ignore";
                 let candidate = Candidate { object, rules: &webhook["rules"], is_ignored };
@@ -52,7 +52,7 @@ impl Probe {
             }
         }
         let mut probes = Vec::new();
-        let has_all = |kinds: &Kinds| {
+        let has_all = |kinds: &ServedKinds| {
             let is_known = |candidate: &Candidate<'_>| created_kind(kinds, candidate.rules).is_some();
             candidates.values().flatten().all(is_known)
         };
@@ -66,10 +66,10 @@ impl Probe {
             probes.extend(found.map(|(object, kind)| Self {
                 object: ObjectKey::of(object),
                 kind,
-                question: Question::Create { namespace: endpoint.namespace().to_owned() },
+                request: ProbeRequest::Create { namespace: endpoint.namespace().to_owned() },
             }));
         }
-        probes.extend(conversions(objects, |endpoint| candidates.contains_key(endpoint)));
+        probes.extend(conversion_probes(objects, |endpoint| candidates.contains_key(endpoint)));
         Ok(probes)
     }
 
@@ -78,20 +78,21 @@ impl Probe {
     /// Permanent failures of the server itself.
     pub(super) async fn send(&self, server: &Server) -> Result<Option<Blocker>, ApiError> {
         let once = server.retrying_for(Duration::ZERO);
-        let answer = match &self.question {
-            Question::Create { namespace } => once
+        let answer = match &self.request {
+            ProbeRequest::Create { namespace } => once
                 .create(&self.kind, &self.object_to_create(namespace), "capstan", WriteMode::DryRun)
                 .await
                 .map(|_| ()),
-            Question::Read => {
-                let one = List { at_most: Some(1), ..List::default() };
+            ProbeRequest::Read => {
+                let one = ListQuery { limit: Some(1), ..ListQuery::default() };
                 once.list(&self.kind, &one).await.map(|_| ())
             }
         };
         match answer {
-            Err(error) if error.can_pass() => {
-                Ok(Some(Blocker::new(self.object.clone(), Status::of(Health::InProgress, error.why()))))
-            }
+            Err(error) if error.is_temporary() => Ok(Some(Blocker::new(
+                self.object.clone(),
+                Status::of(Health::InProgress, error.short_message()),
+            ))),
             Ok(()) | Err(ApiError::Status { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -110,17 +111,15 @@ impl Probe {
 }
 
 /// Returns probes of services that only convert: a stored object is read in another version.
-fn conversions(objects: &[Object], is_probed: impl Fn(&Endpoint) -> bool) -> Vec<Probe> {
+fn conversion_probes(objects: &[Object], is_probed: impl Fn(&Endpoint) -> bool) -> Vec<Probe> {
     let mut probes = BTreeMap::new();
-    for object in objects.iter().filter(|object| clients::is_definition(object)) {
-        let endpoint = clients::client_configs(object).find_map(Endpoint::of);
+    for object in objects.iter().filter(|object| client_configs::is_definition(object)) {
+        let endpoint = client_configs::client_configs(object).find_map(Endpoint::of);
         let Some(endpoint) = endpoint.filter(|endpoint| !is_probed(endpoint)) else { continue };
         let kind = converted_kind(object);
-        probes.extend(
-            kind.map(|kind| {
-                (endpoint, Probe { object: ObjectKey::of(object), kind, question: Question::Read })
-            }),
-        );
+        probes.extend(kind.map(|kind| {
+            (endpoint, Probe { object: ObjectKey::of(object), kind, request: ProbeRequest::Read })
+        }));
     }
     probes.into_values().collect()
 }
@@ -133,13 +132,14 @@ fn converted_kind(definition: &Object) -> Option<ApiKind> {
 }
 
 /// Returns a kind whose creation a rule covers.
-fn created_kind(kinds: &Kinds, rules: &Value) -> Option<ApiKind> {
-    let rules = rules.as_array()?.iter().filter(|rule| names(&rule["operations"], "CREATE"));
+fn created_kind(kinds: &ServedKinds, rules: &Value) -> Option<ApiKind> {
+    let rules = rules.as_array()?.iter().filter(|rule| matches_rule(&rule["operations"], "CREATE"));
     rules.into_iter().find_map(|rule| {
         let candidates = kinds.iter().filter(|kind| {
-            names(&rule["apiGroups"], &kind.group) && names_resource(&rule["resources"], &kind.plural)
+            matches_rule(&rule["apiGroups"], &kind.group)
+                && matches_resource(&rule["resources"], &kind.plural)
         });
-        candidates.filter(|kind| kind.can("create") && kind.can("get")).find_map(|kind| {
+        candidates.filter(|kind| kind.supports("create") && kind.supports("get")).find_map(|kind| {
             let group_kind = GroupKind::new(&*kind.group, &*kind.kind);
             let version = rule["apiVersions"].as_array()?.iter().filter_map(Value::as_str);
             let mut served = version.filter_map(|version| match version {
@@ -152,14 +152,14 @@ fn created_kind(kinds: &Kinds, rules: &Value) -> Option<ApiKind> {
 }
 
 /// True if a list of a rule includes the name or `*`.
-fn names(list: &Value, wanted: &str) -> bool {
+fn matches_rule(list: &Value, wanted: &str) -> bool {
     list.as_array().into_iter().flatten().any(|name| name == wanted || name == "*")
 }
 
 /// True if a list of a rule includes the resource. Subresources have names of their own: `*` excludes them, `*/*`
 /// includes everything.
-fn names_resource(list: &Value, plural: &str) -> bool {
-    names(list, plural) || list.as_array().into_iter().flatten().any(|name| name == "*/*")
+fn matches_resource(list: &Value, plural: &str) -> bool {
+    matches_rule(list, plural) || list.as_array().into_iter().flatten().any(|name| name == "*/*")
 }
 
 #[cfg(test)]
@@ -167,8 +167,8 @@ mod tests {
     use super::*;
     use crate::lab::object;
 
-    fn kinds() -> Kinds {
-        let mut kinds = Kinds::default();
+    fn kinds() -> ServedKinds {
+        let mut kinds = ServedKinds::default();
         for (group, version, kind, plural, verbs) in [
             ("", "v1", "Binding", "bindings", &["create"][..]),
             ("", "v1", "ConfigMap", "configmaps", &["create", "get"]),
@@ -229,8 +229,8 @@ mod tests {
         let is_probed = |endpoint: &Endpoint| {
             *endpoint == Endpoint::Service { namespace: "ns".to_owned(), name: "b".to_owned() }
         };
-        let probes = conversions(&objects, is_probed);
-        let [Probe { object, kind, question: Question::Read }] = &probes[..] else { panic!("{probes:?}") };
+        let probes = conversion_probes(&objects, is_probed);
+        let [Probe { object, kind, request: ProbeRequest::Read }] = &probes[..] else { panic!("{probes:?}") };
         assert_eq!((object.name.as_str(), kind.api_version().as_str()), ("a", "example.com/v2"));
     }
 }

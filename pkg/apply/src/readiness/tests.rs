@@ -1,4 +1,4 @@
-use crate::PatchOf;
+use crate::PatchTarget;
 use std::time::{Duration, Instant};
 
 use data_encoding::BASE64;
@@ -61,7 +61,8 @@ fn converted(client_config: &Value) -> Value {
 }
 
 async fn lab(services: ServiceWebhooks) -> Lab {
-    Lab::on(Fixture::builder().options(|options| options.service_webhooks = services).start().await).await
+    Lab::with_fixture(Fixture::builder().options(|options| options.service_webhooks = services).start().await)
+        .await
 }
 
 fn objects(values: &[&Value]) -> Vec<Object> {
@@ -86,7 +87,7 @@ async fn a_webhook_without_a_certificate_authority_does_not_answer() {
     let plain = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
     let all = objects(&[&definition, &plain, &first, &missing, &second, &elsewhere]);
     assert_eq!(
-        lines(&webhooks_answer(&lab.server, &all).await.unwrap()),
+        lines(&check_webhooks(&lab.server, &all).await.unwrap()),
         [
             "CustomResourceDefinition widgets.example.com: has no certificate authority for service default/c yet",
             "MutatingWebhookConfiguration missing: is not there",
@@ -118,7 +119,7 @@ async fn each_service_is_asked_once_and_what_it_does_not_answer_is_told_in_the_w
             lab.create(value).await;
         }
         let counter = Counter::start(lab.fixture.sandbox());
-        let blockers = lines(&webhooks_answer(&lab.server, &all).await.unwrap());
+        let blockers = lines(&check_webhooks(&lab.server, &all).await.unwrap());
         assert_eq!(blockers.len(), expected.len(), "{blockers:?}");
         assert!(blockers.iter().zip(expected).all(|(line, start)| line.starts_with(start)), "{blockers:?}");
         assert_eq!(counter.writes().to_string(), writes);
@@ -139,7 +140,10 @@ async fn webhooks_are_waited_for_until_they_have_their_certificate_and_answer() 
         }
     }
     let patch = json!([{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": authority()}]);
-    lab.server.patch(&lab.kind(&created).await, "", "hook", &patch, "test", PatchOf::Object).await.unwrap();
+    lab.server
+        .patch(&lab.kind(&created).await, "", "hook", &patch, "test", PatchTarget::Object)
+        .await
+        .unwrap();
     assert_eq!(wait.await.unwrap().unwrap(), []);
 }
 

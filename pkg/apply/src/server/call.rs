@@ -6,20 +6,21 @@ use bytes::Bytes;
 use http::Method;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::{ApiKind, Effect, ObjectKey};
+use crate::{ApiKind, ObjectKey, RequestEffect};
 
 /// Characters of a path segment, or of a query value, that need no encoding.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
+const URL_SAFE: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
 
 pub(super) const JSON: &str = "application/json";
 /// The size above which a small control plane needs more time for a body.
 const LARGE_BYTES: usize = 256 * 1024;
 /// The time limit of requests for a lease. A renewal must be retried soon, because the lease expires.
-const LEASE_PATIENCE: Duration = Duration::from_secs(10);
+const LEASE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A request that can be sent repeatedly.
 #[derive(Clone)]
-pub(crate) struct Call {
+pub(crate) struct ApiCall {
     /// The action for messages, such as `apply Deployment ns/name`.
     pub(crate) action: String,
     pub(super) method: Method,
@@ -32,7 +33,7 @@ pub(crate) struct Call {
     /// True if the body has secrets that must not be shown.
     pub(super) is_secret: bool,
     /// The effect on the cluster.
-    pub(super) effect: Effect,
+    pub(super) effect: RequestEffect,
 }
 
 /// The mode of a write.
@@ -51,9 +52,9 @@ pub(super) struct Payload {
     pub(super) bytes: Bytes,
 }
 
-impl Call {
+impl ApiCall {
     pub(crate) fn new(method: Method, action: impl Into<String>, path: impl Into<String>) -> Self {
-        let effect = if method == Method::GET { Effect::None } else { Effect::Write };
+        let effect = if method == Method::GET { RequestEffect::None } else { RequestEffect::Write };
         Self {
             action: action.into(),
             method,
@@ -78,7 +79,7 @@ impl Call {
             self.query.push(separator);
             self.query.push_str(key);
             self.query.push('=');
-            self.query.extend(utf8_percent_encode(value, PLAIN));
+            self.query.extend(utf8_percent_encode(value, URL_SAFE));
         }
         self
     }
@@ -94,14 +95,14 @@ impl Call {
     }
 
     /// Marks a request as a read, whatever its method.
-    pub(crate) fn asking(mut self) -> Self {
-        self.effect = Effect::None;
+    pub(crate) fn read_only(mut self) -> Self {
+        self.effect = RequestEffect::None;
         self
     }
 
     /// Marks a request for the lease itself.
-    pub(crate) fn of_lease(mut self) -> Self {
-        self.effect = Effect::Lease;
+    pub(crate) fn for_lease(mut self) -> Self {
+        self.effect = RequestEffect::Lease;
         self
     }
 
@@ -109,17 +110,17 @@ impl Call {
     pub(super) fn in_mode(self, mode: WriteMode) -> Self {
         match mode {
             WriteMode::Real => self,
-            WriteMode::DryRun => self.with("dryRun", "All").asking(),
+            WriteMode::DryRun => self.with("dryRun", "All").read_only(),
         }
     }
 
-    pub(super) fn streamed(mut self) -> Self {
+    pub(super) fn as_stream(mut self) -> Self {
         self.is_stream = true;
         self
     }
 
     /// Notes if the body is a Secret.
-    pub(super) fn about(mut self, kind: &ApiKind) -> Self {
+    pub(super) fn for_kind(mut self, kind: &ApiKind) -> Self {
         self.is_secret = kind.group.is_empty() && kind.kind == "Secret";
         self
     }
@@ -134,9 +135,9 @@ impl Call {
     }
 
     /// Returns the time limit of one try.
-    pub(super) fn patience(&self, usual: Duration) -> Duration {
+    pub(super) fn timeout(&self, usual: Duration) -> Duration {
         match self.effect {
-            Effect::Lease => usual.min(LEASE_PATIENCE),
+            RequestEffect::Lease => usual.min(LEASE_TIMEOUT),
             _ if self.is_large() => usual * 4,
             _ => usual,
         }
@@ -149,7 +150,7 @@ pub(crate) fn path(kind: &ApiKind, version: &str, namespace: &str, name: &str) -
     let mut path = String::new();
     let mut push = |part: &str| {
         path.push('/');
-        path.extend(utf8_percent_encode(part, PLAIN));
+        path.extend(utf8_percent_encode(part, URL_SAFE));
     };
     if kind.group.is_empty() {
         push("api");
@@ -207,8 +208,10 @@ mod tests {
 
     #[test]
     fn parameters_are_escaped_and_empty_ones_left_out() {
-        let call =
-            Call::get("x", "/api").with("a", "").with("labelSelector", "a=b,c in (d e)").with("limit", "5");
+        let call = ApiCall::get("x", "/api")
+            .with("a", "")
+            .with("labelSelector", "a=b,c in (d e)")
+            .with("limit", "5");
         assert_eq!(call.target(), "/api?labelSelector=a%3Db%2Cc%20in%20%28d%20e%29&limit=5");
     }
 }

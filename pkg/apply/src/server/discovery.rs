@@ -10,8 +10,8 @@ use futures::future::try_join;
 use manifest::Object;
 use serde::Deserialize;
 
-use super::{Server, call::Call};
-use crate::{ApiError, ApiKind, GroupKind, Kinds};
+use super::{Server, call::ApiCall};
+use crate::{ApiError, ApiKind, GroupKind, ServedKinds};
 
 /// The aggregated form; a server that does not support it answers in the second form.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
@@ -25,20 +25,23 @@ struct Head {
 
 impl Server {
     /// Returns all kinds of the server. They are requested once, and again after [`Server::forget_kinds`].
-    pub async fn kinds(&self) -> Result<Arc<Kinds>, ApiError> {
-        self.kinds_other_than(None).await
+    pub async fn kinds(&self) -> Result<Arc<ServedKinds>, ApiError> {
+        self.kinds_except(None).await
     }
 
     /// Makes the next use request the kinds again, after a definition was created or deleted.
     pub fn forget_kinds(&self) {
-        self.shared.kinds.forget();
+        self.shared.kinds.clear();
     }
 
     /// Returns all kinds of the server. They are requested again if the known kinds are incomplete, and definitions
     /// were written that were not yet established.
-    pub async fn kinds_with(&self, has_all: impl Fn(&Kinds) -> bool) -> Result<Arc<Kinds>, ApiError> {
+    pub async fn kinds_with(
+        &self,
+        has_all: impl Fn(&ServedKinds) -> bool,
+    ) -> Result<Arc<ServedKinds>, ApiError> {
         let known = self.kinds().await?;
-        if has_all(&known) || !self.shared.kinds.may_lack_some() {
+        if has_all(&known) || !self.shared.kinds.may_be_incomplete() {
             return Ok(known);
         }
         self.forget_kinds();
@@ -47,44 +50,49 @@ impl Server {
 
     /// Notes written definitions. Established definitions are added to the known kinds. The others cause a new request
     /// if a kind is missing.
-    pub(crate) fn learn_kinds<'o>(&self, established: impl Iterator<Item = &'o Object>, are_all: bool) {
-        self.shared.kinds.learn(established, are_all);
+    pub(crate) fn add_established_kinds<'o>(
+        &self,
+        established: impl Iterator<Item = &'o Object>,
+        are_all: bool,
+    ) {
+        self.shared.kinds.add_established(established, are_all);
     }
 
     /// Returns a kind in its preferred version.
     /// # Errors
-    /// `NoSuchKind`, or `BrokenGroup` for a kind in a group without an answer, after another request to the server.
+    /// `UnknownKind`, or `UnavailableGroup` for a kind in a group without an answer, after another request to the server.
     pub async fn kind(&self, kind: &GroupKind) -> Result<ApiKind, ApiError> {
         let known = self.kinds().await?;
         if let Some(found) = known.preferred(kind) {
             return Ok(found.clone());
         }
-        let fresh = self.kinds_other_than(Some(&known)).await?;
-        fresh.preferred(kind).cloned().ok_or_else(|| no_kind(&fresh, kind))
+        let fresh = self.kinds_except(Some(&known)).await?;
+        fresh.preferred(kind).cloned().ok_or_else(|| unknown_kind(&fresh, kind))
     }
 
-    async fn kinds_other_than(&self, old: Option<&Arc<Kinds>>) -> Result<Arc<Kinds>, ApiError> {
+    async fn kinds_except(&self, old: Option<&Arc<ServedKinds>>) -> Result<Arc<ServedKinds>, ApiError> {
         self.shared.kinds.get(old, || discover(self)).await
     }
 }
 
-fn no_kind(kinds: &Kinds, kind: &GroupKind) -> ApiError {
+fn unknown_kind(kinds: &ServedKinds, kind: &GroupKind) -> ApiError {
     let action = format!("find kind `{kind}`");
-    let broken =
-        kinds.broken().find(|broken| broken.split_once('/').map_or("", |(group, _)| group) == kind.group);
+    let broken = kinds
+        .unavailable()
+        .find(|broken| broken.split_once('/').map_or("", |(group, _)| group) == kind.group);
     match broken {
         Some(broken) => {
-            ApiError::BrokenGroup { action, kind: kind.to_string(), group_version: broken.to_owned() }
+            ApiError::UnavailableGroup { action, kind: kind.to_string(), group_version: broken.to_owned() }
         }
-        None => ApiError::NoSuchKind { action, kind: kind.to_string() },
+        None => ApiError::UnknownKind { action, kind: kind.to_string() },
     }
 }
 
 /// Discovers kinds with two requests, or group by group if the server does not support that. A group without an answer,
 /// such as one of a dead aggregated API, is noted as broken and is no error.
-async fn discover(server: &Server) -> Result<Kinds, ApiError> {
-    let (core, groups) = try_join(ask(server, "/api"), ask(server, "/apis")).await?;
-    let mut kinds = Kinds::default();
+async fn discover(server: &Server) -> Result<ServedKinds, ApiError> {
+    let (core, groups) = try_join(get_discovery(server, "/api"), get_discovery(server, "/apis")).await?;
+    let mut kinds = ServedKinds::default();
     for (call, answer) in [core, groups] {
         let head: Head = server.parse(&call, &answer)?;
         if head.kind == "APIGroupDiscoveryList" {
@@ -96,8 +104,8 @@ async fn discover(server: &Server) -> Result<Kinds, ApiError> {
     Ok(kinds)
 }
 
-async fn ask(server: &Server, path: &str) -> Result<(Call, Bytes), ApiError> {
-    let call = Call::get("ask what the server serves", path).accept(ACCEPT);
+async fn get_discovery(server: &Server, path: &str) -> Result<(ApiCall, Bytes), ApiError> {
+    let call = ApiCall::get("ask what the server serves", path).accept(ACCEPT);
     let answer = server.send(&call).await?;
     Ok((call, answer))
 }

@@ -4,8 +4,8 @@ use manifest::{Map, Object, Value};
 use serde::Deserialize;
 
 use super::{
-    List, Server,
-    read::{list_call, typed},
+    ListQuery, Server,
+    read::{list_call, with_kind},
 };
 use crate::{ApiError, ApiKind};
 
@@ -14,22 +14,22 @@ const PAGE: usize = 500;
 
 /// The objects of a kind, page by page; earlier pages are not kept.
 #[derive(Debug)]
-pub struct Pages {
+pub struct ObjectPages {
     server: Server,
     kind: ApiKind,
-    list: List,
+    list: ListQuery,
     size: usize,
-    place: Place,
+    position: PagePosition,
     /// The number of objects returned since the first page.
-    handed: usize,
-    is_second_go: bool,
+    returned: usize,
+    is_restarted: bool,
     /// The resource version of the last page.
     pub(super) version: String,
 }
 
 /// Some of the objects of a kind, with `apiVersion` and `kind`.
 #[derive(Debug)]
-pub enum Page {
+pub enum ObjectPage {
     /// The first objects. This page repeats if the server has lost the state for the following pages. All objects
     /// returned before are then void.
     First(Vec<Object>),
@@ -39,9 +39,9 @@ pub enum Page {
 
 /// The position of the next page.
 #[derive(Debug)]
-enum Place {
+enum PagePosition {
     Start,
-    Behind(String),
+    After(String),
     End,
 }
 
@@ -62,41 +62,41 @@ struct AnswerMetadata {
 
 impl Server {
     /// Returns the objects of a kind page by page, for callers that need not hold them all. Sends no request.
-    pub fn pages(&self, kind: &ApiKind, list: &List) -> Pages {
-        Pages {
+    pub fn pages(&self, kind: &ApiKind, list: &ListQuery) -> ObjectPages {
+        ObjectPages {
             server: self.clone(),
             kind: kind.clone(),
             list: list.clone(),
             size: PAGE,
-            place: Place::Start,
-            handed: 0,
-            is_second_go: false,
+            position: PagePosition::Start,
+            returned: 0,
+            is_restarted: false,
             version: String::new(),
         }
     }
 }
 
-impl Pages {
+impl ObjectPages {
     /// Sets the number of objects in one request, for large objects.
     #[must_use]
-    pub fn of(self, size: usize) -> Self {
+    pub fn with_size(self, size: usize) -> Self {
         Self { size: size.max(1), ..self }
     }
 
     /// Returns the next page. None after the last. The first page exists even without objects.
     ///
     /// A server keeps the state for the following pages for some minutes. Once it is lost, reading restarts with
-    /// [`Page::First`], one time.
-    pub async fn next(&mut self) -> Result<Option<Page>, ApiError> {
-        match self.ask().await {
+    /// [`ObjectPage::First`], one time.
+    pub async fn next(&mut self) -> Result<Option<ObjectPage>, ApiError> {
+        match self.request_page().await {
             // The second attempt has the full time again.
             Err(ApiError::Status { code: 410, .. })
-                if matches!(self.place, Place::Behind(_)) && !self.is_second_go =>
+                if matches!(self.position, PagePosition::After(_)) && !self.is_restarted =>
             {
-                self.is_second_go = true;
-                self.place = Place::Start;
-                self.handed = 0;
-                self.ask().await
+                self.is_restarted = true;
+                self.position = PagePosition::Start;
+                self.returned = 0;
+                self.request_page().await
             }
             page => page,
         }
@@ -108,11 +108,11 @@ impl Pages {
         let mut taken = T::default();
         while let Some(page) = self.next().await? {
             let objects = match page {
-                Page::First(objects) => {
+                ObjectPage::First(objects) => {
                     taken = T::default();
                     objects
                 }
-                Page::Next(objects) => objects,
+                ObjectPage::Next(objects) => objects,
             };
             for object in objects {
                 take(&mut taken, object);
@@ -121,27 +121,27 @@ impl Pages {
         Ok(taken)
     }
 
-    async fn ask(&mut self) -> Result<Option<Page>, ApiError> {
-        let behind = match &self.place {
-            Place::Start => "",
-            Place::Behind(token) => token,
-            Place::End => return Ok(None),
+    async fn request_page(&mut self) -> Result<Option<ObjectPage>, ApiError> {
+        let token = match &self.position {
+            PagePosition::Start => "",
+            PagePosition::After(token) => token,
+            PagePosition::End => return Ok(None),
         };
-        let limit = self.list.at_most.map_or(self.size, |most| (most - self.handed).clamp(1, self.size));
+        let limit = self.list.limit.map_or(self.size, |most| (most - self.returned).clamp(1, self.size));
         let call =
-            list_call(&self.kind, &self.list).with("limit", &limit.to_string()).with("continue", behind);
+            list_call(&self.kind, &self.list).with("limit", &limit.to_string()).with("continue", token);
         let answer: Answer = self.server.parse(&call, &self.server.send(&call).await?)?;
-        let is_first = matches!(self.place, Place::Start);
-        let left = self.list.at_most.map_or(usize::MAX, |most| most - self.handed);
-        let objects = answer.items.unwrap_or_default().into_iter().take(left);
-        let objects: Vec<Object> = objects.map(|fields| typed(&self.kind, fields)).collect();
-        self.handed += objects.len();
+        let is_first = matches!(self.position, PagePosition::Start);
+        let remaining = self.list.limit.map_or(usize::MAX, |most| most - self.returned);
+        let objects = answer.items.unwrap_or_default().into_iter().take(remaining);
+        let objects: Vec<Object> = objects.map(|fields| with_kind(&self.kind, fields)).collect();
+        self.returned += objects.len();
         self.version = answer.metadata.resource_version;
-        let enough = self.list.at_most.is_some_and(|most| self.handed >= most);
-        self.place = match answer.metadata.r#continue {
-            token if token.is_empty() || enough => Place::End,
-            token => Place::Behind(token),
+        let enough = self.list.limit.is_some_and(|most| self.returned >= most);
+        self.position = match answer.metadata.r#continue {
+            token if token.is_empty() || enough => PagePosition::End,
+            token => PagePosition::After(token),
         };
-        Ok(Some(if is_first { Page::First(objects) } else { Page::Next(objects) }))
+        Ok(Some(if is_first { ObjectPage::First(objects) } else { ObjectPage::Next(objects) }))
     }
 }

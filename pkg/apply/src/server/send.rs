@@ -10,22 +10,22 @@ use kube::client::Body;
 use tokio::time::{Instant, timeout};
 
 use super::{
-    FRESH, Server, Writes,
-    answer::{Asked, warning},
-    call::Call,
-    conceal::conceal,
-    shared::Line,
+    MAX_CONFIRMATION_AGE, Server, WriteGuard,
+    call::ApiCall,
+    redact::redact,
+    response::{RequestContext, warning},
+    shared::NumberedConnection,
 };
-use crate::{ApiError, Effect, Event, NoAnswer, retry::Tries};
+use crate::{ApiError, Event, NetworkError, RequestEffect, retry::RetryState};
 
 impl Server {
     /// Sends a request until it succeeds, fails permanently, or the time is over. The request must be repeatable.
     /// The future is boxed, so that crates above do not compile the path of a request again.
-    pub(crate) fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Bytes, ApiError>> {
+    pub(crate) fn send<'a>(&'a self, call: &'a ApiCall) -> BoxFuture<'a, Result<Bytes, ApiError>> {
         Box::pin(async move {
-            let mut tries = self.tries();
+            let mut tries = self.retry_state();
             loop {
-                match self.once(call).await {
+                match self.send_once(call).await {
                     Ok(bytes) => return Ok(bytes),
                     Err(error) => self.pause(&mut tries, call, error).await?,
                 }
@@ -33,27 +33,27 @@ impl Server {
         })
     }
 
-    pub(super) fn tries(&self) -> Tries {
-        Tries::new(self.events().clone())
+    pub(super) fn retry_state(&self) -> RetryState {
+        RetryState::new(self.events().clone())
     }
 
     /// Pauses before another try, if there is one.
     pub(super) async fn pause(
         &self,
-        tries: &mut Tries,
-        call: &Call,
+        tries: &mut RetryState,
+        call: &ApiCall,
         error: ApiError,
     ) -> Result<(), ApiError> {
-        let never_answered = !self.shared.answered.load(Ordering::Relaxed);
+        let never_answered = !self.shared.has_answered.load(Ordering::Relaxed);
         match error {
             ApiError::Unreachable { unsent: true, .. }
-            | ApiError::Unreachable { source: NoAnswer::TimedOut { .. }, .. }
+            | ApiError::Unreachable { source: NetworkError::TimedOut { .. }, .. }
                 if never_answered =>
             {
                 Err(error)
             }
             error => {
-                let left = self.retry_until.map(|until| tries.elapsed() + until_then(until));
+                let left = self.retry_until.map(|until| tries.elapsed() + time_left(until));
                 let give_up_after = left.map_or(self.retry_for, |left| left.min(self.retry_for));
                 tries.pause(&call.action, error, give_up_after).await
             }
@@ -61,26 +61,30 @@ impl Server {
     }
 
     /// Sends a request once.
-    pub(crate) fn once<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Bytes, ApiError>> {
+    pub(crate) fn send_once<'a>(&'a self, call: &'a ApiCall) -> BoxFuture<'a, Result<Bytes, ApiError>> {
         Box::pin(async move {
             // Requests that wait for the lease may hold all permits.
             let permit = async {
                 self.shared.permits.acquire().await.expect("invariant: nobody closes the semaphore")
             };
-            let _permit = if call.effect == Effect::Lease { None } else { Some(permit.await) };
-            self.renewing(call, |line| self.exchange(call, line)).await
+            let _permit = if call.effect == RequestEffect::Lease { None } else { Some(permit.await) };
+            self.with_fresh_credentials(call, |line| self.exchange(call, line)).await
         })
     }
 
     /// Runs an attempt, and repeats it once on a new connection if the server rejects the credentials.
-    pub(super) async fn renewing<T, F>(&self, call: &Call, attempt: impl Fn(Line) -> F) -> Result<T, ApiError>
+    pub(super) async fn with_fresh_credentials<T, F>(
+        &self,
+        call: &ApiCall,
+        attempt: impl Fn(NumberedConnection) -> F,
+    ) -> Result<T, ApiError>
     where
         F: Future<Output = Result<T, ApiError>>,
     {
-        let line = self.shared.line();
+        let line = self.shared.current_connection();
         match attempt(line.clone()).await {
             Err(error) if error.code() == Some(401) => {
-                let newer = self.shared.newer_than(&line).await.map_err(|error| ApiError::Credentials {
+                let newer = self.shared.reconnect(&line).await.map_err(|error| ApiError::Credentials {
                     action: call.action.clone(),
                     source: Box::new(error),
                 })?;
@@ -90,46 +94,52 @@ impl Server {
         }
     }
 
-    async fn exchange(&self, call: &Call, line: Line) -> Result<Bytes, ApiError> {
-        let patience = call.patience(self.shared.settings.request_timeout);
-        if call.effect != Effect::Lease {
-            self.shared.gate.pass().await;
+    async fn exchange(&self, call: &ApiCall, line: NumberedConnection) -> Result<Bytes, ApiError> {
+        let limit = call.timeout(self.shared.settings.request_timeout);
+        if call.effect != RequestEffect::Lease {
+            self.shared.throttle.wait().await;
         }
-        if call.effect == Effect::Write {
-            self.may_write(call).await?;
+        if call.effect == RequestEffect::Write {
+            self.check_write_allowed(call).await?;
         }
-        let answer = timeout(patience, async {
+        let answer = timeout(limit, async {
             let response = self.open(call, &line).await?;
-            collect(asked(call, &line), response).await
+            collect(request_context(call, &line), response).await
         });
-        answer.await.unwrap_or_else(|_| Err(asked(call, &line).timed_out(patience)))
+        answer.await.unwrap_or_else(|_| Err(request_context(call, &line).timed_out(limit)))
     }
 
     /// Checks the leases before every request that writes, each time it is sent. This is the only such place.
-    async fn may_write(&self, call: &Call) -> Result<(), ApiError> {
-        match self.writes {
-            Writes::Refused => Err(ApiError::NoLease { action: call.action.clone() }),
-            Writes::Unguarded | Writes::Under(_) => self.confirm_leases(&call.action, FRESH).await,
+    async fn check_write_allowed(&self, call: &ApiCall) -> Result<(), ApiError> {
+        match self.write_guard {
+            WriteGuard::Refused => Err(ApiError::NoLease { action: call.action.clone() }),
+            WriteGuard::Unguarded | WriteGuard::Leased(_) => {
+                self.confirm_leases(&call.action, MAX_CONFIRMATION_AGE).await
+            }
         }
     }
 
     /// Sends a request and returns a successful response without its body.
-    pub(super) async fn open(&self, call: &Call, line: &Line) -> Result<Response<Body>, ApiError> {
+    pub(super) async fn open(
+        &self,
+        call: &ApiCall,
+        line: &NumberedConnection,
+    ) -> Result<Response<Body>, ApiError> {
         let response = self.request(call, line).await?;
         if response.status().is_success() {
             return Ok(response);
         }
-        let asked = asked(call, line);
+        let asked = request_context(call, line);
         let (code, headers) = (response.status().as_u16(), response.headers().clone());
         let error = asked.refusal(code, &headers, &collect(asked, response).await?);
         if let (429, Some(time)) = (code, error.retry_after()) {
-            self.shared.gate.close_for(time);
+            self.shared.throttle.pause_for(time);
         }
-        Err(conceal(error, call))
+        Err(redact(error, call))
     }
 
-    async fn request(&self, call: &Call, line: &Line) -> Result<Response<Body>, ApiError> {
-        let asked = asked(call, line);
+    async fn request(&self, call: &ApiCall, line: &NumberedConnection) -> Result<Response<Body>, ApiError> {
+        let asked = request_context(call, line);
         let target = call.target();
         let request = format!("{} {target}", call.method);
         self.events().send(&Event::Requested { request, effect: call.effect });
@@ -137,7 +147,7 @@ impl Server {
         let mut request =
             Request::builder().method(&call.method).uri(target).header(header::ACCEPT, call.accept);
         if let Some(headers) = request.headers_mut() {
-            headers.extend(line.connected.headers.clone());
+            headers.extend(line.connection.headers.clone());
         }
         if call.is_stream {
             // Servers from 1.37 on compress events one by one, which the client does not decompress.
@@ -147,20 +157,25 @@ impl Server {
             request = request.header(header::CONTENT_TYPE, body.content_type);
         }
         let body = call.body.as_ref().map_or_else(Body::empty, |body| body.bytes.clone().into());
-        let request = request.body(body).map_err(|error| asked.lost(&error))?;
-        let response =
-            line.connected.clients.of(call.effect).send(request).await.map_err(|error| asked.lost(&error))?;
-        self.shared.answered.store(true, Ordering::Relaxed);
-        self.shared.note_date(response.headers());
+        let request = request.body(body).map_err(|error| asked.network_error(&error))?;
+        let response = line
+            .connection
+            .clients
+            .for_effect(call.effect)
+            .send(request)
+            .await
+            .map_err(|error| asked.network_error(&error))?;
+        self.shared.has_answered.store(true, Ordering::Relaxed);
+        self.shared.record_date(response.headers());
         if call.method != Method::GET {
-            self.warn(call, response.headers());
+            self.report_warnings(call, response.headers());
         }
         Ok(response)
     }
 
     /// Reports warnings. Warnings of reads are left out: they can only concern the requested version, which is not the
     /// user's choice.
-    fn warn(&self, call: &Call, headers: &HeaderMap) {
+    fn report_warnings(&self, call: &ApiCall, headers: &HeaderMap) {
         for value in headers.get_all(header::WARNING) {
             let text = value.to_str().ok().and_then(warning);
             if let Some(text) = text.filter(|text| self.shared.is_new_warning(text)) {
@@ -170,16 +185,16 @@ impl Server {
     }
 }
 
-fn until_then(then: std::time::Instant) -> Duration {
+fn time_left(then: std::time::Instant) -> Duration {
     Instant::from(then).saturating_duration_since(Instant::now())
 }
 
-async fn collect(asked: Asked<'_>, response: Response<Body>) -> Result<Bytes, ApiError> {
+async fn collect(asked: RequestContext<'_>, response: Response<Body>) -> Result<Bytes, ApiError> {
     let body = response.into_body().collect().await;
-    body.map(Collected::to_bytes).map_err(|error| asked.lost(&error))
+    body.map(Collected::to_bytes).map_err(|error| asked.network_error(&error))
 }
 
 /// Returns the action and the server of a request.
-pub(super) fn asked<'a>(call: &'a Call, line: &'a Line) -> Asked<'a> {
-    Asked { action: &call.action, server: &line.connected.route }
+pub(super) fn request_context<'a>(call: &'a ApiCall, line: &'a NumberedConnection) -> RequestContext<'a> {
+    RequestContext { action: &call.action, server: &line.connection.route }
 }

@@ -16,15 +16,15 @@ use jiff::Timestamp;
 use manifest::Object;
 use tokio::{sync::Semaphore, time::Instant};
 
-use super::gate::Gate;
+use super::throttle::Throttle;
 use crate::{
-    ApiError, ConnectError, Connection, Event, EventSink, Kinds,
-    connect::{Connected, Fence},
+    ApiError, ConnectError, ConnectionOptions, Event, EventSink, ServedKinds,
+    connect::{Fence, OpenConnection},
 };
 
 /// The settings of requests to a server.
 #[derive(Clone, Debug)]
-pub struct ServerSettings {
+pub struct ServerOptions {
     /// The maximum of concurrent requests.
     pub max_in_flight: usize,
     /// The duration of retries of a request with temporary failures.
@@ -35,7 +35,7 @@ pub struct ServerSettings {
     pub events: EventSink<Event>,
 }
 
-impl Default for ServerSettings {
+impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             max_in_flight: 16,
@@ -48,53 +48,53 @@ impl Default for ServerSettings {
 
 /// The shared state: one client, one discovery, one bound.
 pub(super) struct Shared {
-    pub(super) settings: ServerSettings,
+    pub(super) settings: ServerOptions,
     pub(super) address: Arc<str>,
     pub(super) permits: Semaphore,
-    pub(super) gate: Gate,
+    pub(super) throttle: Throttle,
     pub(super) requests: AtomicU64,
     /// True if there was any answer.
-    pub(super) answered: AtomicBool,
-    pub(super) kinds: KnownKinds,
+    pub(super) has_answered: AtomicBool,
+    pub(super) kinds: KindCache,
     pub(super) fence: Fence,
-    connection: Connection,
-    line: Mutex<Line>,
+    connection_options: ConnectionOptions,
+    current: Mutex<NumberedConnection>,
     /// A lock that is held while a new connection is made.
     reconnecting: tokio::sync::Mutex<()>,
-    warned: Mutex<HashSet<String>>,
+    reported_warnings: Mutex<HashSet<String>>,
     /// The header `Date` of the last answer that had one, and the time of its arrival.
     date: Mutex<Option<(HeaderValue, Instant)>>,
 }
 
 /// The connection in use.
 #[derive(Clone)]
-pub(super) struct Line {
-    pub(super) connected: Connected,
+pub(super) struct NumberedConnection {
+    pub(super) connection: OpenConnection,
     /// The number of the connection.
     number: u64,
 }
 
 /// The kinds of the server after the first discovery.
 #[derive(Debug, Default)]
-pub(super) struct KnownKinds {
-    known: Mutex<Known>,
+pub(super) struct KindCache {
+    state: Mutex<KindCacheState>,
     /// A lock that is held during a discovery.
-    asking: tokio::sync::Mutex<()>,
+    discovery: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    kinds: Option<Arc<Kinds>>,
+struct KindCacheState {
+    kinds: Option<Arc<ServedKinds>>,
     /// The number of times that the kinds were forgotten or changed.
-    forgotten: u64,
+    generation: u64,
     /// True if definitions were written that were not established yet.
-    lacks: bool,
+    is_incomplete: bool,
 }
 
 impl Shared {
     pub(super) async fn connect(
-        connection: Connection,
-        settings: ServerSettings,
+        connection: ConnectionOptions,
+        settings: ServerOptions,
     ) -> Result<Self, ConnectError> {
         let fence = Fence::default();
         let connected = connection.connect(&fence).await?;
@@ -102,20 +102,20 @@ impl Shared {
             address: connected.address.clone(),
             permits: Semaphore::new(settings.max_in_flight.max(1)),
             settings,
-            gate: Gate::default(),
+            throttle: Throttle::default(),
             requests: AtomicU64::new(0),
-            answered: AtomicBool::new(false),
-            kinds: KnownKinds::default(),
+            has_answered: AtomicBool::new(false),
+            kinds: KindCache::default(),
             fence,
-            connection,
-            line: Mutex::new(Line { connected, number: 0 }),
+            connection_options: connection,
+            current: Mutex::new(NumberedConnection { connection: connected, number: 0 }),
             reconnecting: tokio::sync::Mutex::default(),
-            warned: Mutex::default(),
+            reported_warnings: Mutex::default(),
             date: Mutex::default(),
         })
     }
 
-    pub(super) fn note_date(&self, headers: &HeaderMap) {
+    pub(super) fn record_date(&self, headers: &HeaderMap) {
         if let Some(date) = headers.get(header::DATE) {
             *lock(&self.date) = Some((date.clone(), Instant::now()));
         }
@@ -128,58 +128,63 @@ impl Shared {
         then.checked_add(noted.elapsed()).ok()
     }
 
-    pub(super) fn line(&self) -> Line {
-        lock(&self.line).clone()
+    pub(super) fn current_connection(&self) -> NumberedConnection {
+        lock(&self.current).clone()
     }
 
     /// Returns a connection newer than an unusable one. Only one of several concurrent callers makes the connection.
-    pub(super) async fn newer_than(&self, old: &Line) -> Result<Line, ConnectError> {
+    pub(super) async fn reconnect(
+        &self,
+        old: &NumberedConnection,
+    ) -> Result<NumberedConnection, ConnectError> {
         let _one_at_a_time = self.reconnecting.lock().await;
-        let current = self.line();
+        let current = self.current_connection();
         if current.number != old.number {
             return Ok(current);
         }
-        let line =
-            Line { connected: self.connection.connect(&self.fence).await?, number: current.number + 1 };
-        lock(&self.line).clone_from(&line);
+        let line = NumberedConnection {
+            connection: self.connection_options.connect(&self.fence).await?,
+            number: current.number + 1,
+        };
+        lock(&self.current).clone_from(&line);
         Ok(line)
     }
 
     /// True if no warning had this text before.
     pub(super) fn is_new_warning(&self, text: &str) -> bool {
-        let mut warned = lock(&self.warned);
+        let mut warned = lock(&self.reported_warnings);
         !warned.contains(text) && warned.insert(text.to_owned())
     }
 }
 
-impl KnownKinds {
+impl KindCache {
     /// Returns the known kinds if they differ from the old ones, or else requests them.
     pub(super) async fn get<F>(
         &self,
-        old: Option<&Arc<Kinds>>,
+        old: Option<&Arc<ServedKinds>>,
         ask: impl FnOnce() -> F,
-    ) -> Result<Arc<Kinds>, ApiError>
+    ) -> Result<Arc<ServedKinds>, ApiError>
     where
-        F: Future<Output = Result<Kinds, ApiError>>,
+        F: Future<Output = Result<ServedKinds, ApiError>>,
     {
-        let usable = |known: &Known| {
+        let usable = |known: &KindCacheState| {
             known.kinds.clone().filter(|kinds| old.is_none_or(|old| !Arc::ptr_eq(old, kinds)))
         };
-        if let Some(kinds) = usable(&lock(&self.known)) {
+        if let Some(kinds) = usable(&lock(&self.state)) {
             return Ok(kinds);
         }
-        let _one_at_a_time = self.asking.lock().await;
+        let _one_at_a_time = self.discovery.lock().await;
         let forgotten = {
-            let known = lock(&self.known);
+            let known = lock(&self.state);
             if let Some(kinds) = usable(&known) {
                 return Ok(kinds);
             }
-            known.forgotten
+            known.generation
         };
         let kinds = Arc::new(ask().await?);
-        let mut known = lock(&self.known);
+        let mut known = lock(&self.state);
         // Kinds that were forgotten during the request may be missing from its answer.
-        if known.forgotten == forgotten {
+        if known.generation == forgotten {
             known.kinds = Some(kinds.clone());
         }
         Ok(kinds)
@@ -187,26 +192,26 @@ impl KnownKinds {
 
     /// Adds established definitions to the known kinds, and notes if others are missing. Before the first discovery,
     /// nothing is added.
-    pub(super) fn learn<'o>(&self, definitions: impl Iterator<Item = &'o Object>, are_all: bool) {
-        let mut known = lock(&self.known);
-        known.lacks |= !are_all;
+    pub(super) fn add_established<'o>(&self, definitions: impl Iterator<Item = &'o Object>, are_all: bool) {
+        let mut known = lock(&self.state);
+        known.is_incomplete |= !are_all;
         // A concurrent answer may lack these definitions.
-        known.forgotten += 1;
+        known.generation += 1;
         if let Some(kinds) = &mut known.kinds {
             let kinds = Arc::make_mut(kinds);
             definitions.for_each(|definition| kinds.define(definition));
         }
     }
 
-    pub(super) fn may_lack_some(&self) -> bool {
-        lock(&self.known).lacks
+    pub(super) fn may_be_incomplete(&self) -> bool {
+        lock(&self.state).is_incomplete
     }
 
-    pub(super) fn forget(&self) {
-        let mut known = lock(&self.known);
+    pub(super) fn clear(&self) {
+        let mut known = lock(&self.state);
         known.kinds = None;
-        known.lacks = false;
-        known.forgotten += 1;
+        known.is_incomplete = false;
+        known.generation += 1;
     }
 }
 

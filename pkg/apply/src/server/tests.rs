@@ -1,4 +1,4 @@
-mod both;
+mod conformance;
 mod faults;
 mod objects;
 mod scripts;

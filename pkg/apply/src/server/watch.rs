@@ -1,6 +1,6 @@
 //! Watches: all objects, then every change, across interrupted connections.
 
-mod known;
+mod cache;
 mod lines;
 
 use std::{collections::VecDeque, time::Duration};
@@ -10,29 +10,35 @@ use manifest::{Map, Value};
 use serde::Deserialize;
 use tokio::time::{Instant, timeout};
 
-use self::{known::Known, lines::Lines};
-use super::{List, Server, WatchEvent, call::Call, read, send::asked, shared::Line};
-use crate::{ApiError, ApiKind, NoAnswer, retry::Tries};
+use self::{cache::WatchCache, lines::Lines};
+use super::{
+    ListQuery, Server, WatchEvent, call::ApiCall, read, send::request_context, shared::NumberedConnection,
+};
+use crate::{ApiError, ApiKind, NetworkError, retry::RetryState};
 
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 /// The time for which the server keeps a watch open.
-const OPEN_FOR: Duration = Duration::from_secs(290);
+const WATCH_TIMEOUT: Duration = Duration::from_secs(290);
 /// The additional time after which an open watch counts as dead.
 const GRACE: Duration = Duration::from_secs(30);
 
 impl Server {
     /// Reports every object of a list, then every change. The stream ends only with a permanent error. After an
     /// interrupted watch or a 410, the objects are listed again, and objects deleted meanwhile are reported too.
-    pub fn watch(&self, kind: &ApiKind, list: &List) -> BoxStream<'static, Result<WatchEvent, ApiError>> {
+    pub fn watch(
+        &self,
+        kind: &ApiKind,
+        list: &ListQuery,
+    ) -> BoxStream<'static, Result<WatchEvent, ApiError>> {
         let watch = Watch {
             server: self.clone(),
             kind: kind.clone(),
-            list: List { at_most: None, ..list.clone() },
-            known: Known::default(),
-            untold: VecDeque::new(),
+            list: ListQuery { limit: None, ..list.clone() },
+            cache: WatchCache::default(),
+            pending: VecDeque::new(),
             version: None,
             open: None,
-            tries: Tries::new(self.events().clone()),
+            tries: RetryState::new(self.events().clone()),
             ended: false,
         };
         unfold(watch, Watch::next).boxed()
@@ -42,28 +48,28 @@ impl Server {
 struct Watch {
     server: Server,
     kind: ApiKind,
-    list: List,
-    known: Known,
+    list: ListQuery,
+    cache: WatchCache,
     /// Events that the caller has not received yet.
-    untold: VecDeque<WatchEvent>,
+    pending: VecDeque<WatchEvent>,
     /// The resource version of the last known change. None if a list is needed.
     version: Option<String>,
-    open: Option<Open>,
-    tries: Tries,
+    open: Option<OpenWatch>,
+    tries: RetryState,
     ended: bool,
 }
 
 /// An open watch.
-struct Open {
+struct OpenWatch {
     lines: Lines,
-    call: Call,
+    call: ApiCall,
     since: Instant,
-    told: bool,
+    has_events: bool,
 }
 
 /// One line of a watch.
 #[derive(Deserialize)]
-struct Change {
+struct RawEvent {
     r#type: String,
     object: Map<String, Value>,
 }
@@ -71,7 +77,7 @@ struct Change {
 impl Watch {
     async fn next(mut self) -> Option<(Result<WatchEvent, ApiError>, Self)> {
         loop {
-            if let Some(event) = self.untold.pop_front() {
+            if let Some(event) = self.pending.pop_front() {
                 return Some((Ok(event), self));
             }
             if self.ended {
@@ -98,16 +104,16 @@ impl Watch {
         self.open = None;
         if error.code() == Some(410) {
             self.version = None;
-        } else if !error.can_pass() {
+        } else if !error.is_temporary() {
             return Err(error);
         }
-        self.tries.pause_endlessly(&self.action(), &error).await;
+        self.tries.pause_without_limit(&self.action(), &error).await;
         Ok(())
     }
 
     async fn relist(&mut self) -> Result<(), ApiError> {
         let listed = self.server.list_with_version(&self.kind, &self.list).await?;
-        self.untold.extend(self.known.replace(listed.objects));
+        self.pending.extend(self.cache.replace(listed.objects));
         self.version = Some(listed.version);
         Ok(())
     }
@@ -117,61 +123,61 @@ impl Watch {
             .with("watch", "true")
             .with("allowWatchBookmarks", "true")
             .with("resourceVersion", version)
-            .with("timeoutSeconds", &OPEN_FOR.as_secs().to_string())
-            .streamed();
+            .with("timeoutSeconds", &WATCH_TIMEOUT.as_secs().to_string())
+            .as_stream();
         call.action = self.action();
         if self.list.metadata_only {
             call = call.accept(METADATA);
         }
-        let lines = self.server.lines(&call).await?;
-        self.open = Some(Open { lines, call, since: Instant::now(), told: false });
+        let lines = self.server.open_lines(&call).await?;
+        self.open = Some(OpenWatch { lines, call, since: Instant::now(), has_events: false });
         Ok(())
     }
 
     async fn read(&mut self) -> Result<(), ApiError> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        let patience = (OPEN_FOR + GRACE).saturating_sub(open.since.elapsed());
+        let patience = (WATCH_TIMEOUT + GRACE).saturating_sub(open.since.elapsed());
         let line = match timeout(patience, open.lines.next()).await {
             Ok(line) => line,
             Err(_) => Ok(None),
         };
-        let asked = self.server.asked(&open.call);
+        let asked = self.server.request_context(&open.call);
         match line {
             Ok(Some(line)) => {
-                open.told = true;
-                let change = serde_json::from_slice::<Change>(&line);
-                let change = change.map_err(|error| asked.misunderstood(200, error.to_string()))?;
+                open.has_events = true;
+                let change = serde_json::from_slice::<RawEvent>(&line);
+                let change = change.map_err(|error| asked.invalid_answer(200, error.to_string()))?;
                 if change.r#type == "ERROR" {
-                    return Err(asked.event(Value::Object(change.object)));
+                    return Err(asked.watch_error(Value::Object(change.object)));
                 }
-                self.tell(change);
+                self.queue_event(change);
                 Ok(())
             }
             // Watches end regularly; only a watch that ends at once is a failure.
-            Ok(None) | Err(_) if open.told || open.since.elapsed() >= OPEN_FOR => {
+            Ok(None) | Err(_) if open.has_events || open.since.elapsed() >= WATCH_TIMEOUT => {
                 self.open = None;
                 Ok(())
             }
             Ok(None) => {
-                Err(asked.unreachable(false, NoAnswer::Connection { problem: "the watch ended".into() }))
+                Err(asked.unreachable(false, NetworkError::Connection { problem: "the watch ended".into() }))
             }
-            Err(error) => Err(asked.lost(&error)),
+            Err(error) => Err(asked.network_error(&error)),
         }
     }
 
-    fn tell(&mut self, change: Change) {
-        self.tries = Tries::new(self.server.events().clone());
-        let object = read::typed(&self.kind, change.object);
+    fn queue_event(&mut self, change: RawEvent) {
+        self.tries = RetryState::new(self.server.events().clone());
+        let object = read::with_kind(&self.kind, change.object);
         let version = object.get(&["metadata", "resourceVersion"]).and_then(Value::as_str);
         self.version = version.map(str::to_owned).or(self.version.take());
         match &*change.r#type {
             "ADDED" | "MODIFIED" => {
-                self.known.add(&object);
-                self.untold.push_back(WatchEvent::Is(object));
+                self.cache.add(&object);
+                self.pending.push_back(WatchEvent::Updated(object));
             }
             "DELETED" => {
-                self.known.remove(&object);
-                self.untold.push_back(WatchEvent::Gone(object));
+                self.cache.remove(&object);
+                self.pending.push_back(WatchEvent::Deleted(object));
             }
             // A bookmark only has a version.
             _ => {}
@@ -185,13 +191,13 @@ impl Watch {
 
 impl Server {
     /// Opens an answer that is read line by line. It holds no permit, because it may stay open for long.
-    async fn lines(&self, call: &Call) -> Result<Lines, ApiError> {
+    async fn open_lines(&self, call: &ApiCall) -> Result<Lines, ApiError> {
         let patience = self.shared.settings.request_timeout;
-        self.shared.gate.pass().await;
-        let open = |line: Line| async move {
+        self.shared.throttle.wait().await;
+        let open = |line: NumberedConnection| async move {
             let opened = timeout(patience, self.open(call, &line)).await;
-            opened.unwrap_or_else(|_| Err(asked(call, &line).timed_out(patience)))
+            opened.unwrap_or_else(|_| Err(request_context(call, &line).timed_out(patience)))
         };
-        Ok(Lines::new(self.renewing(call, open).await?.into_body()))
+        Ok(Lines::new(self.with_fresh_credentials(call, open).await?.into_body()))
     }
 }

@@ -62,7 +62,7 @@ impl<'a> Condition<'a> {
     }
 
     /// Formats the condition: `Ready: no such zone (NoZone)`.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let Self { kind, status, reason, message, .. } = self;
         match (message.is_empty(), reason.is_empty()) {
             (false, false) => format!("{kind}: {message} ({reason})"),
@@ -73,7 +73,7 @@ impl<'a> Condition<'a> {
     }
 
     /// Formats the condition as a suffix: ` (NoZone: no such zone)`; empty without reason and message.
-    pub(super) fn aside(&self) -> String {
+    pub(super) fn suffix(&self) -> String {
         match (self.message.is_empty(), self.reason.is_empty()) {
             (false, false) => format!(" ({}: {})", self.reason, self.message),
             (true, true) => String::new(),
@@ -83,7 +83,7 @@ impl<'a> Condition<'a> {
 }
 
 /// Returns the status of an object that waits for a condition to become True.
-pub(super) fn awaited(conditions: &Conditions<'_>, kind: &str) -> Status {
-    let words = conditions.get(kind).map(Condition::words);
+pub(super) fn missing_condition_status(conditions: &Conditions<'_>, kind: &str) -> Status {
+    let words = conditions.get(kind).map(Condition::describe);
     Status::in_progress(words.unwrap_or_else(|| format!("has no condition {kind} yet")))
 }

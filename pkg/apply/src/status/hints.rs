@@ -2,7 +2,7 @@
 
 /// The hints in the annotation of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct StatusHints {
     /// True if a missing `status.observedGeneration` means not ready.
     pub has_observed_generation: bool,
     /// True if a missing Ready condition means not ready.
@@ -11,7 +11,7 @@ pub struct Hints {
     pub conditions: Vec<String>,
 }
 
-impl Hints {
+impl StatusHints {
     /// Reads `has-observed-generation,has-ready-condition,conditions=A;B`, in kebab case or CamelCase.
     /// Source: component-operator-runtime v0.3 (status analyzer). differs: `conditions=` without a name is an error;
     /// component-operator-runtime expects a condition that no object has.

@@ -24,9 +24,9 @@ fn running(object: &Object, conditions: &Conditions<'_>) -> Status {
     }
     let mut waiting = waiting_in(object, "containerStatuses");
     if let Some(crashing) = waiting.find(|container| container.reason == "CrashLoopBackOff") {
-        return Status::of(Health::Failed, crashing.words());
+        return Status::of(Health::Failed, crashing.describe());
     }
-    let ready = || conditions.get("Ready").map(super::Condition::words);
+    let ready = || conditions.get("Ready").map(super::Condition::describe);
     let words = first_waiting(object).or_else(ready);
     Status::in_progress(words.unwrap_or_else(|| "running, not ready".to_owned()))
 }
@@ -37,7 +37,7 @@ fn pending(object: &Object, conditions: &Conditions<'_>, now: Timestamp) -> Stat
         let created = text(object, &["metadata", "creationTimestamp"]).parse::<Timestamp>();
         let is_new = created.is_ok_and(|created| now.duration_since(created) < SCHEDULE_WINDOW);
         let health = if is_new { Health::InProgress } else { Health::Failed };
-        return Status::of(health, condition.words());
+        return Status::of(health, condition.describe());
     }
     Status::in_progress(first_waiting(object).unwrap_or_else(|| "pending".to_owned()))
 }
@@ -50,7 +50,7 @@ struct WaitingContainer<'a> {
 }
 
 impl WaitingContainer<'_> {
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         let Self { name, reason, message } = self;
         if message.is_empty() {
             format!("container {name}: {reason}")
@@ -63,7 +63,7 @@ impl WaitingContainer<'_> {
 /// Returns the reason of the first waiting container; init containers come first.
 fn first_waiting(object: &Object) -> Option<String> {
     let init = waiting_in(object, "initContainerStatuses");
-    init.chain(waiting_in(object, "containerStatuses")).next().map(|container| container.words())
+    init.chain(waiting_in(object, "containerStatuses")).next().map(|container| container.describe())
 }
 
 /// Returns the containers of a list that wait and report a reason.
@@ -84,10 +84,10 @@ pub(super) fn job(object: &Object, conditions: &Conditions<'_>) -> Status {
         return Status::current();
     }
     if let Some(failed) = conditions.get_true("Failed") {
-        return Status::of(Health::Failed, failed.words());
+        return Status::of(Health::Failed, failed.describe());
     }
     if let Some(held) = conditions.get_true("Suspended").or_else(|| conditions.get_true("FailureTarget")) {
-        return Status::in_progress(held.words());
+        return Status::in_progress(held.describe());
     }
     if text(object, &["status", "startTime"]).is_empty() {
         return Status::in_progress("has not started yet");

@@ -6,7 +6,7 @@ use super::*;
 const NOW: &str = "2026-01-02T03:04:05Z";
 
 fn status_with(object: Value, hints: &str) -> String {
-    let hints = if hints.is_empty() { Hints::default() } else { Hints::parse(hints).unwrap() };
+    let hints = if hints.is_empty() { StatusHints::default() } else { StatusHints::parse(hints).unwrap() };
     let object: Object = object.try_into().unwrap();
     let Status { health, message } = status_at(&object, &hints, NOW.parse().unwrap());
     if message.is_empty() { health.as_str().to_owned() } else { format!("{} {message}", health.as_str()) }
@@ -424,7 +424,7 @@ fn with_a_hint_each_named_condition_must_be_true() {
 #[test]
 fn several_hints_hold_together() {
     let hints =
-        Hints::parse("HasObservedGeneration, has-ready-condition,conditions=A;B,Conditions=C").unwrap();
+        StatusHints::parse("HasObservedGeneration, has-ready-condition,conditions=A;B,Conditions=C").unwrap();
     assert!(hints.has_observed_generation && hints.has_ready_condition);
     assert_eq!(hints.conditions, ["A", "B", "C"]);
     let text = "has-observed-generation,has-ready-condition,conditions=A";
@@ -448,6 +448,6 @@ fn a_hint_that_cannot_be_read_is_named() {
         ("conditions", "status hint conditions requires a value"),
         ("conditions=;", "status hint conditions requires a value"),
     ] {
-        assert_eq!(Hints::parse(text), Err(problem.to_owned()), "{text}");
+        assert_eq!(StatusHints::parse(text), Err(problem.to_owned()), "{text}");
     }
 }

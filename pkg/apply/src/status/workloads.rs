@@ -2,7 +2,7 @@
 
 use manifest::Object;
 
-use super::{Condition, Conditions, Health, Status, conditions::awaited, integer, text};
+use super::{Condition, Conditions, Health, Status, conditions::missing_condition_status, integer, text};
 
 /// The default of `spec.replicas`.
 const DEFAULT_REPLICAS: i64 = 1;
@@ -14,25 +14,25 @@ const NO_DEADLINE: i64 = i32::MAX as i64;
 pub(super) fn deployment(object: &Object, conditions: &Conditions<'_>) -> Status {
     let progressing = conditions.get("Progressing");
     if let Some(stuck) = progressing.filter(|condition| condition.reason == "ProgressDeadlineExceeded") {
-        return Status::of(Health::Failed, stuck.words());
+        return Status::of(Health::Failed, stuck.describe());
     }
-    let wanted = wanted(object);
+    let wanted = desired_replicas(object);
     let count = |field| number(object, field);
     let updated = count("updatedReplicas");
-    let shortage = short(count("replicas"), wanted, "created")
-        .or_else(|| short(updated, wanted, "updated"))
+    let shortage = missing_replicas(count("replicas"), wanted, "created")
+        .or_else(|| missing_replicas(updated, wanted, "updated"))
         .or_else(|| surplus(count("replicas"), wanted))
-        .or_else(|| short(count("availableReplicas"), updated, "available"))
-        .or_else(|| short(count("readyReplicas"), wanted, "ready"));
+        .or_else(|| missing_replicas(count("availableReplicas"), updated, "available"))
+        .or_else(|| missing_replicas(count("readyReplicas"), wanted, "ready"));
     if let Some(shortage) = shortage {
         return Status::in_progress(explained(&shortage, conditions));
     }
     let deadline = integer(object, &["spec", "progressDeadlineSeconds"]).unwrap_or(NO_DEADLINE);
     if deadline != NO_DEADLINE && !progressing.is_some_and(is_rolled_out) {
-        return awaited(conditions, "Progressing");
+        return missing_condition_status(conditions, "Progressing");
     }
     if conditions.get_true("Available").is_none() {
-        return awaited(conditions, "Available");
+        return missing_condition_status(conditions, "Available");
     }
     Status::current()
 }
@@ -44,10 +44,10 @@ fn is_rolled_out(progressing: &Condition<'_>) -> bool {
 /// Explains a shortage by a condition: a failure to create Pods comes first.
 fn explained(shortage: &str, conditions: &Conditions<'_>) -> String {
     if let Some(failure) = conditions.get_true("ReplicaFailure") {
-        return format!("{shortage}{}", failure.aside());
+        return format!("{shortage}{}", failure.suffix());
     }
     match conditions.get("Available") {
-        Some(available) if !available.is_true() => format!("Available: {shortage}{}", available.aside()),
+        Some(available) if !available.is_true() => format!("Available: {shortage}{}", available.suffix()),
         _ => shortage.to_owned(),
     }
 }
@@ -56,19 +56,22 @@ pub(super) fn stateful_set(object: &Object) -> Status {
     if text(object, &["spec", "updateStrategy", "type"]) == "OnDelete" {
         return Status::current();
     }
-    let wanted = wanted(object);
+    let wanted = desired_replicas(object);
     let count = |field| number(object, field);
-    let shortage = short(count("replicas"), wanted, "created")
-        .or_else(|| short(count("readyReplicas"), wanted, "ready"))
+    let shortage = missing_replicas(count("replicas"), wanted, "created")
+        .or_else(|| missing_replicas(count("readyReplicas"), wanted, "ready"))
         .or_else(|| surplus(count("replicas"), wanted))
         .or_else(|| match integer(object, &["spec", "updateStrategy", "rollingUpdate", "partition"]) {
-            Some(partition) => short(count("updatedReplicas"), wanted.saturating_sub(partition), "updated"),
-            None => short(count("currentReplicas"), wanted, "current").or_else(|| mixed(object)),
+            Some(partition) => {
+                missing_replicas(count("updatedReplicas"), wanted.saturating_sub(partition), "updated")
+            }
+            None => missing_replicas(count("currentReplicas"), wanted, "current")
+                .or_else(|| revision_mismatch(object)),
         });
     shortage.map_or_else(Status::current, Status::in_progress)
 }
 
-fn mixed(object: &Object) -> Option<String> {
+fn revision_mismatch(object: &Object) -> Option<String> {
     let (current, update) =
         (text(object, &["status", "currentRevision"]), text(object, &["status", "updateRevision"]));
     (current != update).then(|| format!("still at revision {current}, on its way to {update}"))
@@ -83,27 +86,27 @@ pub(super) fn daemon_set(object: &Object) -> Status {
         return Status::in_progress("its controller has not counted nodes yet");
     };
     let count = |field| number(object, field);
-    let shortage = short(count("currentNumberScheduled"), wanted, "created")
-        .or_else(|| short(count("updatedNumberScheduled"), wanted, "updated"))
-        .or_else(|| short(count("numberAvailable"), wanted, "available"))
-        .or_else(|| short(count("numberReady"), wanted, "ready"));
+    let shortage = missing_replicas(count("currentNumberScheduled"), wanted, "created")
+        .or_else(|| missing_replicas(count("updatedNumberScheduled"), wanted, "updated"))
+        .or_else(|| missing_replicas(count("numberAvailable"), wanted, "available"))
+        .or_else(|| missing_replicas(count("numberReady"), wanted, "ready"));
     shortage.map_or_else(Status::current, Status::in_progress)
 }
 
 pub(super) fn replica_set(object: &Object, conditions: &Conditions<'_>) -> Status {
     if let Some(failure) = conditions.get_true("ReplicaFailure") {
-        return Status::in_progress(failure.words());
+        return Status::in_progress(failure.describe());
     }
-    let wanted = wanted(object);
+    let wanted = desired_replicas(object);
     let count = |field| number(object, field);
-    let shortage = short(count("fullyLabeledReplicas"), wanted, "labelled")
-        .or_else(|| short(count("availableReplicas"), wanted, "available"))
-        .or_else(|| short(count("readyReplicas"), wanted, "ready"))
+    let shortage = missing_replicas(count("fullyLabeledReplicas"), wanted, "labelled")
+        .or_else(|| missing_replicas(count("availableReplicas"), wanted, "available"))
+        .or_else(|| missing_replicas(count("readyReplicas"), wanted, "ready"))
         .or_else(|| surplus(count("replicas"), wanted));
     shortage.map_or_else(Status::current, Status::in_progress)
 }
 
-fn wanted(object: &Object) -> i64 {
+fn desired_replicas(object: &Object) -> i64 {
     integer(object, &["spec", "replicas"]).unwrap_or(DEFAULT_REPLICAS)
 }
 
@@ -111,7 +114,7 @@ fn number(object: &Object, field: &str) -> i64 {
     integer(object, &["status", field]).unwrap_or(0)
 }
 
-fn short(is: i64, wanted: i64, word: &str) -> Option<String> {
+fn missing_replicas(is: i64, wanted: i64, word: &str) -> Option<String> {
     (is < wanted).then(|| format!("{is} of {wanted} replicas {word}"))
 }
 

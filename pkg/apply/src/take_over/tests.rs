@@ -1,9 +1,9 @@
 use manifest::Object;
 use serde_json::{Value, json};
 
-use super::take_over;
+use super::take_over_fields;
 use crate::{
-    Apply, PatchOf, WriteMode,
+    ApplyRequest, PatchTarget, WriteMode,
     lab::{Lab, object},
 };
 
@@ -18,7 +18,7 @@ fn taken(entries: &Value, prefixes: &[&str]) -> Option<Value> {
     let live = json!({"apiVersion": "a/v1", "kind": "A", "metadata": {"managedFields": entries}});
     let live: Object = live.try_into().unwrap();
     let prefixes: Vec<_> = prefixes.iter().map(|&prefix| prefix.to_owned()).collect();
-    take_over(&live, "ours", &prefixes)
+    take_over_fields(&live, "ours", &prefixes)
 }
 
 // Row: ENG-59
@@ -109,7 +109,7 @@ async fn written_by_many(lab: &Lab) -> Value {
     lab.server.create(&kind, &object(widget.clone()), "tool-create", WriteMode::Real).await.unwrap();
     for (manager, field) in [("tool-edit", "newer"), ("controller", "foreign")] {
         let patch = json!({"spec": {field: 1}});
-        lab.server.patch(&kind, "default", "a", &patch, manager, PatchOf::Object).await.unwrap();
+        lab.server.patch(&kind, "default", "a", &patch, manager, PatchTarget::Object).await.unwrap();
     }
     widget
 }
@@ -126,15 +126,15 @@ async fn what_a_tool_wrote_goes_when_it_is_not_applied_and_what_others_wrote_sta
     let mut specs = Vec::new();
     loop {
         let live = lab.get(&widget).await;
-        let Some(fields) = take_over(&live, "ours", &prefixes) else { break };
+        let Some(fields) = take_over_fields(&live, "ours", &prefixes) else { break };
         let patch = json!([
             {"op": "replace", "path": "/metadata/managedFields", "value": fields},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": live.get(&["metadata", "resourceVersion"])}
         ]);
         let kind = lab.kind(&live).await;
-        lab.server.patch(&kind, "default", "a", &patch, "ours", PatchOf::Object).await.unwrap();
+        lab.server.patch(&kind, "default", "a", &patch, "ours", PatchTarget::Object).await.unwrap();
         let applied =
-            lab.server.apply(&kind, &object(widget.clone()), "ours", Apply::default()).await.unwrap();
+            lab.server.apply(&kind, &object(widget.clone()), "ours", ApplyRequest::default()).await.unwrap();
         specs.push(applied.get(&["spec"]).cloned().unwrap());
     }
     assert_eq!(specs, [json!({"kept": 2, "newer": 1, "foreign": 1}), json!({"kept": 2, "foreign": 1})]);

@@ -42,19 +42,19 @@ fn ready() -> Value {
     })
 }
 
-fn waiting_for(objects: &[Value], seconds: u64) -> Waiting {
-    let objects = objects.iter().map(|value| (ObjectKey::of(&object(value.clone())), Hints::default()));
-    Waiting {
+fn waiting_for(objects: &[Value], seconds: u64) -> WaitRequest {
+    let objects = objects.iter().map(|value| (ObjectKey::of(&object(value.clone())), StatusHints::default()));
+    WaitRequest {
         objects: objects.collect(),
         labels: "set=one".to_owned(),
-        until: Some(Instant::now() + Duration::from_secs(seconds)),
+        deadline: Some(Instant::now() + Duration::from_secs(seconds)),
     }
 }
 
 /// Formats one line for each blocker, with indented dependencies.
 fn lines(blockers: &[Blocker], indent: &str) -> String {
     let line = |blocker: &Blocker| {
-        let Blocker { object, status, since, below } = blocker;
+        let Blocker { object, status, since, children: below } = blocker;
         let below = lines(below, &format!("{indent}  "));
         format!(
             "{indent}{object} {} {}s: {}\n{below}",
@@ -153,7 +153,7 @@ async fn a_definition_whose_names_are_in_use_ends_the_wait() {
 
 #[tokio::test(start_paused = true)]
 async fn pods_that_may_not_be_seen_are_left_out() {
-    let lab = Lab::on(Fixture::builder().fault("403,resource=pods").start().await).await;
+    let lab = Lab::with_fixture(Fixture::builder().fault("403,resource=pods").start().await).await;
     let a = deployment("a");
     lab.create(&a).await;
     let blockers = lab.server.wait(&waiting_for(&[a], 60)).await.unwrap();

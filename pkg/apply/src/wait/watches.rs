@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use futures::stream::{BoxStream, SelectAll, StreamExt};
 
-use super::below::Pods;
-use crate::{ApiError, ApiKind, GroupKind, List, ObjectKey, Server, WatchEvent};
+use super::pods::PodSelector;
+use crate::{ApiError, ApiKind, GroupKind, ListQuery, ObjectKey, Server, WatchEvent};
 
 /// A message of a watch.
-pub(super) enum News {
+pub(super) enum WatchUpdate {
     /// An event of an object of the wait, or of another object in the same selection.
-    Goal(Result<WatchEvent, ApiError>),
+    Object(Result<WatchEvent, ApiError>),
     /// An event of a Pod of the workload with this number.
-    Below(usize, Result<WatchEvent, ApiError>),
+    Pod(usize, Result<WatchEvent, ApiError>),
 }
 
 /// The merged watches.
-pub(super) struct Watches(SelectAll<BoxStream<'static, News>>);
+pub(super) struct Watches(SelectAll<BoxStream<'static, WatchUpdate>>);
 
 impl Watches {
     /// Opens the watches of each kind. Objects in one namespace need one watch. For several namespaces, a label allows
@@ -38,23 +38,23 @@ impl Watches {
                 _ => namespaces.iter().map(|(within, names)| selection(within, names, labels)).collect(),
             };
             let watches = selections.iter().map(|selection| server.watch(&kind, selection));
-            streams.extend(watches.map(|watch| watch.map(News::Goal).boxed()));
+            streams.extend(watches.map(|watch| watch.map(WatchUpdate::Object).boxed()));
         }
         Ok(Self(streams))
     }
 
-    pub(super) fn add_below(&mut self, server: &Server, workload: usize, pods: &Pods) {
-        let list = List {
+    pub(super) fn add_pods(&mut self, server: &Server, workload: usize, pods: &PodSelector) {
+        let list = ListQuery {
             namespace: Some(pods.namespace.clone()),
             labels: pods.selector.clone(),
-            ..List::default()
+            ..ListQuery::default()
         };
         let watch = server.watch(&pod_kind(), &list);
-        self.0.push(watch.map(move |event| News::Below(workload, event)).boxed());
+        self.0.push(watch.map(move |event| WatchUpdate::Pod(workload, event)).boxed());
     }
 
     /// Returns the next message. Never returns after all watches have ended.
-    pub(super) async fn next(&mut self) -> News {
+    pub(super) async fn next(&mut self) -> WatchUpdate {
         match self.0.next().await {
             Some(news) => news,
             None => std::future::pending().await,
@@ -63,13 +63,13 @@ impl Watches {
 }
 
 /// Returns the smallest list that includes the objects.
-fn selection(namespace: &str, names: &[&str], labels: &str) -> List {
+fn selection(namespace: &str, names: &[&str], labels: &str) -> ListQuery {
     let fields = match names {
         [name] => format!("metadata.name={name}"),
         _ => String::new(),
     };
     let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
-    List { namespace, labels: labels.to_owned(), fields, ..List::default() }
+    ListQuery { namespace, labels: labels.to_owned(), fields, ..ListQuery::default() }
 }
 
 fn pod_kind() -> ApiKind {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::Phase;
+use apply::ItemPhase;
 use serde_json::json;
 use support::kind::{CONFIG_MAP, NAMESPACE};
 
@@ -42,7 +42,7 @@ async fn a_finalizer_holds_the_next_wave_and_is_named() {
         assert_eq!(blockers, ["ConfigMap default/a: held by finalizer `example.org/held`"]);
         assert!(lab.fixture.get(CONFIG_MAP, "default/b").await.is_some());
     }
-    assert_eq!(lab.phase("ConfigMap", "a"), Some((Phase::Deleting, "Terminating")));
+    assert_eq!(lab.phase("ConfigMap", "a"), Some((ItemPhase::Deleting, "Terminating")));
     lab.fixture.merge(CONFIG_MAP, "default/a", &json!({"metadata": {"finalizers": null}})).await;
     lab.deleted().await;
     assert!(lab.fixture.get(CONFIG_MAP, "default/b").await.is_none());
@@ -57,8 +57,8 @@ async fn a_deletion_goes_on_as_soon_as_the_finalizer_is_gone() {
         .await;
     assert_eq!(waiting(lab.delete().await).len(), 1);
     let record = InConfigMap::of(&lab.server);
-    let until = std::time::Instant::now().checked_add(Duration::from_mins(1));
-    let run = apply::Run { until, ..apply::Run::new(&record) };
+    let deadline = std::time::Instant::now().checked_add(Duration::from_mins(1));
+    let run = apply::RunOptions { deadline, ..apply::RunOptions::new(&record) };
     let engine = lab.engine();
     let mut planned = engine.plan_deletion(lab.set.clone()).await.unwrap();
     let freed = json!({"metadata": {"finalizers": null}});

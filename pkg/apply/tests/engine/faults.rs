@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::{ApplySet, ByName, Outcome, RecordAt, Run};
+use apply::{ApplySet, EngineOutcome, ReadByName, RunOptions, SaveAt};
 use serde_json::json;
 use support::kind::{CONFIG_MAP, NAMESPACE};
 
@@ -32,8 +32,8 @@ async fn owned(lab: &Lab) -> Vec<String> {
     let kinds = lab.server.kinds().await.unwrap();
     let label = format!("{}={}", lab.marks.label.0, lab.marks.label.1);
     let mut found = Vec::new();
-    for kind in kinds.iter().filter(|kind| kind.can("list")) {
-        let list = apply::List { labels: label.clone(), ..apply::List::default() };
+    for kind in kinds.iter().filter(|kind| kind.supports("list")) {
+        let list = apply::ListQuery { labels: label.clone(), ..apply::ListQuery::default() };
         found.extend(
             lab.server
                 .list(kind, &list)
@@ -65,7 +65,7 @@ async fn cut(lab: &mut Lab, how: &str, n: usize, yaml: Option<&str>) -> bool {
     lab.fixture.sandbox().faults().clear();
     lab.patient().await;
     lab.recall().await;
-    matches!(ended, Ok(Outcome::Done))
+    matches!(ended, Ok(EngineOutcome::Done))
 }
 
 #[tokio::test]
@@ -139,12 +139,12 @@ async fn an_object_that_somebody_changes_meanwhile_is_looked_at_again() {
         let annotations = [("update-policy", policy)];
         lab.applied(&config_map("a", &annotations, "1")).await;
         let next = config_map("a", &annotations, "2");
-        let mut planned = lab.planned(&next, ByName::Applied).await.unwrap();
+        let mut planned = lab.planned(&next, ReadByName::Applied).await.unwrap();
         lab.fixture.merge(CONFIG_MAP, "default/a", &json!({"data": {"other": "1"}})).await;
         let record = InConfigMap::of(&lab.server);
         let counter = lab.count();
-        let outcome = lab.engine().apply(&mut planned, Run::new(&record)).await;
-        assert_eq!(outcome.unwrap(), Outcome::Done);
+        let outcome = lab.engine().apply(&mut planned, RunOptions::new(&record)).await;
+        assert_eq!(outcome.unwrap(), EngineOutcome::Done);
         assert_eq!(lab.fixture.get(CONFIG_MAP, "default/a").await.unwrap()["data"]["key"], "2");
         assert!(counter.all().to_string().contains("(409)"), "{policy}: {}", counter.all());
     }
@@ -210,15 +210,15 @@ async fn a_record_may_live_in_a_namespace_of_its_set() {
     let lab = Lab::start().await;
     let yaml = namespace("home") + &config_map("home/a", &[], "1");
     let record = InConfigMap { server: &lab.server, namespace: "home" };
-    let until = std::time::Instant::now().checked_add(Duration::from_mins(1));
-    let run = Run { record_at: RecordAt::AfterNamespaces, until, ..Run::new(&record) };
-    let mut planned = lab.planned(&yaml, ByName::Applied).await.unwrap();
+    let deadline = std::time::Instant::now().checked_add(Duration::from_mins(1));
+    let run = RunOptions { save_at: SaveAt::AfterNamespaces, deadline, ..RunOptions::new(&record) };
+    let mut planned = lab.planned(&yaml, ReadByName::Applied).await.unwrap();
     let counter = lab.count();
-    assert_eq!(lab.engine().apply(&mut planned, run).await.unwrap(), Outcome::Done);
+    assert_eq!(lab.engine().apply(&mut planned, run).await.unwrap(), EngineOutcome::Done);
     let order: Vec<_> = counter.requests().iter().map(|request| request.resource.clone()).collect();
     assert_eq!(order, ["namespaces", "configmaps", "configmaps", "configmaps"]);
     let mut planned = lab.engine().plan_deletion(planned.set).await.unwrap();
-    assert_eq!(lab.engine().delete(&mut planned, run).await.unwrap(), Outcome::Done);
+    assert_eq!(lab.engine().delete(&mut planned, run).await.unwrap(), EngineOutcome::Done);
     assert!(lab.fixture.get(NAMESPACE, "home").await.is_none());
     assert!(planned.set.items.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::{ApplySet, GroupKind, Item, ManagedType, Phase};
+use apply::{ApplySet, ApplySetItem, GroupKind, ItemPhase, ManagedType};
 use support::kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION};
 
 use crate::lab::*;
@@ -39,7 +39,7 @@ async fn nothing_is_deleted_while_somebody_uses_a_kind_of_the_set() {
         counter.reads().to_string(),
         "1 list configmaps, 1 list customresourcedefinitions, 2 list widgets"
     );
-    assert_eq!(lab.phase("ConfigMap", "a"), Some((Phase::Ready, "Current")));
+    assert_eq!(lab.phase("ConfigMap", "a"), Some((ItemPhase::Ready, "Current")));
 }
 
 // Row: ENG-48
@@ -66,11 +66,11 @@ async fn kinds_of_an_aggregated_api_are_guarded_too() {
     lab.fixture.apply(&widget("theirs", &[])).await;
     // A definition stands in for an aggregated server: discovery shows both alike.
     let text = str::to_owned;
-    let service = Item {
+    let service = ApplySetItem {
         key: key("apiregistration.k8s.io", "APIService", "v1.example.org"),
         version: text("v1"),
         managed_types: vec![ManagedType { group: text("example.org"), version: text("v1"), kind: text("*") }],
-        ..Item::default()
+        ..ApplySetItem::default()
     };
     let set = ApplySet { items: vec![service] };
     let found = lab.server.in_use(&set, &lab.marks, &lab.options).await.unwrap();

@@ -6,9 +6,10 @@ use std::{
 };
 
 use apply::{
-    ApiError, Apply, ApplySet, ByName, Connection, Credentials, DesiredSet, Engine, EngineError, Event,
-    EventSink, GroupKind, Item, Marks, MissingNamespaces, ObjectKey, Options, Outcome, PatchOf, Phase,
-    PlannedSet, Policies, Prune, Record, Run, Server, ServerSettings, WriteError, desire,
+    ApiError, ApplyOptions, ApplyRequest, ApplySet, ApplySetItem, ApplySetStore, ConnectionOptions,
+    Credentials, DesiredSet, Engine, EngineError, EngineOutcome, Event, EventSink, GroupKind, ItemPhase,
+    MissingNamespacePolicy, ObjectKey, OwnershipMarks, PatchTarget, PlannedSet, Policies, PruneTiming,
+    ReadByName, RunOptions, Server, ServerOptions, WriteError, build_desired_set,
 };
 use futures::future::BoxFuture;
 use manifest::{Value, YamlLimits, read_stream};
@@ -26,11 +27,11 @@ const RECORD: &str = "record";
 pub(crate) struct Lab {
     pub(crate) fixture: Fixture,
     pub(crate) server: Server,
-    pub(crate) marks: Marks,
-    pub(crate) options: Options,
+    pub(crate) marks: OwnershipMarks,
+    pub(crate) options: ApplyOptions,
     pub(crate) set: ApplySet,
     pub(crate) wait_for_last: bool,
-    pub(crate) prune: Prune,
+    pub(crate) prune: PruneTiming,
     pub(crate) until: Option<Duration>,
     events: Arc<Mutex<Vec<Event>>>,
 }
@@ -47,8 +48,8 @@ impl<'a> InConfigMap<'a> {
     }
 }
 
-impl Record for InConfigMap<'_> {
-    fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
+impl ApplySetStore for InConfigMap<'_> {
+    fn save<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
         Box::pin(async {
             let kind = self.server.kind(&GroupKind::new("", "ConfigMap")).await?;
             if set.items.is_empty() {
@@ -59,7 +60,7 @@ impl Record for InConfigMap<'_> {
                 "apiVersion": "v1", "kind": "ConfigMap", "data": {"set": text},
                 "metadata": {"name": RECORD, "namespace": self.namespace},
             });
-            self.server.apply(&kind, &object.try_into().unwrap(), RECORD, Apply::default()).await?;
+            self.server.apply(&kind, &object.try_into().unwrap(), RECORD, ApplyRequest::default()).await?;
             Ok(())
         })
     }
@@ -73,19 +74,19 @@ impl Lab {
     pub(crate) async fn on(fixture: Fixture) -> Self {
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let sink = events.clone();
-        let settings = ServerSettings {
+        let settings = ServerOptions {
             events: EventSink::new(move |event: &Event| sink.lock().unwrap().push(event.clone())),
-            ..ServerSettings::default()
+            ..ServerOptions::default()
         };
         let server = connect(&fixture, settings).await;
         Self {
             fixture,
             server,
-            marks: Marks::of_component("engine.test", "one"),
+            marks: OwnershipMarks::of_component("engine.test", "one"),
             options: options(),
             set: ApplySet::default(),
             wait_for_last: false,
-            prune: Prune::WhenReady,
+            prune: PruneTiming::WhenReady,
             until: None,
             events,
         }
@@ -97,16 +98,16 @@ impl Lab {
     }
 
     pub(crate) async fn patient(&mut self) {
-        self.reconnect(ServerSettings::default().retry_for).await;
+        self.reconnect(ServerOptions::default().retry_for).await;
     }
 
     async fn reconnect(&mut self, retry_for: Duration) {
-        self.server = connect(&self.fixture, ServerSettings { retry_for, ..ServerSettings::default() }).await;
+        self.server = connect(&self.fixture, ServerOptions { retry_for, ..ServerOptions::default() }).await;
     }
 
     /// Switches to another owner on the same server.
     pub(crate) fn owner(&mut self, name: &str) {
-        self.marks = Marks::of_component("engine.test", name);
+        self.marks = OwnershipMarks::of_component("engine.test", name);
     }
 
     pub(crate) fn engine(&self) -> Engine<'_> {
@@ -116,18 +117,18 @@ impl Lab {
     pub(crate) async fn desired(&self, yaml: &str) -> DesiredSet {
         let objects = read_stream(yaml.as_bytes(), &YamlLimits::default()).unwrap().objects;
         let kinds = self.server.kinds().await.unwrap();
-        desire(objects, &kinds, &self.marks, &self.options).unwrap()
+        build_desired_set(objects, &kinds, &self.marks, &self.options).unwrap()
     }
 
     /// Observes, plans and applies, like a caller.
-    pub(crate) async fn apply(&mut self, yaml: &str) -> Result<Outcome, EngineError> {
-        let mut planned = self.planned(yaml, ByName::Applied).await?;
+    pub(crate) async fn apply(&mut self, yaml: &str) -> Result<EngineOutcome, EngineError> {
+        let mut planned = self.planned(yaml, ReadByName::Applied).await?;
         let record = InConfigMap::of(&self.server);
-        let run = Run {
-            until: self.until.map(|time| Instant::now() + time),
+        let run = RunOptions {
+            deadline: self.until.map(|time| Instant::now() + time),
             wait_for_last: self.wait_for_last,
             prune: self.prune,
-            ..Run::new(&record)
+            ..RunOptions::new(&record)
         };
         let outcome = self.engine().apply(&mut planned, run).await;
         self.set = planned.set;
@@ -135,22 +136,23 @@ impl Lab {
     }
 
     /// Observes and plans.
-    pub(crate) async fn planned(&self, yaml: &str, by_name: ByName) -> Result<PlannedSet, EngineError> {
+    pub(crate) async fn planned(&self, yaml: &str, by_name: ReadByName) -> Result<PlannedSet, EngineError> {
         let desired = self.desired(yaml).await;
         let live = self.engine().observe(&self.set, &desired, by_name).await?;
         let planned = self.engine().plan(self.set.clone(), desired, live);
-        planned.map_err(|objects| EngineError::Impossible { objects })
+        planned.map_err(|objects| EngineError::Plan { objects })
     }
 
     /// Applies, and fails unless the run is complete.
     pub(crate) async fn applied(&mut self, yaml: &str) {
         let outcome = self.apply(yaml).await;
-        assert_eq!(outcome.map_err(|error| tell(&error)), Ok(Outcome::Done));
+        assert_eq!(outcome.map_err(|error| tell(&error)), Ok(EngineOutcome::Done));
     }
 
-    pub(crate) async fn delete(&mut self) -> Result<Outcome, EngineError> {
+    pub(crate) async fn delete(&mut self) -> Result<EngineOutcome, EngineError> {
         let record = InConfigMap::of(&self.server);
-        let run = Run { until: self.until.map(|time| Instant::now() + time), ..Run::new(&record) };
+        let run =
+            RunOptions { deadline: self.until.map(|time| Instant::now() + time), ..RunOptions::new(&record) };
         let mut planned = self.engine().plan_deletion(self.set.clone()).await?;
         let outcome = self.engine().delete(&mut planned, run).await;
         self.set = planned.set;
@@ -159,7 +161,7 @@ impl Lab {
 
     pub(crate) async fn deleted(&mut self) {
         let outcome = self.delete().await;
-        assert_eq!(outcome.map_err(|error| tell(&error)), Ok(Outcome::Done));
+        assert_eq!(outcome.map_err(|error| tell(&error)), Ok(EngineOutcome::Done));
     }
 
     /// Reads the set from the record, like a new process.
@@ -177,12 +179,12 @@ impl Lab {
         Counter::start(self.fixture.sandbox())
     }
 
-    pub(crate) fn item(&self, kind: &str, name: &str) -> Option<&Item> {
+    pub(crate) fn item(&self, kind: &str, name: &str) -> Option<&ApplySetItem> {
         self.set.items.iter().find(|item| item.key.kind == kind && item.key.name == name)
     }
 
     /// Returns phase and status of an item.
-    pub(crate) fn phase(&self, kind: &str, name: &str) -> Option<(Phase, &str)> {
+    pub(crate) fn phase(&self, kind: &str, name: &str) -> Option<(ItemPhase, &str)> {
         self.item(kind, name).map(|item| (item.phase, item.status.as_str()))
     }
 
@@ -195,7 +197,7 @@ impl Lab {
         let served = self.server.kind(&GroupKind::new(kind.group, kind.kind)).await.unwrap();
         let (namespace, name) = place.split_once('/').unwrap_or(("", place));
         let patch = json!({"status": status});
-        self.server.patch(&served, namespace, name, &patch, "test", PatchOf::Status).await.unwrap();
+        self.server.patch(&served, namespace, name, &patch, "test", PatchTarget::Status).await.unwrap();
     }
 
     /// Marks a Deployment of one replica as available.
@@ -211,21 +213,21 @@ impl Lab {
     }
 }
 
-pub(crate) async fn connect(fixture: &Fixture, settings: ServerSettings) -> Server {
-    let connection = Connection {
+pub(crate) async fn connect(fixture: &Fixture, settings: ServerOptions) -> Server {
+    let connection = ConnectionOptions {
         credentials: Credentials::Client(fixture.client()),
         impersonation: None,
         user_agent: "engine-test/1".to_owned(),
     };
-    Server::connect(connection, settings).await.unwrap().unguarded()
+    Server::connect(connection, settings).await.unwrap().without_lease()
 }
 
-pub(crate) fn options() -> Options {
-    Options {
+pub(crate) fn options() -> ApplyOptions {
+    ApplyOptions {
         field_manager: "engine".to_owned(),
         prefix: "engine.test".to_owned(),
         defaults: Policies::default(),
-        missing_namespaces: MissingNamespaces::Create,
+        missing_namespaces: MissingNamespacePolicy::Create,
         namespace: "default".to_owned(),
         take_over: vec!["kubectl".to_owned(), "helm".to_owned()],
         additional_managed_types: Vec::new(),
@@ -312,20 +314,20 @@ pub(crate) fn tell(error: &EngineError) -> String {
         EngineError::Writes { failed } => lines(
             failed.iter().map(|(key, error): &(ObjectKey, WriteError)| format!("{key}: {error}")).collect(),
         ),
-        EngineError::Impossible { objects } => lines(objects.iter().map(ToString::to_string).collect()),
+        EngineError::Plan { objects } => lines(objects.iter().map(ToString::to_string).collect()),
         EngineError::InUse { definitions } => lines(definitions.iter().map(ToString::to_string).collect()),
-        EngineError::Bad { objects } => lines(objects.iter().map(ToString::to_string).collect()),
+        EngineError::InvalidObjects { objects } => lines(objects.iter().map(ToString::to_string).collect()),
         EngineError::Api(error) => error.to_string(),
     }
 }
 
 /// Returns the blockers of a waiting run, as `Kind ns/name: message`.
-pub(crate) fn waiting(outcome: Result<Outcome, EngineError>) -> Vec<String> {
+pub(crate) fn waiting(outcome: Result<EngineOutcome, EngineError>) -> Vec<String> {
     match outcome {
-        Ok(Outcome::Waiting(blockers)) => {
+        Ok(EngineOutcome::Waiting(blockers)) => {
             blockers.iter().map(|blocker| format!("{}: {}", blocker.object, blocker.status.message)).collect()
         }
-        Ok(Outcome::Done) => vec!["done".to_owned()],
+        Ok(EngineOutcome::Done) => vec!["done".to_owned()],
         Err(error) => vec![tell(&error)],
     }
 }

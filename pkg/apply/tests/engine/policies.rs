@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::{ByName, Engine, Event, Live, ReconcilePolicy, UpdatePolicy, WriteMode, Written};
+use apply::{Engine, Event, LiveObjects, ReadByName, ReconcilePolicy, UpdatePolicy, WriteMode, Written};
 use serde_json::{Value, json};
 use support::kind::{CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE};
 
@@ -118,12 +118,12 @@ async fn recreate_never_deletes_an_object_taken_by_another_owner() {
     let mut lab = Lab::start().await;
     let recreate = [("update-policy", "recreate")];
     lab.applied(&config_map("a", &recreate, "1")).await;
-    let mut planned = lab.planned(&config_map("a", &recreate, "2"), ByName::All).await.unwrap();
+    let mut planned = lab.planned(&config_map("a", &recreate, "2"), ReadByName::All).await.unwrap();
     let theirs = json!({"metadata": {"labels": {"engine.test/owner-id": "theirs"}}});
     lab.fixture.merge(CONFIG_MAP, "default/a", &theirs).await;
     let before = lab.fixture.get(CONFIG_MAP, "default/a").await;
     let record = InConfigMap::of(&lab.server);
-    let outcome = lab.engine().apply(&mut planned, apply::Run::new(&record)).await;
+    let outcome = lab.engine().apply(&mut planned, apply::RunOptions::new(&record)).await;
     assert!(outcome.is_err(), "{outcome:?}");
     assert_eq!(lab.fixture.get(CONFIG_MAP, "default/a").await, before);
 }
@@ -221,7 +221,7 @@ async fn a_dry_run_collects_what_is_refused_and_writes_nothing() {
         namespace("new") + &config_map("new/inside", &[], "1") + &widgets(&[]) + &widget("one", &[]);
     let set = config_map("kept", &[], "2") + &unjudged;
     let revision = lab.count();
-    let mut planned = lab.planned(&(bad + &worse + &set), ByName::All).await.unwrap();
+    let mut planned = lab.planned(&(bad + &worse + &set), ReadByName::All).await.unwrap();
     let engine: Engine<'_> = lab.engine();
     let error = tell(&engine.dry_run(&mut planned, |_| true).await.unwrap_err());
     assert!(error.starts_with("2 objects could not be written: "), "{error}");
@@ -230,9 +230,9 @@ async fn a_dry_run_collects_what_is_refused_and_writes_nothing() {
         "{error}"
     );
 
-    let mut planned = lab.planned(&set, ByName::All).await.unwrap();
+    let mut planned = lab.planned(&set, ReadByName::All).await.unwrap();
     engine.dry_run(&mut planned, |_| true).await.unwrap();
-    let would_be: Live = planned.would_be;
+    let would_be: LiveObjects = planned.dry_run;
     let kept = would_be.present(&key("", "ConfigMap", "default/kept")).unwrap();
     assert_eq!(kept.get(&["data", "key"]), Some(&json!("2")));
     assert!(would_be.present(&key("example.org", "Widget", "default/one")).is_none());
@@ -268,7 +268,7 @@ async fn a_definition_loses_its_conversion_webhook_with_the_bundle_that_was_inje
         let bundle = json!({"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": "YQ=="}}}}});
         lab.fixture.merge(CUSTOM_RESOURCE_DEFINITION, "widgets.example.org", &bundle).await;
 
-        let mut planned = lab.planned(&converted(next), ByName::All).await.unwrap();
+        let mut planned = lab.planned(&converted(next), ReadByName::All).await.unwrap();
         lab.engine().dry_run(&mut planned, |_| true).await.unwrap();
         lab.applied(&converted(next)).await;
         let live = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, "widgets.example.org").await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::{ByName, Prune, Run};
+use apply::{PruneTiming, ReadByName, RunOptions};
 use serde_json::json;
 use support::kind::CONFIG_MAP;
 
@@ -27,7 +27,7 @@ async fn what_is_no_longer_wanted_goes_after_all_waves_are_ready() {
 #[tokio::test]
 async fn what_is_no_longer_wanted_can_go_before_the_last_wave_is_ready() {
     let mut lab = Lab::start().await;
-    lab.prune = Prune::AtOnce;
+    lab.prune = PruneTiming::Immediately;
     lab.applied(&(config_map("old", &[], "1") + &deployment("first", &[]))).await;
     let next = deployment("first", &[("apply-order", "-1")]) + &deployment("second", &[]);
     assert_eq!(waiting(lab.apply(&next).await).len(), 1, "all has to be written first");
@@ -44,11 +44,11 @@ async fn what_is_no_longer_wanted_can_go_before_the_last_wave_is_ready() {
 async fn what_gets_a_finalizer_while_it_is_told_to_go_is_not_gone() {
     let mut lab = Lab::start().await;
     lab.applied(&config_map("a", &[], "1")).await;
-    let mut planned = lab.planned("", ByName::Applied).await.unwrap();
+    let mut planned = lab.planned("", ReadByName::Applied).await.unwrap();
     let held = json!({"metadata": {"finalizers": ["example.org/held"]}});
     lab.fixture.merge(CONFIG_MAP, "default/a", &held).await;
     let record = InConfigMap::of(&lab.server);
-    let outcome = lab.engine().apply(&mut planned, Run::new(&record)).await;
+    let outcome = lab.engine().apply(&mut planned, RunOptions::new(&record)).await;
     assert_eq!(waiting(outcome), ["ConfigMap default/a: held by finalizer `example.org/held`"]);
     assert_eq!(planned.set.items.len(), 1);
 }

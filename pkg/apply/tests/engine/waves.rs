@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::{ByName, Outcome, Phase};
+use apply::{EngineOutcome, ItemPhase, ReadByName};
 use serde_json::json;
 use support::kind::{CONFIG_MAP, Kind};
 
@@ -34,14 +34,14 @@ async fn a_wave_that_is_not_ready_holds_the_next() {
     assert_eq!(held.len(), 1, "{held:?}");
     assert!(held[0].starts_with("Deployment default/first: "), "{held:?}");
     assert!(lab.fixture.get(CONFIG_MAP, "default/second").await.is_none());
-    assert_eq!(lab.phase("Deployment", "first"), Some((Phase::Creating, "InProgress")));
-    assert_eq!(lab.phase("ConfigMap", "second"), Some((Phase::ScheduledForApplication, "InProgress")));
+    assert_eq!(lab.phase("Deployment", "first"), Some((ItemPhase::Creating, "InProgress")));
+    assert_eq!(lab.phase("ConfigMap", "second"), Some((ItemPhase::ScheduledForApplication, "InProgress")));
 
     lab.make_available("default/first").await;
     lab.applied(&set).await;
     assert!(lab.fixture.get(CONFIG_MAP, "default/second").await.is_some());
-    assert_eq!(lab.phase("Deployment", "first"), Some((Phase::Ready, "Current")));
-    assert_eq!(lab.phase("ConfigMap", "second"), Some((Phase::Ready, "Current")));
+    assert_eq!(lab.phase("Deployment", "first"), Some((ItemPhase::Ready, "Current")));
+    assert_eq!(lab.phase("ConfigMap", "second"), Some((ItemPhase::Ready, "Current")));
 }
 
 #[tokio::test]
@@ -54,13 +54,13 @@ async fn a_wave_is_waited_for_until_it_is_ready_or_time_is_over() {
 
     lab.until = Some(Duration::from_mins(1));
     let release = lab.make_available("default/first");
-    let mut planned = lab.planned(&set, ByName::Applied).await.unwrap();
+    let mut planned = lab.planned(&set, ReadByName::Applied).await.unwrap();
     let record = InConfigMap::of(&lab.server);
-    let until = std::time::Instant::now().checked_add(Duration::from_mins(1));
-    let run = apply::Run { until, ..apply::Run::new(&record) };
+    let deadline = std::time::Instant::now().checked_add(Duration::from_mins(1));
+    let run = apply::RunOptions { deadline, ..apply::RunOptions::new(&record) };
     let engine = lab.engine();
     let (outcome, ()) = tokio::join!(engine.apply(&mut planned, run), release);
-    assert_eq!(outcome.unwrap(), Outcome::Done);
+    assert_eq!(outcome.unwrap(), EngineOutcome::Done);
     assert!(lab.fixture.get(CONFIG_MAP, "default/second").await.is_some());
 }
 
@@ -121,11 +121,11 @@ async fn what_has_done_its_work_goes_before_the_next_wave_and_does_not_come_back
     lab.until = Some(Duration::from_mins(1));
     lab.applied(&set).await;
     assert_eq!(writes(&counter), ["delete jobs prepare", "create configmaps"]);
-    assert_eq!(lab.phase("Job", "prepare"), Some((Phase::Completed, "")));
+    assert_eq!(lab.phase("Job", "prepare"), Some((ItemPhase::Completed, "")));
     let counter = lab.count();
     lab.applied(&set).await;
     assert_eq!(writes(&counter), Vec::<String>::new());
-    assert_eq!(lab.phase("Job", "prepare"), Some((Phase::Completed, "")));
+    assert_eq!(lab.phase("Job", "prepare"), Some((ItemPhase::Completed, "")));
     lab.until = None;
     // Only a changed manifest starts the Job again.
     let again = set.replace("name: c", "name: d");
@@ -146,9 +146,9 @@ async fn a_purge_that_was_cut_off_is_finished_and_not_begun_again() {
     lab.apply(&set).await.unwrap_err();
     lab.fixture.sandbox().faults().clear();
     lab.recall().await;
-    assert_eq!(lab.phase("Job", "prepare").unwrap().0, Phase::ScheduledForCompletion);
+    assert_eq!(lab.phase("Job", "prepare").unwrap().0, ItemPhase::ScheduledForCompletion);
     let counter = lab.count();
     lab.applied(&set).await;
     assert_eq!(writes(&counter), Vec::<String>::new());
-    assert_eq!(lab.phase("Job", "prepare"), Some((Phase::Completed, "")));
+    assert_eq!(lab.phase("Job", "prepare"), Some((ItemPhase::Completed, "")));
 }

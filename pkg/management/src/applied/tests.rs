@@ -1,4 +1,4 @@
-use apply::{ApiKind, Kinds};
+use apply::{ApiKind, ServedKinds};
 
 use serde_json::json;
 
@@ -82,7 +82,7 @@ fn objects_are_a_providers_by_both_labels_in_its_namespace_and_among_those_of_th
 
 #[test]
 fn items_know_the_kinds_that_definitions_bring_and_stand_in_the_order_of_deletion() {
-    let mut kinds = Kinds::default();
+    let mut kinds = ServedKinds::default();
     kinds.add(kind("cluster.x-k8s.io", "Cluster", "clusters", &[]));
     let objects = [
         object("v1", "Namespace", "cluster-api-system", "cluster-api"),

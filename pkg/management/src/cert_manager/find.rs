@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use apply::{ApiError, ApplySet, Blocker, Detail, GroupKind, Hints, List, ObjectKey, status_of};
+use apply::{
+    ApiError, ApplySet, Blocker, GroupKind, ListQuery, ObjectKey, ReadDetail, StatusHints, status_of,
+};
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, crd_kind, known_kind};
 use manifest::Object;
@@ -66,7 +68,7 @@ pub(super) async fn find_cert_manager(cluster: &ManagementCluster) -> Result<Fou
 /// True if definitions carry the cert-manager label. Definitions are the last objects of an installation to
 /// be deleted.
 pub(super) async fn has_own_cert_manager(cluster: &ManagementCluster) -> Result<bool, ApiError> {
-    let list = List { metadata_only: true, at_most: Some(1), ..labelled() };
+    let list = ListQuery { metadata_only: true, limit: Some(1), ..labelled() };
     Ok(!cluster.server.list(&crd_kind(), &list).await?.is_empty())
 }
 
@@ -83,7 +85,7 @@ pub(super) async fn labelled_cert_manager(
     let known = KINDS.iter().map(|(group, kind)| GroupKind::new(*group, *kind));
     let wanted: BTreeSet<_> = keys.iter().map(ObjectKey::group_kind).chain(known).collect();
     let lists = wanted.iter().filter_map(|kind| kinds.preferred(kind)).map(|kind| async move {
-        let list = List { metadata_only: kind.group != "apps", ..labelled() };
+        let list = ListQuery { metadata_only: kind.group != "apps", ..labelled() };
         cluster.server.list(kind, &list).await
     });
     let namespaces: BTreeSet<_> =
@@ -95,9 +97,9 @@ pub(super) async fn labelled_cert_manager(
 
 /// Returns the Deployments of an external cert-manager that are not ready.
 pub(super) async fn foreign_blockers(cluster: &ManagementCluster) -> Result<Vec<Blocker>, ApiError> {
-    let deployments = foreign_deployments(cluster, Detail::Full).await?;
+    let deployments = foreign_deployments(cluster, ReadDetail::Full).await?;
     let statuses =
-        deployments.iter().map(|object| (ObjectKey::of(object), status_of(object, &Hints::default())));
+        deployments.iter().map(|object| (ObjectKey::of(object), status_of(object, &StatusHints::default())));
     let waiting = statuses.filter(|(_, status)| !status.is_ready());
     Ok(waiting.map(|(object, status)| Blocker::new(object, status)).collect())
 }
@@ -105,7 +107,7 @@ pub(super) async fn foreign_blockers(cluster: &ManagementCluster) -> Result<Vec<
 /// Warns if the definitions of cert-manager exist without a Deployment. The probe cannot tell such leftovers
 /// from a running cert-manager, because nothing rejects an Issuer.
 pub(super) async fn warn_of_remains(cluster: &ManagementCluster, found: &Found) -> Result<(), ApiError> {
-    if found.live.is_empty() && foreign_deployments(cluster, Detail::Metadata).await?.is_empty() {
+    if found.live.is_empty() && foreign_deployments(cluster, ReadDetail::Metadata).await?.is_empty() {
         cluster.warn(
             "the kinds of cert-manager are served, and no Deployment looks like a cert-manager that serves them: \
              if it was uninstalled, delete its CustomResourceDefinitions"
@@ -115,24 +117,28 @@ pub(super) async fn warn_of_remains(cluster: &ManagementCluster, found: &Found) 
     Ok(())
 }
 
-async fn foreign_deployments(cluster: &ManagementCluster, detail: Detail) -> Result<Vec<Object>, ApiError> {
+async fn foreign_deployments(
+    cluster: &ManagementCluster,
+    detail: ReadDetail,
+) -> Result<Vec<Object>, ApiError> {
     let deployment = known_kind("apps", "v1", "Deployment", "deployments", true);
-    let list = List {
+    let list = ListQuery {
         labels: DEPLOYMENT_LABELS.to_owned(),
-        metadata_only: detail == Detail::Metadata,
-        ..List::default()
+        metadata_only: detail == ReadDetail::Metadata,
+        ..ListQuery::default()
     };
     cluster.server.list(&deployment, &list).await
 }
 
 async fn foreign_version(cluster: &ManagementCluster) -> Result<String, ApiError> {
     let name = format!("certificates.{GROUP}");
-    let list = List { fields: format!("metadata.name={name}"), metadata_only: true, ..List::default() };
+    let list =
+        ListQuery { fields: format!("metadata.name={name}"), metadata_only: true, ..ListQuery::default() };
     let found = cluster.server.list(&crd_kind(), &list).await?;
     let version = found.first().and_then(|object| object.label("app.kubernetes.io/version"));
     Ok(version.unwrap_or_default().to_owned())
 }
 
-fn labelled() -> List {
-    List { labels: SELECTOR.to_owned(), ..List::default() }
+fn labelled() -> ListQuery {
+    ListQuery { labels: SELECTOR.to_owned(), ..ListQuery::default() }
 }

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use api::output::ProgressStep;
 use apply::{
-    ApiError, ApplySet, ByName, DesiredSet, Engine, Guard, Hints, Outcome, PlannedSet, Prune, RecordAt, Run,
-    Waiting,
+    ApiError, ApplySet, DesiredSet, Engine, EngineOutcome, InUseCheck, PlannedSet, PruneTiming, ReadByName,
+    RunOptions, SaveAt, StatusHints, WaitRequest,
 };
 use futures::future::{Either, select};
 use inventory::ManagementCluster;
@@ -50,25 +50,25 @@ pub(super) async fn apply_cert_manager(
     let failed = |error| CertManagerError::Apply(Box::new(error));
     let planned = match planned {
         Some(planned) => planned,
-        None => planned.insert(plan_manifest_of_cert_manager(cluster, manifest, ByName::Applied).await?),
+        None => planned.insert(plan_manifest_of_cert_manager(cluster, manifest, ReadByName::Applied).await?),
     };
     let CertManagerManifest { namespace, version, .. } = manifest;
     let (marks, options) = (marks(), options(namespace));
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let record = CertManagerRecord { cluster, namespace, version };
-    let run = Run {
-        record: &record,
-        record_at: RecordAt::AfterNamespaces,
-        guard: Guard::Check,
-        until: Some(until),
+    let run = RunOptions {
+        store: &record,
+        save_at: SaveAt::AfterNamespaces,
+        in_use_check: InUseCheck::Perform,
+        deadline: Some(until),
         wait_for_last: false,
-        prune: Prune::AtOnce,
+        prune: PruneTiming::Immediately,
     };
     let outcome = engine.apply(planned, run).await.map_err(failed)?;
     cluster.send_step(ProgressStep::WaitingForCertManager);
     match outcome {
-        Outcome::Done => wait_for_own_cert_manager(cluster, &planned.desired, until).await,
-        Outcome::Waiting(blockers) => {
+        EngineOutcome::Done => wait_for_own_cert_manager(cluster, &planned.desired, until).await,
+        EngineOutcome::Waiting(blockers) => {
             let last = "its objects could not all be written in time".to_owned();
             Err(CertManagerError::Silent { last, blockers })
         }
@@ -103,10 +103,10 @@ async fn wait_for_own_cert_manager(
 ) -> Result<(), CertManagerError> {
     let keys = desired.objects.iter().map(|object| &object.key);
     let deployments = keys.filter(|key| key.is("apps", "Deployment"));
-    let waiting = Waiting {
-        objects: deployments.map(|key| (key.clone(), Hints::default())).collect(),
+    let waiting = WaitRequest {
+        objects: deployments.map(|key| (key.clone(), StatusHints::default())).collect(),
         labels: SELECTOR.to_owned(),
-        until: Some(until),
+        deadline: Some(until),
     };
     // An answer of the webhook is enough. The status of the Deployments only explains the wait.
     let told = Box::pin(cluster.server.wait(&waiting));

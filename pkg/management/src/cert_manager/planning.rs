@@ -1,7 +1,7 @@
 //! Plans each object of cert-manager.
 
 use api::output::CertManagerPlan;
-use apply::{ByName, Engine, EngineError, PlannedSet, desire};
+use apply::{Engine, EngineError, PlannedSet, ReadByName, build_desired_set};
 use inventory::ManagementCluster;
 
 use super::{CertManagerError, CertManagerManifest, cert_manager_manifest, record::marks};
@@ -19,7 +19,7 @@ pub(crate) async fn plan_cert_manager_objects(
         return Ok(None);
     }
     let manifest = cert_manager_manifest(sources).await?;
-    let mut planned = plan_manifest_of_cert_manager(cluster, &manifest, ByName::All).await?;
+    let mut planned = plan_manifest_of_cert_manager(cluster, &manifest, ReadByName::All).await?;
     let (marks, options) = (marks(), options(&manifest.namespace));
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let tried = engine.dry_run(&mut planned, |_| true).await;
@@ -31,16 +31,16 @@ pub(crate) async fn plan_cert_manager_objects(
 pub(super) async fn plan_manifest_of_cert_manager(
     cluster: &ManagementCluster,
     manifest: &CertManagerManifest,
-    by_name: ByName,
+    by_name: ReadByName,
 ) -> Result<PlannedSet, CertManagerError> {
     let failed = |error| CertManagerError::Apply(Box::new(error));
     let set = set_of_cert_manager(cluster, manifest).await?;
     let (marks, options) = (marks(), options(&manifest.namespace));
     let kinds = cluster.server.kinds().await?;
-    let desired = desire(manifest.objects.clone(), &kinds, &marks, &options)
-        .map_err(|objects| failed(EngineError::Bad { objects }))?;
+    let desired = build_desired_set(manifest.objects.clone(), &kinds, &marks, &options)
+        .map_err(|objects| failed(EngineError::InvalidObjects { objects }))?;
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let live = engine.observe(&set, &desired, by_name).await?;
     let planned = engine.plan(set, desired, live);
-    planned.map_err(|objects| failed(EngineError::Impossible { objects }))
+    planned.map_err(|objects| failed(EngineError::Plan { objects }))
 }

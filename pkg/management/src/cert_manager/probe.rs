@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use apply::{ApiError, ApiKind, GroupKind, Kinds, Server, WriteMode};
+use apply::{ApiError, ApiKind, GroupKind, ServedKinds, Server, WriteMode};
 use inventory::FIELD_MANAGER;
 use manifest::Object;
 use serde_json::json;
@@ -68,11 +68,11 @@ pub(super) async fn probe_until(server: &Server, until: Instant) -> Result<Optio
 }
 
 /// True if the server serves a definition of cert-manager in any version.
-pub(super) fn is_defined(kinds: &Kinds) -> bool {
+pub(super) fn is_defined(kinds: &ServedKinds) -> bool {
     kinds.iter().any(|kind| kind.group == GROUP)
 }
 
-fn issuer_kind(kinds: &Kinds) -> Option<ApiKind> {
+fn issuer_kind(kinds: &ServedKinds) -> Option<ApiKind> {
     kinds.version(&GroupKind::new(GROUP, "Certificate"), VERSION)?;
     kinds.version(&GroupKind::new(GROUP, "Issuer"), VERSION).cloned()
 }
@@ -90,13 +90,13 @@ fn issuer_object() -> Object {
 /// Distinguishes a missing webhook from one that rejects the request. A rejection is an answer too.
 fn refusal(error: ApiError) -> Result<Probe, ApiError> {
     let words = match &error {
-        ApiError::OutOfTime { last, .. } => words(last),
+        ApiError::RetriesExhausted { last, .. } => words(last),
         error => words(error),
     };
     match words {
         Some(text) if text.contains("failed calling webhook") => Ok(Probe::Silent(text.to_owned())),
         Some(text) if text.contains("denied the request") => Ok(Probe::Answers),
-        _ if error.is_already_there() => Ok(Probe::Answers),
+        _ if error.is_already_exists() => Ok(Probe::Answers),
         _ => Err(error),
     }
 }

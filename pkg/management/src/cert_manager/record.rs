@@ -1,7 +1,7 @@
 //! The labels of cert-manager objects, and the record of the cert-manager apply set.
 
 use api::labels;
-use apply::{ApiError, ApplySet, List, Marks, Record};
+use apply::{ApiError, ApplySet, ApplySetStore, ListQuery, OwnershipMarks};
 use futures::{FutureExt as _, future::BoxFuture};
 use inventory::{ManagementCluster, config_map_kind};
 use manifest::{Object, Value};
@@ -29,8 +29,8 @@ pub(super) struct CertManagerRecord<'a> {
     pub(super) version: &'a str,
 }
 
-impl Record for CertManagerRecord<'_> {
-    fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
+impl ApplySetStore for CertManagerRecord<'_> {
+    fn save<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
         let set = serde_json::to_string(set).expect("invariant: an apply set has text keys alone");
         let record = json!({
             "apiVersion": "v1",
@@ -47,8 +47,8 @@ impl Record for CertManagerRecord<'_> {
     }
 }
 
-pub(super) fn marks() -> Marks {
-    Marks {
+pub(super) fn marks() -> OwnershipMarks {
+    OwnershipMarks {
         label: (CORE_LABEL.to_owned(), CORE_VALUE.to_owned()),
         reserved: Vec::new(),
         owner: CORE_VALUE.to_owned(),
@@ -60,7 +60,7 @@ pub(super) fn marks() -> Marks {
 
 /// Returns the recorded apply set from any namespace. A record that cannot be read counts as absent.
 pub(super) async fn cert_manager_set(cluster: &ManagementCluster) -> Result<Option<ApplySet>, ApiError> {
-    let list = List { fields: format!("metadata.name={NAME}"), ..List::default() };
+    let list = ListQuery { fields: format!("metadata.name={NAME}"), ..ListQuery::default() };
     let records = cluster.server.list(&config_map_kind(), &list).await?;
     let Some(record) = records.first() else { return Ok(None) };
     cluster.revisions.record(record);

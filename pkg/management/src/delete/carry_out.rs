@@ -2,8 +2,9 @@ use std::{mem, time::Duration};
 
 use api::{ProviderId, ProviderType, labels, output::ProgressStep};
 use apply::{
-    ApiError, ApplySet, Blocker, ByName, DesiredSet, Detail, Engine, Guard, Item, List, Live, Marks,
-    ObjectKey, Outcome, Phase, Plan, PlannedSet, Record, RecordAt, Revision, Run, Sought, Step,
+    ApiError, ApplyPlan, ApplySet, ApplySetItem, ApplySetStore, Blocker, DesiredSet, Engine, EngineOutcome,
+    InUseCheck, ItemPhase, ListQuery, LiveObjects, ObjectKey, ObjectRevision, ObservationTarget,
+    OwnershipMarks, PlanStep, PlannedSet, ReadByName, ReadDetail, RunOptions, SaveAt,
 };
 use futures::{FutureExt as _, future::BoxFuture, future::try_join_all};
 use inventory::{CAPSTAN_DOMAIN, ManagementCluster, config_map_kind, known_kind, secret_kind};
@@ -54,8 +55,8 @@ pub async fn delete_providers(
 struct Batch {
     provider: ProviderId,
     namespace: String,
-    marks: Marks,
-    items: Vec<Item>,
+    marks: OwnershipMarks,
+    items: Vec<ApplySetItem>,
 }
 
 /// Records the remaining objects during a deletion.
@@ -64,24 +65,24 @@ struct Batch {
 /// once all objects are marked for deletion, because the record is deleted next.
 struct Remaining<'a> {
     record: &'a ProviderRecord,
-    staying: &'a [Item],
+    staying: &'a [ApplySetItem],
 }
 
-impl Record for Remaining<'_> {
-    fn store<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
+impl ApplySetStore for Remaining<'_> {
+    fn save<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
         if set.items.iter().all(is_told_to_go) {
             return async { Ok(()) }.boxed();
         }
         let items = set.items.iter().chain(self.staying).cloned().collect();
-        async move { self.record.store(&ApplySet { items }).await }.boxed()
+        async move { self.record.save(&ApplySet { items }).await }.boxed()
     }
 }
 
 /// Records nothing, because a Namespace contains the record.
 struct Unrecorded;
 
-impl Record for Unrecorded {
-    fn store<'a>(&'a self, _: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
+impl ApplySetStore for Unrecorded {
+    fn save<'a>(&'a self, _: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
         async { Ok(()) }.boxed()
     }
 }
@@ -91,12 +92,13 @@ pub(super) async fn look_at_all(
     cluster: &ManagementCluster,
     providers: &[InstalledProvider],
     going: &[ApplySet],
-    detail: Detail,
-) -> Result<Vec<Live>, ApiError> {
+    detail: ReadDetail,
+) -> Result<Vec<LiveObjects>, ApiError> {
     let (marks, nothing): (Vec<_>, _) =
         (providers.iter().map(|one| marks(&one.id)).collect(), DesiredSet::default());
-    let sought = marks.iter().zip(going).map(|(marks, set)| Sought { marks, set, desired: &nothing });
-    cluster.server.observe_all(&sought.collect::<Vec<_>>(), ByName::Applied, detail).await
+    let sought =
+        marks.iter().zip(going).map(|(marks, set)| ObservationTarget { marks, set, desired: &nothing });
+    cluster.server.observe_all(&sought.collect::<Vec<_>>(), ReadByName::Applied, detail).await
 }
 
 /// Deletes all objects of a provider, then its namespace, its record and its inventory entry.
@@ -109,7 +111,7 @@ async fn delete_provider(
     cluster.events.send(&of_provider(ProgressStep::Deleting, &installed));
     let InstalledProvider { id, version, namespace } = installed.clone();
     let PlannedSet { set, live, plan, .. } = &mut provider.objects;
-    let goes = |item: &Item| plan.steps.iter().any(|step| step.key == item.key);
+    let goes = |item: &ApplySetItem| plan.steps.iter().any(|step| step.key == item.key);
     let (going, mut staying): (Vec<_>, Vec<_>) = mem::take(&mut set.items).into_iter().partition(goes);
     let (own_namespace, items): (Vec<_>, Vec<_>) =
         going.into_iter().partition(|item| item.key == namespace::key_of(&namespace));
@@ -120,9 +122,9 @@ async fn delete_provider(
         ProviderRecord { cluster: cluster.clone(), id: id.clone(), version, namespace: namespace.clone() };
     let batch = Batch { marks: marks(&id), provider: id.clone(), namespace: namespace.clone(), items };
     let remaining = Remaining { record: &record, staying: &staying };
-    let of_batch = |step: &&Step| batch.items.iter().any(|item| item.key == step.key);
+    let of_batch = |step: &&PlanStep| batch.items.iter().any(|item| item.key == step.key);
     let steps = plan.steps.iter().filter(of_batch).cloned().collect();
-    let seen = Some((Plan { steps }, mem::take(live)));
+    let seen = Some((ApplyPlan { steps }, mem::take(live)));
     let mut leaving = vec![tell_to_go(cluster, batch, &remaining, seen).await?];
     if !own_namespace.is_empty() {
         let marks = marks_of_namespace(cluster, &id, &namespace).await?;
@@ -132,7 +134,7 @@ async fn delete_provider(
     if id.provider_type == ProviderType::Core {
         delete_journals(cluster, &namespace).await?;
     }
-    record.store(&ApplySet::default()).await?;
+    record.save(&ApplySet::default()).await?;
     cluster.delete_provider_record(&installed).await?;
     leaving.retain(|batch| !batch.items.is_empty());
     Ok(leaving)
@@ -142,8 +144,8 @@ async fn delete_provider(
 async fn tell_to_go(
     cluster: &ManagementCluster,
     batch: Batch,
-    record: &dyn Record,
-    seen: Option<(Plan, Live)>,
+    record: &dyn ApplySetStore,
+    seen: Option<(ApplyPlan, LiveObjects)>,
 ) -> Result<Batch, LifecycleError> {
     let (_, batch) = run_batch(cluster, batch, record, None, seen).await?;
     if batch.items.iter().all(is_told_to_go) {
@@ -161,9 +163,9 @@ async fn tell_to_go(
 async fn run_batch(
     cluster: &ManagementCluster,
     batch: Batch,
-    record: &dyn Record,
+    record: &dyn ApplySetStore,
     until: Option<Instant>,
-    seen: Option<(Plan, Live)>,
+    seen: Option<(ApplyPlan, LiveObjects)>,
 ) -> Result<(Vec<Blocker>, Batch), LifecycleError> {
     let Batch { provider, namespace, marks, items } = batch;
     if items.is_empty() {
@@ -173,15 +175,20 @@ async fn run_batch(
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let until = until.map(Instant::into_std);
     // The plan already checked the definitions of all providers.
-    let run = Run { record_at: RecordAt::Start, guard: Guard::Checked, until, ..Run::new(record) };
+    let run = RunOptions {
+        save_at: SaveAt::Start,
+        in_use_check: InUseCheck::AlreadyDone,
+        deadline: until,
+        ..RunOptions::new(record)
+    };
     let set = ApplySet { items };
     let mut planned = match seen {
         Some((plan, live)) => PlannedSet { set, live, plan, ..PlannedSet::default() },
         None => engine.plan_deletion(set).await?,
     };
     let blockers = match Box::pin(engine.delete(&mut planned, run)).await {
-        Ok(Outcome::Done) => Vec::new(),
-        Ok(Outcome::Waiting(blockers)) => blockers,
+        Ok(EngineOutcome::Done) => Vec::new(),
+        Ok(EngineOutcome::Waiting(blockers)) => blockers,
         Err(source) => return Err(LifecycleError::objects(Verb::Delete, provider, source)),
     };
     Ok((blockers, Batch { provider, namespace, marks, items: planned.set.items }))
@@ -192,7 +199,7 @@ async fn marks_of_namespace(
     cluster: &ManagementCluster,
     id: &ProviderId,
     namespace: &str,
-) -> Result<Marks, ApiError> {
+) -> Result<OwnershipMarks, ApiError> {
     let mut marks = marks(id);
     let live =
         cluster.server.get(&known_kind("", "v1", "Namespace", "namespaces", false), "", namespace).await?;
@@ -214,15 +221,15 @@ async fn delete_journals(cluster: &ManagementCluster, namespace: &str) -> Result
     if cluster.revisions.get(&of_move).is_some() {
         cluster.delete_stored_object(&config_map_kind(), &of_move).await?;
     }
-    let list = List {
+    let list = ListQuery {
         namespace: Some(namespace.to_owned()),
         labels: format!("{CAPSTAN_DOMAIN}/journal"),
         metadata_only: true,
-        ..List::default()
+        ..ListQuery::default()
     };
     let kind = secret_kind();
     for found in cluster.server.list(&kind, &list).await? {
-        cluster.server.delete(&kind, namespace, found.name(), Some(&Revision::of(&found))).await?;
+        cluster.server.delete(&kind, namespace, found.name(), Some(&ObjectRevision::of(&found))).await?;
     }
     Ok(())
 }
@@ -235,6 +242,6 @@ async fn forget_unfinished_init(cluster: &ManagementCluster) -> Result<(), Lifec
     Ok(())
 }
 
-fn is_told_to_go(item: &Item) -> bool {
-    item.phase == Phase::Deleting
+fn is_told_to_go(item: &ApplySetItem) -> bool {
+    item.phase == ItemPhase::Deleting
 }

@@ -1,6 +1,6 @@
 use std::cmp::Reverse;
 
-use apply::InUse;
+use apply::DefinitionInUse;
 use inventory::ProviderInventory;
 use provider::InstalledProvider;
 
@@ -19,7 +19,7 @@ pub enum DeleteError {
     },
     /// Objects of the kinds to delete remain. Nothing was deleted.
     #[error("there are still objects of kinds that are to go")]
-    InUse { providers: Vec<(api::ProviderId, Vec<InUse>)> },
+    InUse { providers: Vec<(api::ProviderId, Vec<DefinitionInUse>)> },
 }
 
 /// A named provider that cannot be identified.

@@ -1,4 +1,4 @@
-use apply::{ApplySet, Item};
+use apply::{ApplySet, ApplySetItem};
 
 /// The optional objects of a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl Going {
         ApplySet { items: items.cloned().collect() }
     }
 
-    fn takes(self, item: &Item, namespace: &str) -> bool {
+    fn takes(self, item: &ApplySetItem, namespace: &str) -> bool {
         if item.key.is("apiextensions.k8s.io", "CustomResourceDefinition") {
             self.definitions
         } else if item.key.is("", "Namespace") {

@@ -1,4 +1,4 @@
-use apply::{ApiError, InUse};
+use apply::{ApiError, DefinitionInUse};
 use futures::future::join_all;
 use inventory::ManagementCluster;
 use provider::InstalledProvider;
@@ -26,7 +26,7 @@ pub(super) async fn objects_left_by(
     join_all(each).await.into_iter().flatten().collect()
 }
 
-fn words(installed: &InstalledProvider, in_use: Result<Vec<InUse>, ApiError>) -> Option<String> {
+fn words(installed: &InstalledProvider, in_use: Result<Vec<DefinitionInUse>, ApiError>) -> Option<String> {
     let id = &installed.id;
     let in_use = match in_use {
         Ok(in_use) => in_use,

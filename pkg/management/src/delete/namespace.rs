@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use api::labels;
-use apply::{ApiError, ApiKind, List, ObjectKey};
+use apply::{ApiError, ApiKind, ListQuery, ObjectKey};
 use futures::future::try_join_all;
 use inventory::{CAPSTAN_DOMAIN, ManagementCluster, config_map_kind, known_kind};
 use manifest::Object;
@@ -62,12 +62,12 @@ pub(super) async fn foreign_objects_of(
         config_map_kind(),
         known_kind("", "v1", "Secret", "secrets", true),
     ];
-    let list = List {
+    let list = ListQuery {
         namespace: Some(namespace.clone()),
         labels: format!("!{}", labels::PROVIDER),
         metadata_only: true,
-        at_most: Some(LOOKED_AT),
-        ..List::default()
+        limit: Some(LOOKED_AT),
+        ..ListQuery::default()
     };
     let lists = kinds.iter().map(|kind: &ApiKind| cluster.server.list(kind, &list));
     let objects = try_join_all(lists).await?.into_iter().flatten();

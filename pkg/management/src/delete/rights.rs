@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::ProviderType;
-use apply::{ApiKind, ApplySet, GroupKind, Kinds, ObjectKey, Permission};
+use apply::{ApiKind, ApplySet, GroupKind, ObjectKey, Permission, ServedKinds};
 use inventory::{
     ManagementCluster, PreflightProblems, config_map_kind, entry_kind, known_kind, lease_permissions,
 };
@@ -12,7 +12,7 @@ use crate::{LifecycleError, preflight::check_permissions};
 
 /// The permissions that a deletion needs.
 struct Rights<'k> {
-    kinds: &'k Kinds,
+    kinds: &'k ServedKinds,
     /// Each permission once.
     wanted: BTreeSet<Permission>,
     /// The namespaces of the objects of each kind. Objects in one namespace are listed there, others across
@@ -42,11 +42,11 @@ fn wanted(
     request: &DeleteRequest,
     chosen: &[InstalledProvider],
     going: &[ApplySet],
-    kinds: &Kinds,
+    kinds: &ServedKinds,
 ) -> Vec<Permission> {
     let mut rights = Rights { kinds, wanted: BTreeSet::new(), looked_at: BTreeMap::new() };
     for (installed, going) in chosen.iter().zip(going) {
-        let going = going.items.iter().filter(|item| !item.delete_policy.orphans_all());
+        let going = going.items.iter().filter(|item| !item.delete_policy.orphans_on_delete());
         going.for_each(|item| rights.delete(&item.key));
         rights.forget(installed);
     }
@@ -108,7 +108,7 @@ mod tests {
         delete::going::Going,
         tests::{core, docker, installed},
     };
-    use apply::Item;
+    use apply::ApplySetItem;
 
     /// The group, kind and plural of each kind, and true if it is namespaced.
     const KINDS: [(&str, &str, &str, bool); 4] = [
@@ -127,7 +127,7 @@ mod tests {
             };
             let within = if *namespaced { namespace } else { "" };
             let [group, kind, namespace, name] = [group, kind, within, name].map(str::to_owned);
-            Item { key: ObjectKey { group, kind, namespace, name }, ..Item::default() }
+            ApplySetItem { key: ObjectKey { group, kind, namespace, name }, ..ApplySetItem::default() }
         };
         ApplySet { items: KINDS.iter().map(item).collect() }
     }
@@ -137,7 +137,7 @@ mod tests {
         going: Going,
         timeout: Option<std::time::Duration>,
     ) -> Vec<String> {
-        let mut kinds = Kinds::default();
+        let mut kinds = ServedKinds::default();
         for (group, kind, plural, namespaced) in KINDS {
             kinds.add(known_kind(group, "v1", kind, plural, namespaced));
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::ProviderId;
-use apply::{ApiError, ApplySet, ByName, DesiredSet, Engine, Phase};
+use apply::{ApiError, ApplySet, DesiredSet, Engine, ItemPhase, ReadByName};
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, ProviderInventory};
 use provider::InstalledProvider;
@@ -58,7 +58,7 @@ async fn left_to_do(cluster: &ManagementCluster, installed: &InstalledProvider) 
     let (id, namespace) = (&installed.id, &installed.namespace);
     let recorded = match recorded_set(cluster, id, namespace).await {
         // A record that cannot be read is rewritten.
-        Err(ApiError::Answer { .. }) => return Ok(Left::Something),
+        Err(ApiError::InvalidAnswer { .. }) => return Ok(Left::Something),
         recorded => recorded?,
     };
     let Some((set, recorded)) = recorded else { return Ok(Left::Nothing) };
@@ -68,7 +68,7 @@ async fn left_to_do(cluster: &ManagementCluster, installed: &InstalledProvider) 
     let is_complete = is_complete(&set);
     let (marks, options) = (marks(id), options(namespace));
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
-    let live = engine.observe(&set, &DesiredSet::default(), ByName::Applied).await?;
+    let live = engine.observe(&set, &DesiredSet::default(), ReadByName::Applied).await?;
     let status = status_of_one(installed.clone(), &Applied { set, is_recorded: true }, &live);
     let is_whole = is_complete && status.drift.is_empty() && status.health == InstalledHealth::Ready;
     Ok(if is_whole { Left::Nothing } else { Left::Something })
@@ -77,7 +77,10 @@ async fn left_to_do(cluster: &ManagementCluster, installed: &InstalledProvider) 
 /// True if every planned step began and the server answered.
 fn is_complete(set: &ApplySet) -> bool {
     let is_open = |phase| {
-        matches!(phase, Phase::ScheduledForApplication | Phase::ScheduledForDeletion | Phase::Deleting)
+        matches!(
+            phase,
+            ItemPhase::ScheduledForApplication | ItemPhase::ScheduledForDeletion | ItemPhase::Deleting
+        )
     };
     !set.items.iter().any(|item| is_open(item.phase))
 }

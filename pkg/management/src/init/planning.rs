@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use api::output::{CertManagerAction, CertManagerPlan};
 use apply::{
-    ApiError, ApiKind, ApplySet, ByName, DesiredSet, Engine, EngineError, Kinds, Live, ObjectKey, Step,
-    StepAction, defined_kinds, desire,
+    ApiError, ApiKind, ApplySet, DesiredSet, Engine, EngineError, LiveObjects, ObjectKey, PlanStep,
+    ReadByName, ServedKinds, StepAction, build_desired_set, defined_kinds,
 };
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, PreflightProblem, ProviderInventory, known_kind};
@@ -74,8 +74,8 @@ impl Planning<'_> {
         &self,
         sources: &Sources<'_>,
         cert_manager: &CertManagerPlan,
-    ) -> Result<Kinds, LifecycleError> {
-        let mut kinds = Kinds::clone(&*self.cluster.server.kinds().await?);
+    ) -> Result<ServedKinds, LifecycleError> {
+        let mut kinds = ServedKinds::clone(&*self.cluster.server.kinds().await?);
         match cert_manager.action {
             CertManagerAction::Install | CertManagerAction::Upgrade => {
                 let manifest = cert_manager_manifest(sources).await.map_err(CertManagerError::from)?;
@@ -90,7 +90,7 @@ impl Planning<'_> {
     async fn plan_one(
         &self,
         ready: Ready<'_>,
-        kinds: &Kinds,
+        kinds: &ServedKinds,
     ) -> Result<Result<ProviderPlan, Vec<PreflightProblem>>, ApiError> {
         let Ready { provider, mut desired } = ready;
         let (id, namespace) = (&provider.id, &provider.namespace);
@@ -134,11 +134,11 @@ impl Planning<'_> {
         engine: &Engine<'_>,
         set: &ApplySet,
         desired: &DesiredSet,
-    ) -> Result<Live, ApiError> {
+    ) -> Result<LiveObjects, ApiError> {
         match (self.is_fresh, self.thorough) {
-            (true, false) => Ok(Live::default()),
-            (false, false) => engine.observe(set, desired, ByName::Applied).await,
-            (_, true) => engine.observe(set, desired, ByName::All).await,
+            (true, false) => Ok(LiveObjects::default()),
+            (false, false) => engine.observe(set, desired, ReadByName::Applied).await,
+            (_, true) => engine.observe(set, desired, ReadByName::All).await,
         }
     }
 
@@ -162,7 +162,7 @@ impl Planning<'_> {
     /// True if the step is dry-run first. This covers changes of existing objects, and cluster-scoped objects
     /// that a user without admin rights creates. The privilege escalation rules of RBAC cannot be checked as
     /// permissions.
-    fn is_tried(&self, step: &Step) -> bool {
+    fn is_tried(&self, step: &PlanStep) -> bool {
         match step.action {
             StepAction::Update | StepAction::Adopt | StepAction::Recreate => true,
             StepAction::Create => self.thorough || (!self.is_admin && step.key.namespace.is_empty()),
@@ -175,13 +175,13 @@ impl Planning<'_> {
 /// Returns the known kinds too.
 fn make_ready<'q>(
     queue: &'q [RenderedProvider],
-    mut kinds: Kinds,
+    mut kinds: ServedKinds,
     problems: &mut Vec<PreflightProblem>,
-) -> (Vec<Ready<'q>>, Kinds) {
+) -> (Vec<Ready<'q>>, ServedKinds) {
     let mut all = Vec::with_capacity(queue.len());
     for provider in queue {
         let (marks, options) = (marks(&provider.id), options(&provider.namespace));
-        match desire(provider.objects.clone(), &kinds, &marks, &options) {
+        match build_desired_set(provider.objects.clone(), &kinds, &marks, &options) {
             Ok(mut desired) => {
                 settle_policies(&mut desired);
                 all.push(Ready { provider, desired });
@@ -194,13 +194,18 @@ fn make_ready<'q>(
 }
 
 /// Returns the desired objects with the fields that users set on live Deployments.
-fn with_kept(provider: &RenderedProvider, desired: DesiredSet, live: &Live, kinds: &Kinds) -> DesiredSet {
+fn with_kept(
+    provider: &RenderedProvider,
+    desired: DesiredSet,
+    live: &LiveObjects,
+    kinds: &ServedKinds,
+) -> DesiredSet {
     let Some(objects) = with_kept_fields(&provider.objects, &desired, live, Keep::ALL) else {
         return desired;
     };
     let (marks, options) = (marks(&provider.id), options(&provider.namespace));
     // Preparation succeeded before and only fields of Deployments changed, so it succeeds again.
-    let Ok(mut kept) = desire(objects, kinds, &marks, &options) else { return desired };
+    let Ok(mut kept) = build_desired_set(objects, kinds, &marks, &options) else { return desired };
     settle_policies(&mut kept);
     kept
 }
@@ -223,7 +228,7 @@ fn brought_twice(ready: &[Ready<'_>]) -> Vec<PreflightProblem> {
     problems
 }
 
-fn add_defined(kinds: &mut Kinds, objects: &[Object]) {
+fn add_defined(kinds: &mut ServedKinds, objects: &[Object]) {
     objects.iter().flat_map(defined_kinds).for_each(|kind| kinds.add(kind));
 }
 
@@ -245,7 +250,7 @@ fn refused(provider: &RenderedProvider, why: &dyn std::error::Error) -> Prefligh
 fn refused_as_dry_run(provider: &RenderedProvider, error: &EngineError) -> Vec<PreflightProblem> {
     match error {
         EngineError::Writes { failed } => failed.iter().map(|(_, why)| refused(provider, why)).collect(),
-        EngineError::Impossible { objects } => objects.iter().map(|why| refused(provider, why)).collect(),
+        EngineError::Plan { objects } => objects.iter().map(|why| refused(provider, why)).collect(),
         other => vec![refused(provider, other)],
     }
 }

@@ -1,7 +1,7 @@
 //! Converts plans to the printed types of `api::output`.
 
 use api::output::{CertManagerReport, LifecycleReport, ProviderReport, StepAction, StepReport};
-use apply::{Change, PlannedSet, Step, Summary, object_name};
+use apply::{DiffSummary, ObjectPair, PlanStep, PlannedSet, object_name};
 
 use super::{LifecyclePlan, ProviderPlan, Verb};
 
@@ -59,7 +59,7 @@ fn report_steps(objects: &PlannedSet, diffs: Diffs) -> Vec<StepReport> {
     objects.plan.steps.iter().map(|step| report_step(step, objects, diffs)).collect()
 }
 
-fn report_step(step: &Step, objects: &PlannedSet, diffs: Diffs) -> StepReport {
+fn report_step(step: &PlanStep, objects: &PlannedSet, diffs: Diffs) -> StepReport {
     let report = StepReport {
         action: step.action,
         object: object_name(&step.key),
@@ -69,25 +69,25 @@ fn report_step(step: &Step, objects: &PlannedSet, diffs: Diffs) -> StepReport {
     };
     let change = if diffs == Diffs::Hidden { None } else { change_of(step, objects) };
     let Some(change) = change else { return report };
-    let Summary { changes, rest } = apply::summarise(&change);
+    let DiffSummary { changes, remaining_diff: rest } = apply::summarise(&change);
     let diff = if diffs == Diffs::Full { apply::diff(&change) } else { rest };
     StepReport { changes, diff: (!diff.is_empty()).then_some(diff), ..report }
 }
 
 /// Returns the object before and after the step. `None` if nothing changes.
 /// The object after the step comes from the dry run of the server, or else from the manifest.
-fn change_of(step: &Step, objects: &PlannedSet) -> Option<Change> {
+fn change_of(step: &PlanStep, objects: &PlannedSet) -> Option<ObjectPair> {
     let before = objects.live.present(&step.key).cloned();
     let after = match step.action {
         StepAction::Create | StepAction::Update | StepAction::Adopt | StepAction::Recreate => {
-            let asked = objects.would_be.present(&step.key);
+            let asked = objects.dry_run.present(&step.key);
             let desired = || objects.desired.objects.iter().find(|desired| desired.key == step.key);
             asked.or_else(|| desired().map(|desired| &desired.object)).cloned()
         }
         StepAction::Delete | StepAction::Purge => None,
         StepAction::Keep | StepAction::Completed | StepAction::Orphan => return None,
     };
-    Some(Change { before, after })
+    Some(ObjectPair { before, after })
 }
 
 impl Verb {

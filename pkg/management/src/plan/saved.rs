@@ -9,7 +9,9 @@ use api::{
     output::CertManagerPlan,
     plan::{ObservedState, SavedObject, SavedPlan, SavedProvider, SavedRequest},
 };
-use apply::{ApiError, Desired, Live, ObjectKey, Observation, Revision, Step, StepAction};
+use apply::{
+    ApiError, DesiredObject, LiveObjects, ObjectKey, ObjectRevision, Observation, PlanStep, StepAction,
+};
 use inventory::ManagementCluster;
 use manifest::{Map, Object, Value};
 use ring::{
@@ -171,9 +173,10 @@ impl LifecyclePlan {
 }
 
 fn save_provider(provider: &ProviderPlan, salt: Option<&str>) -> SavedProvider {
-    let desired: BTreeMap<&ObjectKey, &Desired> =
+    let desired: BTreeMap<&ObjectKey, &DesiredObject> =
         provider.objects.desired.objects.iter().map(|desired| (&desired.key, desired)).collect();
-    let save = |step: &Step| save_object(step, desired.get(&step.key).copied(), &provider.objects.live, salt);
+    let save =
+        |step: &PlanStep| save_object(step, desired.get(&step.key).copied(), &provider.objects.live, salt);
     SavedProvider {
         provider: provider.id.clone(),
         namespace: provider.namespace.clone(),
@@ -183,17 +186,23 @@ fn save_provider(provider: &ProviderPlan, salt: Option<&str>) -> SavedProvider {
     }
 }
 
-fn save_object(step: &Step, desired: Option<&Desired>, live: &Live, salt: Option<&str>) -> SavedObject {
+fn save_object(
+    step: &PlanStep,
+    desired: Option<&DesiredObject>,
+    live: &LiveObjects,
+    salt: Option<&str>,
+) -> SavedObject {
     let key = step.key.clone();
     SavedObject {
         action: step.action,
         desired: desired.map(|desired| digest_of_desired(desired, salt)),
         observed: match live.get(&step.key) {
-            Observation::Present(object) => {
-                ObservedState::Present { uid: Revision::of(object).uid, digest: digest_of_live(object, salt) }
-            }
+            Observation::Present(object) => ObservedState::Present {
+                uid: ObjectRevision::of(object).uid,
+                digest: digest_of_live(object, salt),
+            },
             Observation::Absent => ObservedState::Absent,
-            Observation::Unseen => ObservedState::Unseen,
+            Observation::Unobserved => ObservedState::Unseen,
         },
         group: key.group,
         kind: key.kind,
@@ -202,7 +211,7 @@ fn save_object(step: &Step, desired: Option<&Desired>, live: &Live, salt: Option
     }
 }
 
-fn digest_of_desired(desired: &Desired, salt: Option<&str>) -> String {
+fn digest_of_desired(desired: &DesiredObject, salt: Option<&str>) -> String {
     if is_secret(&desired.object) {
         digest_of_secret(desired.object.as_map().clone(), salt)
     } else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::Version;
-use apply::{ApiError, Denied, Kinds, ObjectKey, Permission};
+use apply::{ApiError, DeniedPermission, ObjectKey, Permission, ServedKinds};
 use inventory::{ManagementCluster, lease_permissions};
 use manifest::Object;
 use provider::config::Environment;
@@ -63,7 +63,7 @@ pub(crate) async fn check_permissions(
     cluster: &ManagementCluster,
     wanted: &[Permission],
 ) -> Result<(bool, Vec<PreflightProblem>), ApiError> {
-    let access = cluster.server.access(wanted).await?;
+    let access = cluster.server.check_permissions(wanted).await?;
     Ok((access.is_admin, access.denied.iter().map(denied).collect()))
 }
 
@@ -88,7 +88,11 @@ fn is_true(text: &str) -> bool {
 
 /// Returns one permission for each verb, kind and namespace.
 /// Kinds that the server does not serve yet are left out, because their plural is unknown.
-fn permissions<'o>(objects: impl Iterator<Item = &'o Object>, need: Need, kinds: &Kinds) -> Vec<Permission> {
+fn permissions<'o>(
+    objects: impl Iterator<Item = &'o Object>,
+    need: Need,
+    kinds: &ServedKinds,
+) -> Vec<Permission> {
     let mut wanted = BTreeSet::new();
     for object in objects {
         let Some(kind) = kinds.preferred(&ObjectKey::of(object).group_kind()) else { continue };
@@ -105,7 +109,7 @@ fn permissions<'o>(objects: impl Iterator<Item = &'o Object>, need: Need, kinds:
 }
 
 /// Returns an ignorable problem, because the authorizer decides when the object is written.
-fn denied(denied: &Denied) -> PreflightProblem {
+fn denied(denied: &DeniedPermission) -> PreflightProblem {
     let Permission { verb, group, resource, namespace } = &denied.permission;
     let resource = if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };
     let place = if namespace.is_empty() {
@@ -143,7 +147,7 @@ mod tests {
 
     #[tokio::test]
     async fn each_kind_is_asked_about_once_for_each_verb_and_namespace() {
-        let mut kinds = Kinds::default();
+        let mut kinds = ServedKinds::default();
         for (group, kind, plural) in
             [("apps", "Deployment", "deployments"), ("", "Service", "services"), ("", "Pod", "pods")]
         {
@@ -168,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_is_denied_is_told_with_the_reason() {
-        let problem = denied(&Denied {
+        let problem = denied(&DeniedPermission {
             permission: Permission {
                 verb: "create".to_owned(),
                 group: "rbac.authorization.k8s.io".to_owned(),

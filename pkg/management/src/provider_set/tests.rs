@@ -7,9 +7,9 @@ use crate::{
     tests::{NEW, cluster, docker, namespace_of},
 };
 
-fn set_of(phase: Phase) -> ApplySet {
+fn set_of(phase: ItemPhase) -> ApplySet {
     let policies = Policies::default();
-    let item = Item {
+    let item = ApplySetItem {
         key: ObjectKey { kind: "Service".to_owned(), name: "webhook".to_owned(), ..ObjectKey::default() },
         version: "v1".to_owned(),
         adoption_policy: policies.adoption,
@@ -41,15 +41,15 @@ async fn a_set_is_kept_under_the_labels_of_its_provider_until_it_is_empty() {
     let fixture = Fixture::start().await;
     fixture.apply(NAMESPACE).await;
     let record = record(&fixture).await;
-    let set = set_of(Phase::Ready);
-    record.store(&set).await.unwrap();
+    let set = set_of(ItemPhase::Ready);
+    record.save(&set).await.unwrap();
     let place = "infrastructure-docker-system/capstan.infrastructure-docker";
     let kept = fixture.get(CONFIG_MAP, place).await.unwrap();
     assert_eq!(kept["metadata"]["labels"]["cluster.x-k8s.io/provider"], "infrastructure-docker");
     let read = recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap();
     assert_eq!(read, Some((set, NEW.to_owned())));
 
-    record.store(&ApplySet::default()).await.unwrap();
+    record.save(&ApplySet::default()).await.unwrap();
     assert_eq!(fixture.get(CONFIG_MAP, place).await, None);
     assert_eq!(recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap(), None);
 }
@@ -58,9 +58,9 @@ async fn a_set_is_kept_under_the_labels_of_its_provider_until_it_is_empty() {
 async fn a_record_without_its_namespace_matters_only_while_something_is_to_stay() {
     let fixture = Fixture::start().await;
     let record = record(&fixture).await;
-    assert!(record.store(&set_of(Phase::ScheduledForApplication)).await.is_err());
-    record.store(&set_of(Phase::Deleting)).await.unwrap();
-    record.store(&ApplySet::default()).await.unwrap();
+    assert!(record.save(&set_of(ItemPhase::ScheduledForApplication)).await.is_err());
+    record.save(&set_of(ItemPhase::Deleting)).await.unwrap();
+    record.save(&ApplySet::default()).await.unwrap();
 }
 
 #[tokio::test]
@@ -84,12 +84,12 @@ async fn a_record_that_would_be_too_large_keeps_digests_alone() {
     let fixture = Fixture::start().await;
     fixture.apply(NAMESPACE).await;
     let record = record(&fixture).await;
-    let mut set = set_of(Phase::Ready);
+    let mut set = set_of(ItemPhase::Ready);
     let fields: serde_json::Map<_, _> =
         (0..20_000).map(|number| (format!("f:a-field-of-some-length-{number:010}"), json!({}))).collect();
     set.items[0].owned = "digest".to_owned();
     set.items[0].owned_fields = serde_json::from_value(json!({"f:spec": fields})).unwrap();
-    record.store(&set).await.unwrap();
+    record.save(&set).await.unwrap();
     let read = recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap();
     assert_eq!(read, Some((set.without_fields(), NEW.to_owned())));
 }

@@ -1,7 +1,7 @@
 //! CustomResourceDefinitions: detects versions that a change would lose, and keeps definitions that are in use.
 
 use api::ProviderId;
-use apply::{ApiError, ApplySet, DesiredSet, Item};
+use apply::{ApiError, ApplySet, ApplySetItem, DesiredSet};
 use inventory::ManagementCluster;
 use manifest::{Object, Value};
 
@@ -49,14 +49,14 @@ pub(crate) async fn keep_used(
     desired: &DesiredSet,
     id: &ProviderId,
 ) -> Result<Vec<String>, ApiError> {
-    let is_dropped = |item: &&Item| !desired.objects.iter().any(|object| object.key == item.key);
+    let is_dropped = |item: &&ApplySetItem| !desired.objects.iter().any(|object| object.key == item.key);
     let dropped = ApplySet { items: set.items.iter().filter(is_dropped).cloned().collect() };
     for item in dropped.items.iter().filter(|item| item.key.is("", "Namespace")) {
-        set.forget(&item.key);
+        set.remove(&item.key);
     }
     let mut words = Vec::new();
     for used in cluster.server.in_use(&dropped, &marks(id), &options("")).await? {
-        set.forget(&used.definition);
+        set.remove(&used.definition);
         words.push(format!("`{id}` no longer brings {}; it is kept: {used}", used.definition));
     }
     Ok(words)

@@ -13,7 +13,7 @@ mod index;
 mod manifests;
 
 use api::ProviderId;
-use apply::{ApiError, Apply, List, Onto, Revision, WriteMode};
+use apply::{ApiError, ApplyPrecondition, ApplyRequest, ListQuery, ObjectRevision, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use inventory::{CAPSTAN_DOMAIN, FIELD_MANAGER, ManagementCluster, ProviderInventory, secret_kind};
 use jiff::Timestamp;
@@ -36,7 +36,7 @@ pub(crate) struct Journal {
     /// The content that was last read or written.
     pub(crate) index: Index,
     /// The revision that was last read or written. `None` for a new journal.
-    revision: Option<Revision>,
+    revision: Option<ObjectRevision>,
 }
 
 /// A provider and its objects before the upgrade, for a new journal.
@@ -67,7 +67,7 @@ pub(crate) async fn upgrade_journal(
     let found = cluster.server.get(&secret_kind(), &namespace, NAME).await?;
     let Some(secret) = found else { return Ok(None) };
     let index = Index::read(&data(&secret, INDEX_KEY)?)?;
-    let revision = Some(Revision::of(&secret));
+    let revision = Some(ObjectRevision::of(&secret));
     Ok(Some(Journal { cluster: cluster.clone(), namespace, index, revision }))
 }
 
@@ -97,16 +97,16 @@ async fn delete_journal_parts(
     keep: &[String],
 ) -> Result<(), ApiError> {
     let kind = secret_kind();
-    let list = List {
+    let list = ListQuery {
         namespace: Some(namespace.to_owned()),
         labels: selector(),
         metadata_only: true,
-        ..List::default()
+        ..ListQuery::default()
     };
     for secret in cluster.server.list(&kind, &list).await? {
         let name = secret.name();
         if name != NAME && !keep.iter().any(|kept| kept == name) {
-            cluster.server.delete(&kind, namespace, name, Some(&Revision::of(&secret))).await?;
+            cluster.server.delete(&kind, namespace, name, Some(&ObjectRevision::of(&secret))).await?;
         }
     }
     Ok(())
@@ -181,10 +181,10 @@ impl Journal {
         let text =
             serde_json::to_vec(&self.index).expect("an index has no maps, so no keys that are no text");
         let secret = secret(&self.namespace, NAME, INDEX_KEY, &text);
-        let onto = self.revision.clone().map_or(Onto::Absent, Onto::Revision);
-        let how = Apply { onto, mode: WriteMode::Real };
+        let onto = self.revision.clone().map_or(ApplyPrecondition::Absent, ApplyPrecondition::Revision);
+        let how = ApplyRequest { precondition: onto, mode: WriteMode::Real };
         let written = self.cluster.server.apply(&kind, &secret, FIELD_MANAGER, how).await?;
-        self.revision = Some(Revision::of(&written));
+        self.revision = Some(ObjectRevision::of(&written));
         Ok(())
     }
 
@@ -214,7 +214,8 @@ impl Journal {
     /// # Errors
     /// `Journal` if a part is missing or differs from the written content.
     pub(crate) async fn manifests(&self) -> Result<Vec<Vec<Object>>, LifecycleError> {
-        let list = List { namespace: Some(self.namespace.clone()), labels: selector(), ..List::default() };
+        let list =
+            ListQuery { namespace: Some(self.namespace.clone()), labels: selector(), ..ListQuery::default() };
         let secrets = self.cluster.server.list(&secret_kind(), &list).await?;
         let part = |name: &String| {
             let found = secrets.iter().find(|secret| secret.name() == name);

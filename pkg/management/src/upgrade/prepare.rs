@@ -2,8 +2,8 @@
 
 use api::ProviderId;
 use apply::{
-    ApplySet, ByName, DesiredSet, Detail, Engine, EngineError, Kinds, Live, PlannedSet, Sought,
-    defined_kinds, desire,
+    ApplySet, DesiredSet, Engine, EngineError, LiveObjects, ObservationTarget, PlannedSet, ReadByName,
+    ReadDetail, ServedKinds, build_desired_set, defined_kinds,
 };
 use futures::future::join_all;
 use inventory::{ManagementCluster, PreflightProblem, PreflightProblems};
@@ -41,7 +41,7 @@ pub(crate) enum Look {
         /// The user fields to keep.
         keep: Keep,
         /// The objects to read by name.
-        by_name: ByName,
+        by_name: ReadByName,
     },
 }
 
@@ -67,15 +67,16 @@ pub(crate) async fn prepare(
 ) -> Result<Vec<Prepared>, LifecycleError> {
     let installed: Vec<_> = nexts.iter().map(|next| next.installed.clone()).collect();
     let sets = applied_for(cluster, &installed).await?;
-    let mut kinds = Kinds::clone(&*cluster.server.kinds().await?);
+    let mut kinds = ServedKinds::clone(&*cluster.server.kinds().await?);
     // A provider may bring objects of kinds that another provider defines.
     nexts.iter().flat_map(|next| &next.objects).flat_map(defined_kinds).for_each(|kind| kinds.add(kind));
     let desired = all_or_problems(nexts.iter().map(|next| next.desire(next.objects.clone(), &kinds)))?;
     let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
     let sought = marks.iter().zip(&sets).zip(&desired);
-    let sought = sought.map(|((marks, applied), desired)| Sought { marks, set: &applied.set, desired });
+    let sought =
+        sought.map(|((marks, applied), desired)| ObservationTarget { marks, set: &applied.set, desired });
     let sought: Vec<_> = sought.collect();
-    let lives = cluster.server.observe_all(&sought, look.by_name(), Detail::Full).await?;
+    let lives = cluster.server.observe_all(&sought, look.by_name(), ReadDetail::Full).await?;
     let seen = desired.into_iter().zip(lives);
     let each = nexts.into_iter().zip(sets).zip(seen);
     let each =
@@ -87,8 +88,8 @@ async fn prepare_one(
     cluster: &ManagementCluster,
     next: Next,
     mut set: ApplySet,
-    (mut desired, live): (DesiredSet, Live),
-    kinds: &Kinds,
+    (mut desired, live): (DesiredSet, LiveObjects),
+    kinds: &ServedKinds,
     look: Look,
 ) -> Result<Prepared, LifecycleError> {
     let id = next.installed.id.clone();
@@ -139,9 +140,9 @@ fn all_or_problems<T>(
 }
 
 impl Next {
-    fn desire(&self, objects: Vec<Object>, kinds: &Kinds) -> Result<DesiredSet, LifecycleError> {
+    fn desire(&self, objects: Vec<Object>, kinds: &ServedKinds) -> Result<DesiredSet, LifecycleError> {
         let InstalledProvider { id, namespace, .. } = &self.installed;
-        let mut desired = desire(objects, kinds, &marks(id), &options(namespace))
+        let mut desired = build_desired_set(objects, kinds, &marks(id), &options(namespace))
             .map_err(|bad| problems(id, bad.iter().map(ToString::to_string)))?;
         settle_policies(&mut desired);
         Ok(desired)
@@ -149,9 +150,9 @@ impl Next {
 }
 
 impl Look {
-    fn by_name(self) -> ByName {
+    fn by_name(self) -> ReadByName {
         match self {
-            Self::Plain => ByName::Applied,
+            Self::Plain => ReadByName::Applied,
             Self::Tried { by_name, .. } => by_name,
         }
     }
@@ -162,7 +163,7 @@ impl Look {
 pub(crate) fn with_kept_fields(
     objects: &[Object],
     desired: &DesiredSet,
-    live: &Live,
+    live: &LiveObjects,
     keep: Keep,
 ) -> Option<Vec<Object>> {
     let mut objects = objects.to_vec();
@@ -195,7 +196,7 @@ async fn try_out(
     }
 }
 
-fn lost_versions(id: &ProviderId, desired: &DesiredSet, live: &Live) -> Vec<PreflightProblem> {
+fn lost_versions(id: &ProviderId, desired: &DesiredSet, live: &LiveObjects) -> Vec<PreflightProblem> {
     let mut found = Vec::new();
     for next in desired.objects.iter().filter(|next| is_definition(&next.object)) {
         let Some(live) = live.present(&next.key) else { continue };
@@ -213,6 +214,6 @@ fn lost_versions(id: &ProviderId, desired: &DesiredSet, live: &Live) -> Vec<Pref
 }
 
 /// Returns the live objects of a set before a change.
-pub(crate) fn live_objects<'a>(set: &'a ApplySet, live: &'a Live) -> impl Iterator<Item = &'a Object> {
+pub(crate) fn live_objects<'a>(set: &'a ApplySet, live: &'a LiveObjects) -> impl Iterator<Item = &'a Object> {
     set.items.iter().filter_map(|item| live.present(&item.key))
 }

@@ -5,7 +5,7 @@
 //! storage version from the list. Therefore the new definition first switches to the old storage version. A second
 //! check then confirms that no objects exist.
 
-use apply::{ApiError, List, ObjectKey, PatchOf, defined_kinds};
+use apply::{ApiError, ListQuery, ObjectKey, PatchTarget, defined_kinds};
 use inventory::{FIELD_MANAGER, ManagementCluster, crd_kind, storage_version};
 use manifest::{Object, Value};
 use serde_json::json;
@@ -42,7 +42,7 @@ pub(crate) async fn storage_back(
     labels: String,
     old: &[Object],
 ) -> Result<Vec<Result<StorageBack, String>>, ApiError> {
-    let live = cluster.server.list(&crd_kind(), &List { labels, ..List::default() }).await?;
+    let live = cluster.server.list(&crd_kind(), &ListQuery { labels, ..ListQuery::default() }).await?;
     let mut found = Vec::new();
     for old in old.iter().filter(|old| is_definition(old)) {
         let Some(live) = live.iter().find(|live| live.name() == old.name()) else { continue };
@@ -109,7 +109,8 @@ async fn try_to_forget(cluster: &ManagementCluster, back: &StorageBack) -> Resul
             // certificate.
             patch["spec"]["conversion"] = json!({"strategy": NO_CONVERSION, "webhook": null});
         }
-        live = cluster.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchOf::Object).await?;
+        live =
+            cluster.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchTarget::Object).await?;
     }
     if let Some(example) = any_object_of(cluster, &live).await? {
         let reasons = vec![format!("{example} of `{definition}` was made meanwhile")];
@@ -121,7 +122,7 @@ async fn try_to_forget(cluster: &ManagementCluster, back: &StorageBack) -> Resul
         "metadata": {"resourceVersion": live.get(&["metadata", "resourceVersion"])},
         "status": {"storedVersions": left},
     });
-    cluster.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchOf::Status).await?;
+    cluster.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchTarget::Status).await?;
     Ok(())
 }
 
@@ -134,7 +135,7 @@ async fn any_object_of(
     // Objects in the storage version need no conversion.
     let in_storage = kinds.iter().find(|kind| storage_version(definition) == Some(&kind.version));
     let Some(kind) = in_storage.or(kinds.first()) else { return Ok(None) };
-    let list = List { metadata_only: true, at_most: Some(1), ..List::default() };
+    let list = ListQuery { metadata_only: true, limit: Some(1), ..ListQuery::default() };
     match cluster.server.list(kind, &list).await {
         Err(error) if error.is_not_found() => Ok(None),
         found => Ok(found?.first().map(ObjectKey::of)),

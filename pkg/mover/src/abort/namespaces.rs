@@ -1,6 +1,6 @@
 //! Deletes the namespaces that a move created, unless other objects are in them.
 
-use apply::{ApiError, ApiKind, List, Revision};
+use apply::{ApiError, ApiKind, ListQuery, ObjectRevision};
 use inventory::{ManagementCluster, known_kind};
 use manifest::Object;
 
@@ -18,7 +18,7 @@ impl Undo<'_> {
         for name in &self.journal.made_namespaces {
             let Some(namespace) = self.target.server.get(&kind, "", name).await? else { continue };
             if is_empty(&self.target, name).await? {
-                self.target.server.delete(&kind, "", name, Some(&Revision::of(&namespace))).await?;
+                self.target.server.delete(&kind, "", name, Some(&ObjectRevision::of(&namespace))).await?;
             } else {
                 left.push(name.clone());
             }
@@ -30,24 +30,25 @@ impl Undo<'_> {
 /// True if a namespace holds only the objects of every new namespace. A kind that cannot be listed counts as an object.
 async fn is_empty(cluster: &ManagementCluster, namespace: &str) -> Result<bool, ApiError> {
     let kinds = cluster.server.kinds().await?;
-    if kinds.broken().next().is_some() {
+    if kinds.unavailable().next().is_some() {
         return Ok(false);
     }
     // A kind without `delete` is a view of other objects.
-    let holds =
-        |kind: &&ApiKind| kind.namespaced && kind.can("list") && kind.can("delete") && kind.kind != "Event";
-    let list = List {
+    let holds = |kind: &&ApiKind| {
+        kind.namespaced && kind.supports("list") && kind.supports("delete") && kind.kind != "Event"
+    };
+    let list = ListQuery {
         namespace: Some(namespace.to_owned()),
         metadata_only: true,
-        at_most: Some(A_FEW),
-        ..List::default()
+        limit: Some(A_FEW),
+        ..ListQuery::default()
     };
     let list = &list;
     let at_most = cluster.server.max_in_flight();
     let (found, failures) = side_by_side(at_most, kinds.iter().filter(holds), |kind| async move {
         match cluster.server.list(kind, list).await {
             Err(error) if error.is_not_found() => Ok(true),
-            Err(error) if error.can_pass() => Err(error),
+            Err(error) if error.is_temporary() => Err(error),
             Err(_) => Ok(false),
             Ok(objects) => Ok(objects.iter().all(comes_by_itself)),
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use api::output::{MovePhase, ProgressEvent};
-use apply::{ApiError, ApiKind, Deletion, GroupKind, ObjectKey, PatchOf, Revision};
+use apply::{ApiError, ApiKind, DeletionOutcome, GroupKind, ObjectKey, ObjectRevision, PatchTarget};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use serde_json::json;
 use workload::{DELETE_FOR_MOVE, Discovered, KeptBecause, MoveDecision};
@@ -89,14 +89,14 @@ impl Copies {
         let patch = json!({ "metadata": metadata });
         for _ in 0..TRIES {
             let stripped = match server
-                .patch(kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchOf::Object)
+                .patch(kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchTarget::Object)
                 .await
             {
                 Err(error) if error.is_not_found() || is_another(&error) => return Ok(()),
-                patched => Revision::of(&patched?),
+                patched => ObjectRevision::of(&patched?),
             };
             match server.delete(kind, &key.namespace, &key.name, Some(&stripped)).await {
-                Ok(Deletion::Gone) => return Ok(()),
+                Ok(DeletionOutcome::Gone) => return Ok(()),
                 Err(error) if !error.is_conflict() => return Err(error),
                 _ => {}
             }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply::{ApiError, GroupKind, List, ObjectKey, Revision};
+use apply::{ApiError, GroupKind, ListQuery, ObjectKey, ObjectRevision};
 use workload::{NodeId, TypeFacts};
 
 use manifest::Object;
@@ -40,8 +40,8 @@ pub(crate) struct Before {
 
 impl Before {
     /// Returns the revision that was read.
-    pub(super) fn revision(&self) -> Revision {
-        Revision { uid: self.uid.clone(), resource_version: self.version.clone() }
+    pub(super) fn revision(&self) -> ObjectRevision {
+        ObjectRevision { uid: self.uid.clone(), resource_version: self.version.clone() }
     }
 
     /// True if a target object still has the uid and the version that were read.
@@ -95,7 +95,7 @@ async fn read(
         let kind = kind_on_target(&work.target, &kind, &of.kind.version).await?;
         let labels = if is_read_apart(&kind.group_kind()) { CLUSTER_NAME } else { "" };
         let namespace = (!namespace.is_empty()).then_some(namespace);
-        let list = List { namespace, labels: labels.to_owned(), ..List::default() };
+        let list = ListQuery { namespace, labels: labels.to_owned(), ..ListQuery::default() };
         let mut pages = work.target.server.pages(&kind, &list);
         let read = pages.gather(|read: &mut Vec<_>, object| {
             let key = ObjectKey::of(&object);

@@ -26,7 +26,7 @@ impl Work<'_> {
             let (kind, namespace) = (known_kind("", "v1", "Namespace", "namespaces", false), namespace(name));
             match server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
                 Ok(_) => Ok(()),
-                Err(error) if error.is_already_there() || error.code() == Some(403) => Ok(()),
+                Err(error) if error.is_already_exists() || error.code() == Some(403) => Ok(()),
                 Err(error) => Err((ObjectKey::of(&namespace), error)),
             }
         })

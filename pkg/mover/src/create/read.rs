@@ -6,7 +6,7 @@ use std::{
     mem,
 };
 
-use apply::{GroupKind, List, Page, Pages};
+use apply::{GroupKind, ListQuery, ObjectPage, ObjectPages};
 use inventory::ManagementCluster;
 use manifest::Object;
 use workload::{Facts, Graph, NodeId};
@@ -28,7 +28,7 @@ pub(crate) struct Reading<'w> {
     graph: &'w Graph,
     one_by_one: Vec<NodeId>,
     lists: VecDeque<Wanted>,
-    open: Option<(Wanted, Pages)>,
+    open: Option<(Wanted, ObjectPages)>,
     missed: bool,
 }
 
@@ -119,7 +119,7 @@ impl<'w> Reading<'w> {
                 }
                 page => page.map_err(at(MoveSide::Source))?,
             };
-            let Some(Page::First(objects) | Page::Next(objects)) = page else {
+            let Some(ObjectPage::First(objects) | ObjectPage::Next(objects)) = page else {
                 self.missed |= !wanted.names.is_empty();
                 continue;
             };
@@ -140,16 +140,16 @@ impl<'w> Reading<'w> {
         self.missed
     }
 
-    fn open_next(&mut self) -> Option<(Wanted, Pages)> {
+    fn open_next(&mut self) -> Option<(Wanted, ObjectPages)> {
         let wanted = self.lists.pop_front()?;
         let node = *wanted.names.values().next()?;
         let kind = &self.graph.node(node).facts.of.kind;
-        let list = List {
+        let list = ListQuery {
             namespace: (!wanted.namespace.is_empty()).then(|| wanted.namespace.clone()),
             labels: wanted.labels.to_owned(),
-            ..List::default()
+            ..ListQuery::default()
         };
-        let pages = self.source.server.pages(kind, &list).of(PAGE);
+        let pages = self.source.server.pages(kind, &list).with_size(PAGE);
         Some((wanted, pages))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
-use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf, Revision, Server, WriteMode};
+use apply::{ApiError, ApiKind, GroupKind, ObjectKey, ObjectRevision, PatchTarget, Server, WriteMode};
 use inventory::FIELD_MANAGER;
 use manifest::{Object, Value};
 use serde_json::json;
@@ -152,7 +152,7 @@ impl<'w> Writer<'w> {
         }
         match self.work.target.server.create(pair.kind, &pair.copy, FIELD_MANAGER, WriteMode::Real).await {
             Ok(answer) => self.finish(pair, &answer).await,
-            Err(error) if error.is_already_there() => self.settle_with_unread(pair, copies).await,
+            Err(error) if error.is_already_exists() => self.settle_with_unread(pair, copies).await,
             Err(error) => Err(error),
         }
     }
@@ -205,7 +205,7 @@ impl<'w> Writer<'w> {
         let is_whole = there.annotation(DELETE_FOR_MOVE).is_none();
         if is_whole && difference(&pair.copy, &there).is_none() {
             if managers_of(&there) != managers_of(pair.source) {
-                self.repair(pair, Revision::of(&there)).await?;
+                self.repair(pair, ObjectRevision::of(&there)).await?;
             }
             return Ok((uid, None));
         }
@@ -243,12 +243,12 @@ impl<'w> Writer<'w> {
     }
 
     async fn finish(&self, pair: &Pair<'_>, answer: &Object) -> Result<(String, Option<String>), ApiError> {
-        self.repair(pair, Revision::of(answer)).await?;
+        self.repair(pair, ObjectRevision::of(answer)).await?;
         Ok((text(answer, "uid").to_owned(), difference(&pair.copy, answer)))
     }
 
     /// Writes the status if requested, then replaces the field managers by those of the source.
-    async fn repair(&self, pair: &Pair<'_>, written: Revision) -> Result<(), ApiError> {
+    async fn repair(&self, pair: &Pair<'_>, written: ObjectRevision) -> Result<(), ApiError> {
         let (server, wanted) = (&self.work.target.server, &self.work.request.include_status);
         let status = pair.source.as_map().get("status").filter(|_| takes_status(pair.facts, wanted));
         complete(server, pair.kind, &pair.key, written, status, field_managers_of(pair.source)).await
@@ -269,13 +269,13 @@ pub(crate) async fn complete(
     server: &Server,
     kind: &ApiKind,
     key: &ObjectKey,
-    written: Revision,
+    written: ObjectRevision,
     status: Option<&Value>,
     managers: Value,
 ) -> Result<(), ApiError> {
-    let status = status.map(|status| (json!({"status": status}), PatchOf::Status));
+    let status = status.map(|status| (json!({"status": status}), PatchTarget::Status));
     let mut revision = written;
-    for (mut patch, of) in status.into_iter().chain([(managers, PatchOf::Object)]) {
+    for (mut patch, of) in status.into_iter().chain([(managers, PatchTarget::Object)]) {
         let ObjectKey { namespace, name, .. } = key;
         for attempt in 1.. {
             patch["metadata"]["uid"] = revision.uid.clone().into();
@@ -284,10 +284,10 @@ pub(crate) async fn complete(
                 Err(error) if error.is_conflict() && attempt < CHANGES => {
                     let found = server.get(kind, namespace, name).await?;
                     revision.resource_version =
-                        found.as_ref().map(Revision::of).ok_or(error)?.resource_version;
+                        found.as_ref().map(ObjectRevision::of).ok_or(error)?.resource_version;
                 }
                 patched => {
-                    revision = Revision::of(&patched?);
+                    revision = ObjectRevision::of(&patched?);
                     break;
                 }
             }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::ProviderType;
-use apply::{ApiError, Apply, Onto, Revision, WriteMode};
+use apply::{ApiError, ApplyPrecondition, ApplyRequest, ObjectRevision, WriteMode};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use inventory::{
@@ -48,7 +48,7 @@ pub(super) struct Copy {
     /// The packed report, as it is on the cluster.
     pub(super) report: Option<String>,
     /// The revision that was last read or written; none if missing.
-    revision: Option<Revision>,
+    revision: Option<ObjectRevision>,
 }
 
 /// The content of a write, built once for both sides.
@@ -111,7 +111,7 @@ impl Copy {
         self.cluster.revisions.record(&found);
         self.journal = Some(journal(&found).map_err(|problem| self.unusable(problem))?);
         self.report = found.get(&["binaryData", REPORT_KEY]).and_then(Value::as_str).map(str::to_owned);
-        self.revision = Some(Revision::of(&found));
+        self.revision = Some(ObjectRevision::of(&found));
         Ok(())
     }
 
@@ -127,12 +127,12 @@ impl Copy {
         let server = self.cluster.server.retrying_for(patience);
         let mut last = None;
         for _ in 0..AGAIN {
-            let onto = self.revision.clone().map_or(Onto::Absent, Onto::Revision);
-            let is_new = onto == Onto::Absent;
-            let how = Apply { onto, mode: WriteMode::Real };
+            let onto = self.revision.clone().map_or(ApplyPrecondition::Absent, ApplyPrecondition::Revision);
+            let is_new = onto == ApplyPrecondition::Absent;
+            let how = ApplyRequest { precondition: onto, mode: WriteMode::Real };
             let error = match server.apply(&config_map_kind(), &object, FIELD_MANAGER, how).await {
                 Ok(written) => {
-                    self.revision = Some(Revision::of(&written));
+                    self.revision = Some(ObjectRevision::of(&written));
                     return Ok(());
                 }
                 Err(error) => error,
@@ -174,7 +174,7 @@ impl Copy {
             json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}});
         let namespace = Object::try_from(namespace).expect("invariant: the literal above is a mapping");
         match self.cluster.server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
-            Err(error) if !error.is_already_there() => Err(self.not_kept(error)),
+            Err(error) if !error.is_already_exists() => Err(self.not_kept(error)),
             _ => Ok(()),
         }
     }

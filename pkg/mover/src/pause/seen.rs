@@ -9,7 +9,7 @@ use std::{
 };
 
 use api::output::ProgressEvent;
-use apply::{ApiError, ApiKind, List, ObjectKey, object_name};
+use apply::{ApiError, ApiKind, ListQuery, ObjectKey, object_name};
 use futures::future::try_join_all;
 use inventory::ManagementCluster;
 use tokio::time::{sleep, timeout};
@@ -102,7 +102,8 @@ impl Unseen {
     /// Keeps the objects that still report no pause. Deleted objects are dropped.
     async fn look(&mut self, source: &ManagementCluster) -> Result<(), ApiError> {
         let namespace = self.objects.first().map(|key| key.namespace.clone()).filter(|name| !name.is_empty());
-        let mut pages = source.server.pages(&self.kind, &List { namespace, ..List::default() }).of(PAGE);
+        let mut pages =
+            source.server.pages(&self.kind, &ListQuery { namespace, ..ListQuery::default() }).with_size(PAGE);
         let wanted = &self.objects;
         let awake = pages.gather(|awake: &mut BTreeSet<ObjectKey>, object| {
             let key = ObjectKey::of(&object);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use api::similar_names;
-use apply::{List, ObjectKey};
+use apply::{ListQuery, ObjectKey};
 use inventory::{ManagementCluster, PreflightProblem};
 use workload::{Choice, Content, Facts, Graph};
 
@@ -106,7 +106,7 @@ async fn labelled(
     let Some(first) = there.first() else { return Ok(BTreeSet::new()) };
     let api = |source| MoveError::Api { side: MoveSide::Source, source };
     let kind = source.server.kind(&first.group_kind()).await.map_err(api)?;
-    let list = List { labels: selector.to_owned(), metadata_only: true, ..List::default() };
+    let list = ListQuery { labels: selector.to_owned(), metadata_only: true, ..ListQuery::default() };
     let found = source.server.list(&kind, &list).await.map_err(api)?;
     let found: BTreeSet<ObjectKey> = found.iter().map(ObjectKey::of).collect();
     let labelled = there.iter().filter(|key| found.contains(**key));

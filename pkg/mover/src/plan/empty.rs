@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use apply::{ApiError, GroupKind, List};
+use apply::{ApiError, GroupKind, ListQuery};
 use inventory::{ManagementCluster, PreflightProblem};
 
 use super::{MovePlan, choose::spoken};
@@ -77,7 +77,7 @@ async fn elsewhere(source: &ManagementCluster, but: &BTreeSet<String>) -> String
 /// Returns the other namespaces with Clusters, sorted.
 async fn inhabited(source: &ManagementCluster, but: &BTreeSet<String>) -> Result<Vec<String>, ApiError> {
     let kind = source.server.kind(&GroupKind::new("cluster.x-k8s.io", "Cluster")).await?;
-    let list = List { metadata_only: true, ..List::default() };
+    let list = ListQuery { metadata_only: true, ..ListQuery::default() };
     let mut pages = source.server.pages(&kind, &list);
     let found = pages.gather(|found: &mut BTreeSet<String>, object| {
         if !but.contains(object.namespace()) {

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use apply::{Kinds, ObjectKey, Permission};
+use apply::{ObjectKey, Permission, ServedKinds};
 use futures::try_join;
 use inventory::{ManagementCluster, PreflightProblem, ProviderInventory};
 use workload::NodeId;
@@ -32,7 +32,7 @@ pub(super) struct Looked<'a> {
 /// The state of the target.
 struct Target {
     inventory: ProviderInventory,
-    kinds: Arc<Kinds>,
+    kinds: Arc<ServedKinds>,
     namespaces: BTreeMap<String, NamespaceState>,
     view: TargetView,
 }
@@ -195,7 +195,7 @@ pub(super) async fn access(
     side: MoveSide,
     wanted: Vec<Permission>,
 ) -> Result<Vec<PreflightProblem>, MoveError> {
-    let access = cluster.server.access(&wanted).await.map_err(at(side))?;
+    let access = cluster.server.check_permissions(&wanted).await.map_err(at(side))?;
     Ok(denied(side, &access.denied))
 }
 

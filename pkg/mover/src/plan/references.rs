@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply::{ApiError, GroupKind, Kinds, List, ObjectKey};
+use apply::{ApiError, GroupKind, ListQuery, ObjectKey, ServedKinds};
 use inventory::{ManagementCluster, PreflightProblem};
 use manifest::{Object, Value};
 use workload::Facts;
@@ -65,7 +65,7 @@ impl MovePlan {
         for ((_, namespace), named) in places {
             let Some(facts) = named.values().next() else { continue };
             let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
-            let list = List { namespace, ..List::default() };
+            let list = ListQuery { namespace, ..ListQuery::default() };
             let mut pages = source.server.pages(&facts.of.kind, &list);
             let found: Result<Vec<(ObjectKey, ObjectKey)>, ApiError> = pages
                 .gather(|found: &mut Vec<_>, object| {
@@ -87,14 +87,14 @@ impl MovePlan {
 fn references<'o>(
     object: &'o Object,
     key: &'o ObjectKey,
-    kinds: &'o Kinds,
+    kinds: &'o ServedKinds,
 ) -> impl Iterator<Item = ObjectKey> + 'o {
     let fields = object.get(&["spec"]).and_then(Value::as_object);
     let references = fields.into_iter().flatten().filter(|(field, _)| field.ends_with("Ref"));
     references.filter_map(move |(_, reference)| meant(reference, key, kinds))
 }
 
-fn meant(reference: &Value, by: &ObjectKey, kinds: &Kinds) -> Option<ObjectKey> {
+fn meant(reference: &Value, by: &ObjectKey, kinds: &ServedKinds) -> Option<ObjectKey> {
     let text = |field: &str| reference.get(field)?.as_str().filter(|text| !text.is_empty());
     let name = text("name")?.to_owned();
     let kind = text("kind").unwrap_or("Secret").to_owned();
@@ -133,7 +133,7 @@ mod tests {
             namespace: "team".to_owned(),
             name: "a".to_owned(),
         };
-        let mut kinds = Kinds::default();
+        let mut kinds = ServedKinds::default();
         kinds.add(known_kind(INFRASTRUCTURE, "v1beta2", "AWSClusterStaticIdentity", "identities", false));
         for (reference, expected) in [
             (json!({"kind": "AWSClusterStaticIdentity", "name": "x"}), Some("AWSClusterStaticIdentity x")),

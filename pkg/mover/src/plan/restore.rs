@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use apply::{ApiError, GroupKind, Kinds, ObjectKey, Permission};
+use apply::{ApiError, GroupKind, ObjectKey, Permission, ServedKinds};
 use futures::{StreamExt as _, stream, try_join};
 use inventory::{ManagementCluster, PreflightProblem, PreflightProblems, ProviderInventory, known_kind};
 use manifest::Value;
@@ -38,7 +38,7 @@ const VERBS: [&str; 4] = ["get", "list", "create", "patch"];
 /// The state of the target.
 struct Target<'t> {
     cluster: &'t ManagementCluster,
-    kinds: Arc<Kinds>,
+    kinds: Arc<ServedKinds>,
     inventory: ProviderInventory,
     namespaces: BTreeMap<String, NamespaceState>,
     view: TargetView,
@@ -93,7 +93,7 @@ pub async fn plan_restore(
     Ok(plan)
 }
 
-fn graph(saved: &SavedObjects, types: &[Arc<TypeFacts>], kinds: &Kinds) -> Graph {
+fn graph(saved: &SavedObjects, types: &[Arc<TypeFacts>], kinds: &ServedKinds) -> Graph {
     let mut known: BTreeMap<String, Arc<TypeFacts>> = BTreeMap::new();
     let facts = saved.iter().filter_map(|content| {
         let name = format!("{} {}", content.api_version, content.key.kind);
@@ -104,7 +104,7 @@ fn graph(saved: &SavedObjects, types: &[Arc<TypeFacts>], kinds: &Kinds) -> Graph
 }
 
 /// Returns the type of a saved object in its saved version, with the facts of the target.
-fn type_of(content: &SavedContent, types: &[Arc<TypeFacts>], kinds: &Kinds) -> Arc<TypeFacts> {
+fn type_of(content: &SavedContent, types: &[Arc<TypeFacts>], kinds: &ServedKinds) -> Arc<TypeFacts> {
     let version = content.api_version.rsplit('/').next().unwrap_or_default();
     let (group, kind) = (content.key.group.as_str(), content.key.kind.as_str());
     let group_kind = GroupKind::new(group, kind);
@@ -121,7 +121,7 @@ fn type_of(content: &SavedContent, types: &[Arc<TypeFacts>], kinds: &Kinds) -> A
 impl MovePlan {
     /// Returns a problem for served kinds that no move takes. A crafted owner reference must not restore a role, for
     /// example.
-    fn foreign_kinds(&self, kinds: &Kinds) -> Option<PreflightProblem> {
+    fn foreign_kinds(&self, kinds: &ServedKinds) -> Option<PreflightProblem> {
         let moved: BTreeSet<GroupKind> =
             self.discovered.types.iter().map(|of| of.kind.group_kind()).collect();
         let is_foreign = |kind: &GroupKind| !moved.contains(kind) && kinds.preferred(kind).is_some();
@@ -162,7 +162,7 @@ impl<'t> Target<'t> {
         cluster: &'t ManagementCluster,
         plan: &MovePlan,
         request: &MoveRequest,
-        kinds: Arc<Kinds>,
+        kinds: Arc<ServedKinds>,
     ) -> Result<Self, MoveError> {
         let keys = plan.keys_on_target(request);
         let names: BTreeSet<&str> =

@@ -158,7 +158,7 @@ async fn status(on: &Fixture, kind: support::kind::Kind, place: &str, patch: &se
     let cluster = testing::cluster(on).await;
     let (namespace, name) = place.split_once('/').unwrap();
     let kind = inventory::known_kind(kind.group, kind.version, kind.kind, kind.plural, true);
-    let of = apply::PatchOf::Status;
+    let of = apply::PatchTarget::Status;
     cluster.server.patch(&kind, namespace, name, patch, "test", of).await.unwrap();
 }
 

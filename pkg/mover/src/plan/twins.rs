@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply::{ApiError, GroupKind, List, ObjectKey};
+use apply::{ApiError, GroupKind, ListQuery, ObjectKey};
 use inventory::ManagementCluster;
 use manifest::{Object, Value};
 use workload::NodeId;
@@ -160,7 +160,7 @@ async fn running(cluster: &ManagementCluster) -> Result<Fingerprints, ApiError> 
             Err(error) if error.is_not_found() => continue,
             kind => kind?,
         };
-        let mut pages = cluster.server.pages(&kind, &List::default()).of(PAGE);
+        let mut pages = cluster.server.pages(&kind, &ListQuery::default()).with_size(PAGE);
         let found: Fingerprints =
             pages.gather(|found: &mut Fingerprints, object| found.note(&object)).await?;
         all.merge(found);

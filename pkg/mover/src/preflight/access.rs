@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply::{Denied, Permission};
+use apply::{DeniedPermission, Permission};
 use inventory::{PreflightProblem, lease_permissions};
 
 use super::problem;
@@ -63,9 +63,9 @@ pub(crate) fn wanted(
 
 /// Returns the denied permissions of one side as problems. Kinds of one namespace that lack the same verbs share a
 /// problem.
-pub(crate) fn denied(side: MoveSide, denied: &[Denied]) -> Vec<PreflightProblem> {
+pub(crate) fn denied(side: MoveSide, denied: &[DeniedPermission]) -> Vec<PreflightProblem> {
     let mut verbs: BTreeMap<(&str, String), BTreeSet<&str>> = BTreeMap::new();
-    for Denied { permission, .. } in denied {
+    for DeniedPermission { permission, .. } in denied {
         let Permission { verb, group, resource, namespace } = permission;
         let dot = if group.is_empty() { "" } else { "." };
         verbs.entry((namespace, format!("`{resource}{dot}{group}`"))).or_default().insert(verb);

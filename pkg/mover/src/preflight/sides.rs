@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::Version;
-use apply::{GroupKind, Kinds, ObjectKey};
+use apply::{GroupKind, ObjectKey, ServedKinds};
 use inventory::{PreflightProblem, ProviderInventory};
 use provider::InstalledProvider;
 use workload::TypeFacts;
@@ -62,7 +62,7 @@ fn lacking(needed: &InstalledProvider, target: &ProviderInventory) -> Option<Pre
 /// Checks that the target serves each kind in the version of its objects.
 pub(crate) fn check_kinds<'t>(
     moving: impl IntoIterator<Item = &'t TypeFacts>,
-    target: &Kinds,
+    target: &ServedKinds,
 ) -> Vec<PreflightProblem> {
     let mut missing: BTreeMap<GroupKind, &str> = BTreeMap::new();
     for of in moving {

@@ -4,7 +4,7 @@ use std::{
 };
 
 use api::{ProviderId, ProviderType, output::MovePhase};
-use apply::{Denied, Kinds, Permission};
+use apply::{DeniedPermission, Permission, ServedKinds};
 use inventory::{ClusterIdentity, ProviderInventory, known_kind};
 use manifest::Object;
 use provider::InstalledProvider;
@@ -256,7 +256,7 @@ fn a_target_without_an_inventory_is_to_be_initialized() {
 
 #[test]
 fn kinds_the_target_does_not_serve_in_this_version_are_told_once_each() {
-    let mut target = Kinds::default();
+    let mut target = ServedKinds::default();
     target.add(known_kind("cluster.x-k8s.io", "v1beta1", "Machine", "machines", true));
     target.add(known_kind("cluster.x-k8s.io", "v1beta2", "Cluster", "clusters", true));
     let moving = [
@@ -325,7 +325,7 @@ fn rights_are_asked_for_each_kind_and_place_and_told_together() {
     assert_eq!(source.len(), 3 * 4 + 4 + 4, "of the objects, the journal and the lease");
     let target = wanted(MoveSide::Target, &moving, None, &["new".to_owned()]);
     assert_eq!(target.len(), 3 * 6 + 1 + 4);
-    let refuse = |verb: &str, resource: &str, namespace: &str| Denied {
+    let refuse = |verb: &str, resource: &str, namespace: &str| DeniedPermission {
         permission: Permission {
             verb: verb.to_owned(),
             group: "g".to_owned(),

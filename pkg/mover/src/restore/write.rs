@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchOf, Revision, WriteMode};
+use apply::{ApiError, ApiKind, GroupKind, ObjectKey, ObjectRevision, PatchTarget, WriteMode};
 use inventory::FIELD_MANAGER;
 use manifest::{Object, Value};
 use serde_json::json;
@@ -60,7 +60,7 @@ impl Writer {
                 repair(restore, &pair, &answer).await?;
                 Ok(made(&answer, false))
             }
-            Err(error) if error.is_already_there() => keep(restore, node, &pair).await,
+            Err(error) if error.is_already_exists() => keep(restore, node, &pair).await,
             Err(error) => Err(error),
         }
     }
@@ -105,7 +105,8 @@ async fn keep(restore: &Restore<'_>, node: NodeId, pair: &Pair<'_>) -> Result<Ma
         let uid = there.get(&["metadata", "uid"]).cloned().unwrap_or_default();
         let mark = json!({"metadata": {"uid": uid, "annotations": {MARK: RESTORE}}});
         let server = &restore.target.server;
-        let marked = server.patch(pair.kind, namespace, name, &mark, FIELD_MANAGER, PatchOf::Object).await?;
+        let marked =
+            server.patch(pair.kind, namespace, name, &mark, FIELD_MANAGER, PatchTarget::Object).await?;
         return Ok(made(&marked, true));
     }
     Ok(made(&there, true))
@@ -116,7 +117,7 @@ async fn repair(restore: &Restore<'_>, pair: &Pair<'_>, written: &Object) -> Res
     let wanted = takes_status(pair.facts, &restore.request.include_status);
     let status = pair.saved.as_map().get("status").filter(|_| wanted);
     let (server, managers) = (&restore.target.server, field_managers_of(&pair.saved));
-    complete(server, pair.kind, &pair.key, Revision::of(written), status, managers).await
+    complete(server, pair.kind, &pair.key, ObjectRevision::of(written), status, managers).await
 }
 
 fn made(object: &Object, was_there: bool) -> Made {

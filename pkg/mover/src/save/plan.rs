@@ -53,7 +53,7 @@ pub async fn plan_save(
     }
     if how == SaveRest::Paused {
         let wanted = to_pause(&moving);
-        let access = source.server.access(&wanted).await.map_err(at(MoveSide::Source))?;
+        let access = source.server.check_permissions(&wanted).await.map_err(at(MoveSide::Source))?;
         problems.extend(denied(MoveSide::Source, &access.denied));
     }
     if !problems.is_empty() {

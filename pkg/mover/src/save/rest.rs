@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::output::{MovePhase, ProgressEvent};
-use apply::{ApiError, GroupKind, ObjectKey, PatchOf};
+use apply::{ApiError, GroupKind, ObjectKey, PatchTarget};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use manifest::Value;
 use workload::{MARK, NodeId};
@@ -170,7 +170,7 @@ async fn resume_one(source: &ManagementCluster, key: &ObjectKey, run: &str) -> R
     }
     let mut patch = resting.resume();
     patch["metadata"]["uid"] = found.get(&["metadata", "uid"]).cloned().unwrap_or(Value::Null);
-    match server.patch(&kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchOf::Object).await {
+    match server.patch(&kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchTarget::Object).await {
         Err(error) if error.is_not_found() => Ok(false),
         patched => patched.map(|_| true),
     }

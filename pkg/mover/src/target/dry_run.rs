@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
-use apply::{ApiError, ApiKind, List, ObjectKey, Page, WriteMode};
+use apply::{ApiError, ApiKind, ListQuery, ObjectKey, ObjectPage, WriteMode};
 use futures::future::join_all;
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use manifest::{Object, Value};
@@ -77,8 +77,10 @@ impl Trial {
             return Ok(());
         }
         let namespace = (!self.namespace.is_empty()).then(|| self.namespace.clone());
-        let mut pages = source.server.pages(kind, &List { namespace, ..List::default() });
-        while let Some(Page::First(objects) | Page::Next(objects)) = pages.next().await.map_err(at_source)? {
+        let mut pages = source.server.pages(kind, &ListQuery { namespace, ..ListQuery::default() });
+        while let Some(ObjectPage::First(objects) | ObjectPage::Next(objects)) =
+            pages.next().await.map_err(at_source)?
+        {
             self.try_all(objects.into_iter(), target, tried).await?;
         }
         Ok(())
@@ -146,7 +148,7 @@ pub(crate) async fn try_one(
 ) -> Option<(ObjectKey, ApiError)> {
     match target.server.create(kind, &sendable(object, key), FIELD_MANAGER, WriteMode::DryRun).await {
         // The object was created meanwhile.
-        Err(error) if error.is_already_there() => None,
+        Err(error) if error.is_already_exists() => None,
         Err(error) => Some((key.clone(), error)),
         Ok(_) => None,
     }

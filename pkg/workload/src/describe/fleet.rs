@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use apply::{ApiKind, GroupKind, List, ObjectKey, Server};
+use apply::{ApiKind, GroupKind, ListQuery, ObjectKey, Server};
 use futures::{future::join_all, join};
 use inventory::{ContractError, ManagementCluster};
 use jiff::Timestamp;
@@ -83,10 +83,10 @@ pub async fn list_clusters(
     request: &FleetRequest,
 ) -> Result<Fleet, DescribeError> {
     let server = cluster.server.retrying_for(PATIENCE);
-    let list = |labels: &str| List {
+    let list = |labels: &str| ListQuery {
         namespace: request.namespace.clone(),
         labels: labels.to_owned(),
-        ..List::default()
+        ..ListQuery::default()
     };
     let kind = kinds::cluster();
     let (chosen, all) = (list(&request.labels), list(""));
@@ -115,9 +115,9 @@ pub(super) fn not_served(contracts: &Contracts, kind: &ApiKind) -> DescribeError
     }
 }
 
-async fn listed(server: &Server, kind: &ApiKind, list: &List) -> Result<Vec<Listed>, apply::ApiError> {
+async fn listed(server: &Server, kind: &ApiKind, list: &ListQuery) -> Result<Vec<Listed>, apply::ApiError> {
     let mut texts = Texts::default();
-    let mut pages = server.pages(kind, list).of(AT_ONCE);
+    let mut pages = server.pages(kind, list).with_size(AT_ONCE);
     pages
         .gather(|taken: &mut Vec<Listed>, object| {
             taken.push(Listed {
@@ -133,7 +133,7 @@ async fn add_versions(
     cluster: &ManagementCluster,
     server: &Server,
     contracts: &Contracts,
-    list: &List,
+    list: &ListQuery,
     listed: &mut [Listed],
 ) {
     let mut wanted: BTreeMap<GroupKind, BTreeSet<ObjectKey>> = BTreeMap::new();
@@ -166,7 +166,7 @@ async fn add_versions(
 async fn versions(
     server: &Server,
     kind: &ApiKind,
-    list: &List,
+    list: &ListQuery,
     keys: &BTreeSet<ObjectKey>,
 ) -> Result<Vec<(ObjectKey, Arc<str>)>, apply::ApiError> {
     let mut texts = Texts::default();
@@ -175,7 +175,7 @@ async fn versions(
         Some((ObjectKey::of(object), texts.one(version)))
     };
     if keys.len() > FEW {
-        let mut pages = server.pages(kind, list).of(AT_ONCE);
+        let mut pages = server.pages(kind, list).with_size(AT_ONCE);
         return pages.gather(|taken: &mut Vec<_>, object| taken.extend(version(&object))).await;
     }
     let read = join_all(keys.iter().map(|key| server.get(kind, &key.namespace, &key.name))).await;
@@ -185,7 +185,7 @@ async fn versions(
 
 /// Counts the Clusters in other namespaces. Empty if the user may not list them.
 async fn elsewhere(server: &Server, kind: &ApiKind, request: &FleetRequest) -> BTreeMap<String, usize> {
-    let all = List { labels: request.labels.clone(), metadata_only: true, ..List::default() };
+    let all = ListQuery { labels: request.labels.clone(), metadata_only: true, ..ListQuery::default() };
     let mut namespaces = BTreeMap::new();
     for other in server.list(kind, &all).await.unwrap_or_default() {
         *namespaces.entry(other.namespace().to_owned()).or_default() += 1;

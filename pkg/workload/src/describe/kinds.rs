@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use api::Contract;
-use apply::{ApiError, ApiKind, GroupKind, Kinds, List, Server};
+use apply::{ApiError, ApiKind, GroupKind, ListQuery, ServedKinds, Server};
 use futures::try_join;
 use inventory::{crd_kind, known_kind};
 use manifest::Object;
@@ -32,7 +32,7 @@ pub(super) fn resource_set() -> GroupKind {
 /// The kinds of the server, and the contracts in the definitions of providers.
 #[derive(Debug)]
 pub(super) struct Contracts {
-    kinds: Arc<Kinds>,
+    kinds: Arc<ServedKinds>,
     /// By name of the definition: the contracts, newest first, with their versions.
     versions: HashMap<String, Vec<(&'static str, String)>>,
 }
@@ -43,7 +43,7 @@ impl Contracts {
     pub(super) async fn ask(server: &Server) -> Result<Self, ApiError> {
         let labelled = async |contract: &str| {
             let labels = format!("{GROUP}/{contract}");
-            let list = List { labels, metadata_only: true, ..List::default() };
+            let list = ListQuery { labels, metadata_only: true, ..ListQuery::default() };
             Ok(server.list(&crd_kind(), &list).await.unwrap_or_default())
         };
         let [newest, older] = Contract::COMPATIBLE;
@@ -58,7 +58,7 @@ impl Contracts {
         Ok(Self { kinds, versions })
     }
 
-    pub(super) fn kinds(&self) -> &Kinds {
+    pub(super) fn kinds(&self) -> &ServedKinds {
         &self.kinds
     }
 
@@ -91,7 +91,7 @@ mod tests {
     fn a_reference_means_the_newest_version_of_the_newest_contract() {
         let thing = GroupKind::new("x.io", "Thing");
         let read = |served_versions: &[&str], labels: &[(&'static str, &str)]| {
-            let mut kinds = Kinds::default();
+            let mut kinds = ServedKinds::default();
             for version in served_versions {
                 kinds.add(known_kind("x.io", version, "Thing", "things", true));
             }

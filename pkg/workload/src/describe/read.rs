@@ -6,7 +6,7 @@ use std::{
 };
 
 use api::output::PartRole;
-use apply::{ApiError, ApiKind, GroupKind, List, ObjectKey, Server};
+use apply::{ApiError, ApiKind, GroupKind, ListQuery, ObjectKey, Server};
 use futures::{
     future::{OptionFuture, join_all},
     join,
@@ -224,8 +224,8 @@ impl<'r> Reader<'r> {
         mut take: impl FnMut(&Object) -> T,
     ) -> Result<Vec<T>, ApiError> {
         let namespace = Some(self.request.namespace.clone());
-        let list = List { namespace, labels, ..List::default() };
-        let mut pages = self.server.pages(kind, &list).of(AT_ONCE);
+        let list = ListQuery { namespace, labels, ..ListQuery::default() };
+        let mut pages = self.server.pages(kind, &list).with_size(AT_ONCE);
         pages.gather(|taken: &mut Vec<T>, object| taken.push(take(&object))).await
     }
 
@@ -257,7 +257,7 @@ impl<'r> Reader<'r> {
             return Ok(not_served(contracts, kind));
         }
         let DescribeRequest { namespace, name, .. } = self.request;
-        let all = List { metadata_only: true, ..List::default() };
+        let all = ListQuery { metadata_only: true, ..ListQuery::default() };
         // Without permission to list, the error has no suggestions.
         let others = self.server.list(kind, &all).await.unwrap_or_default();
         let here = others.iter().filter(|other| other.namespace() == *namespace).map(Object::name);
@@ -273,5 +273,5 @@ impl<'r> Reader<'r> {
 
 fn no_kind(key: ObjectKey) -> Unreadable {
     let (action, kind) = (String::new(), key.group_kind().to_string());
-    Unreadable::new(key, &ApiError::NoSuchKind { action, kind })
+    Unreadable::new(key, &ApiError::UnknownKind { action, kind })
 }

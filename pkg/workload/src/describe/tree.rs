@@ -159,13 +159,13 @@ impl Unreadable {
     /// Converts an error to an unreadable node.
     pub(super) fn new(key: ObjectKey, error: &ApiError) -> Self {
         match error {
-            ApiError::OutOfTime { last, .. } => Self::new(key, last),
+            ApiError::RetriesExhausted { last, .. } => Self::new(key, last),
             ApiError::Status { reason, message, code, .. } => {
                 let reason = if reason.is_empty() { format!("Status{code}") } else { reason.clone() };
                 Self::because(key, reason, message.clone())
             }
             ApiError::Unreachable { source, .. } => Self::because(key, "NoAnswer", source.to_string()),
-            ApiError::NoSuchKind { .. } => Self::because(key, "NoSuchKind", "the server has no such kind"),
+            ApiError::UnknownKind { .. } => Self::because(key, "NoSuchKind", "the server has no such kind"),
             other => Self::because(key, "Unreadable", other.to_string()),
         }
     }

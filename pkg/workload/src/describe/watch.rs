@@ -11,7 +11,7 @@
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-use apply::{ApiKind, List, Server};
+use apply::{ApiKind, ListQuery, Server};
 use futures::{
     StreamExt as _,
     stream::{BoxStream, SelectAll, unfold},
@@ -117,7 +117,7 @@ impl Watch {
             Ok(read) => read,
             Err(error) if self.tree.is_none() => return Err(error),
             Err(DescribeError::NoSuchCluster { .. }) => return Ok(Some(ClusterNews::Gone)),
-            Err(DescribeError::Api(error)) if error.can_pass() => {
+            Err(DescribeError::Api(error)) if error.is_temporary() => {
                 self.failures += 1;
                 let since = Timestamp::now();
                 let away = || ClusterNews::Away { since, why: api::with_causes(&error) };
@@ -141,12 +141,12 @@ impl Watch {
             if self.watched.contains(&new) {
                 continue;
             }
-            let list = List {
+            let list = ListQuery {
                 namespace: Some(self.request.namespace.clone()),
                 labels: new.labels.clone(),
                 fields: new.fields.clone(),
                 metadata_only: true,
-                at_most: None,
+                limit: None,
             };
             self.watches.push(self.server.watch(&new.kind, &list).map(drop).boxed());
             self.watched.push(new);

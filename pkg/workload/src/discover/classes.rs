@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use apply::{ApiError, GroupKind, List};
+use apply::{ApiError, GroupKind, ListQuery};
 use futures::future::try_join_all;
 use inventory::ManagementCluster;
 use manifest::Value;
@@ -47,14 +47,14 @@ async fn classes_of(
     types: &[Arc<TypeFacts>],
 ) -> Result<Vec<Facts>, ApiError> {
     let Some(class) = types.iter().find(|of| is_of(of, "ClusterClass")) else { return Ok(Vec::new()) };
-    let list = List { namespace: Some(namespace.to_owned()), ..List::default() };
+    let list = ListQuery { namespace: Some(namespace.to_owned()), ..ListQuery::default() };
     let classes: Classes = gather(cluster, class, &list, |classes: &mut Classes, object| {
         classes.found.push(facts_of(&object, class));
         object.get(&["spec"]).into_iter().for_each(|spec| templates(spec, &mut classes.templates));
     })
     .await?;
     let kinds = types.iter().filter(|of| classes.templates.contains(&of.kind.group_kind()));
-    let list = List { metadata_only: true, ..list };
+    let list = ListQuery { metadata_only: true, ..list };
     let lists = kinds.map(|of| list_facts(cluster, of, &list));
     let templates = try_join_all(lists).await?.into_iter().flatten().collect();
     Ok(needed(names, classes.found, templates))

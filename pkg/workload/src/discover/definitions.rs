@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use apply::List;
+use apply::ListQuery;
 use inventory::{ManagementCluster, config_map_kind, crd_kind, known_kind, secret_kind};
 use manifest::{Object, Value};
 
@@ -20,8 +20,8 @@ const ROOTS: [(&str, &str); 3] = [(CORE, "Cluster"), (CORE, "ClusterClass"), (AD
 
 /// Returns the kinds of labelled definitions in their storage versions, and Secrets and ConfigMaps, by group and kind.
 pub async fn types_to_discover(cluster: &ManagementCluster) -> Result<Vec<Arc<TypeFacts>>, DiscoverError> {
-    let list = List { labels: api::labels::CLUSTERCTL.to_owned(), ..List::default() };
-    let mut pages = cluster.server.pages(&crd_kind(), &list).of(PAGE);
+    let list = ListQuery { labels: api::labels::CLUSTERCTL.to_owned(), ..ListQuery::default() };
+    let mut pages = cluster.server.pages(&crd_kind(), &list).with_size(PAGE);
     let found: Vec<_> = pages.gather(|found: &mut Vec<_>, object| found.push(read(&object))).await?;
     let mut types = found.into_iter().collect::<Result<Vec<_>, _>>()?;
     types.extend([secret_kind(), config_map_kind()].map(TypeFacts::plain));

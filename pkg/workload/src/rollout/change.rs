@@ -1,6 +1,6 @@
 //! Restart, pause and resume of one rollout.
 
-use apply::{ApiKind, PatchOf, WriteMode};
+use apply::{ApiKind, PatchTarget, WriteMode};
 use inventory::{FIELD_MANAGER, ManagementCluster, crd_kind};
 use jiff::Timestamp;
 use manifest::{Object, Value};
@@ -64,7 +64,7 @@ pub async fn change_rollout(
         return Ok(());
     }
     let RolloutResource { kind, namespace, name } = resource;
-    cluster.server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchOf::Object).await?;
+    cluster.server.patch(kind, namespace, name, &patch, FIELD_MANAGER, PatchTarget::Object).await?;
     Ok(())
 }
 

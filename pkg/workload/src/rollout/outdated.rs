@@ -7,7 +7,7 @@
 //! (newMachineUpToDateCondition).
 
 use api::Contract;
-use apply::{ApiError, List};
+use apply::{ApiError, ListQuery};
 use inventory::{ManagementCluster, known_kind};
 use jiff::Timestamp;
 use manifest::{Object, Value};
@@ -32,10 +32,10 @@ pub(super) async fn outdated_machines(
     now: Timestamp,
 ) -> Result<u64, ApiError> {
     let served = |kind, plural| known_kind("cluster.x-k8s.io", Contract::CURRENT, kind, plural, true);
-    let labelled = |label| List {
+    let labelled = |label| ListQuery {
         namespace: Some(resource.namespace.clone()),
         labels: format!("{label}={}", resource.name),
-        ..List::default()
+        ..ListQuery::default()
     };
     if is_deployment(resource) {
         let sets = served("MachineSet", "machinesets");
@@ -45,7 +45,7 @@ pub(super) async fn outdated_machines(
         Ok(outdated.filter_map(|set| set.get(&["spec", "replicas"])?.as_u64()).sum())
     } else if resource.kind.kind.ends_with("ControlPlane") && rollout_after(object).is_some() {
         let machines = served("Machine", "machines");
-        let list = List { metadata_only: true, ..labelled("cluster.x-k8s.io/control-plane-name") };
+        let list = ListQuery { metadata_only: true, ..labelled("cluster.x-k8s.io/control-plane-name") };
         let machines = cluster.server.list(&machines, &list).await?;
         Ok(machines.iter().filter(|machine| is_older(object, machine, now)).count() as u64)
     } else {

@@ -1,7 +1,7 @@
 //! Resource arguments, and the objects they name.
 
 use api::{Contract, similar_names};
-use apply::{ApiError, ApiKind, GroupKind, Kinds, List, ObjectKey};
+use apply::{ApiError, ApiKind, GroupKind, ListQuery, ObjectKey, ServedKinds};
 use inventory::{ContractError, ManagementCluster, known_kind};
 use manifest::Object;
 
@@ -158,7 +158,10 @@ async fn metadata_of(
     resource: &RolloutResource,
 ) -> Result<Vec<Object>, ApiError> {
     let namespace = Some(resource.namespace.clone());
-    cluster.server.list(&resource.kind, &List { namespace, metadata_only: true, ..List::default() }).await
+    cluster
+        .server
+        .list(&resource.kind, &ListQuery { namespace, metadata_only: true, ..ListQuery::default() })
+        .await
 }
 
 fn known(typed: &str) -> Option<ApiKind> {
@@ -176,7 +179,7 @@ fn is_called(typed: &str, singular: &str, plural: &str, group: &str) -> bool {
     (name == singular || name == plural) && typed_group.is_none_or(|typed| typed == group)
 }
 
-fn control_plane(kinds: &Kinds, typed: &str) -> Result<ApiKind, RolloutError> {
+fn control_plane(kinds: &ServedKinds, typed: &str) -> Result<ApiKind, RolloutError> {
     let all: Vec<&ApiKind> = kinds.iter().filter(|kind| is_control_plane(kind)).collect();
     let is_meant = |kind: &ApiKind| is_called(typed, &kind.kind.to_lowercase(), &kind.plural, &kind.group);
     let meant: Vec<&ApiKind> = all.iter().copied().filter(|kind| is_meant(kind)).collect();

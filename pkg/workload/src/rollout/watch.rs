@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use apply::{List, WatchEvent};
+use apply::{ListQuery, WatchEvent};
 use futures::{StreamExt as _, future::try_join_all, stream::select_all};
 use inventory::ManagementCluster;
 use jiff::Timestamp;
@@ -45,10 +45,10 @@ pub async fn watch_rollouts(
     let mut progress = rollout_progress(cluster, resources).await?;
     progress.iter().filter(|one| !one.is_complete()).for_each(&mut changed);
     let watches = resources.iter().enumerate().map(|(at, resource)| {
-        let list = List {
+        let list = ListQuery {
             namespace: Some(resource.namespace.clone()),
             fields: format!("metadata.name={}", resource.name),
-            ..List::default()
+            ..ListQuery::default()
         };
         cluster.server.watch(&resource.kind, &list).map(move |change| (at, change)).boxed()
     });
@@ -75,8 +75,8 @@ async fn progress_after(
     change: WatchEvent,
 ) -> Result<RolloutProgress, RolloutError> {
     match change {
-        WatchEvent::Is(object) => progress_of(cluster, resource, &object).await,
-        WatchEvent::Gone(_) => Err(RolloutError::Deleted { object: resource.key() }),
+        WatchEvent::Updated(object) => progress_of(cluster, resource, &object).await,
+        WatchEvent::Deleted(_) => Err(RolloutError::Deleted { object: resource.key() }),
     }
 }
 

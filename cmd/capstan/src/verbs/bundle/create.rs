@@ -312,7 +312,7 @@ async fn one(
     }
     let layer = sources.layers().get().get(id).await;
     let supply = release_contents::read_release_contents(&release, sources.config(), layer, &also).await?;
-    Ok(Collected { label, id: Some(id.clone()), url: release.provider().url.clone(), release_contents })
+    Ok(Collected { label, id: Some(id.clone()), url: release.provider().url.clone(), supply })
 }
 
 fn cert_manager(sources: &OwnedSources, session: &Session) -> Result<Collected, Failure> {
@@ -332,5 +332,5 @@ fn cert_manager(sources: &OwnedSources, session: &Session) -> Result<Collected, 
     let images = release_contents::find_all_images(&manifest.objects);
     let (version, kustomization) = (cert_manager.version, BTreeMap::new());
     let supply = ReleaseContents { version, files, images, kustomization, warnings: manifest.warnings };
-    Ok(Collected { label: CertManager::LABEL.to_owned(), id: None, url: cert_manager.url, release_contents })
+    Ok(Collected { label: CertManager::LABEL.to_owned(), id: None, url: cert_manager.url, supply })
 }

@@ -99,9 +99,9 @@ impl Gathering<'_> {
             None => self.cert_manager().await?,
         };
         let before = self.lock.providers.get(&target.label);
-        let entry = release_contents.lock(self.shown(&url), before);
+        let entry = supply.lock(self.shown(&url), before);
         let Target { label, is_anew, .. } = target;
-        Ok(Found { label, entry, changes: Vec::new(), is_anew, warnings: release_contents.warnings })
+        Ok(Found { label, entry, changes: Vec::new(), is_anew, warnings: supply.warnings })
     }
 
     async fn provider(&self, target: &Target) -> Result<(ReleaseContents, String), Failure> {
@@ -138,7 +138,7 @@ impl Gathering<'_> {
         let version = cert_manager.version;
         let kustomization = BTreeMap::new();
         let supply = ReleaseContents { version, files, images, kustomization, warnings: manifest.warnings };
-        Ok((release_contents, cert_manager.url))
+        Ok((supply, cert_manager.url))
     }
 
     /// Returns a URL without credentials. A path below the configuration becomes relative, because both may be moved

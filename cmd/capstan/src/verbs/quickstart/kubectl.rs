@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use apply::{Apply, Blocker, Hints, ObjectKey, Server, Waiting};
+use apply::{ApplyRequest, Blocker, ObjectKey, Server, StatusHints, WaitRequest};
 use manifest::YamlLimits;
 
 use crate::{
@@ -27,7 +27,7 @@ pub(super) fn run(kubeconfig: &str, task: &[String], session: &Session) -> Resul
     let kube = KubeFlags { kubeconfig: Some(kubeconfig.into()), ..KubeFlags::default() };
     let cluster = settings::management_cluster(&kube, &PaceFlags::default(), session)?;
     // Like kubectl, without a lease.
-    let server = cluster.server().unguarded();
+    let server = cluster.server().without_lease();
     match task {
         [verb, _, file] if verb == "apply" => apply_file(file, &server, session),
         [verb, _, cluster, _] if verb == "wait" => {
@@ -44,7 +44,7 @@ fn apply_file(file: &str, server: &Server, session: &Session) -> Result<(), Fail
         let key = ObjectKey::of(object);
         let written = async {
             let kind = server.kind(&key.group_kind()).await?;
-            server.apply(&kind, object, "capstan", Apply::default()).await
+            server.apply(&kind, object, "capstan", ApplyRequest::default()).await
         };
         session.block_on(written).within(|| format!("cannot apply {key}"))?;
         session.messages().status(format!("applied {key}"));
@@ -60,14 +60,14 @@ fn wait_for(name: &str, server: &Server, session: &Session) -> Result<(), Failur
         name: name.to_owned(),
     };
     session.messages().progress().begin(&format!("waiting for cluster `{name}`"));
-    let available = Hints { conditions: vec!["Available".to_owned()], ..Hints::default() };
+    let available = StatusHints { conditions: vec!["Available".to_owned()], ..StatusHints::default() };
     let until = Some(Instant::now() + PATIENCE);
-    let waiting = Waiting { objects: vec![(key, available)], labels: String::new(), until };
+    let waiting = WaitRequest { objects: vec![(key, available)], labels: String::new(), deadline: until };
     let blockers = session.block_on(server.wait(&waiting))?;
     if blockers.is_empty() {
         session.messages().status(format!("cluster `{name}` is available"));
         return Ok(());
     }
     let late = format!("cluster `{name}` is not available after {} seconds", PATIENCE.as_secs());
-    Err(blockers.iter().map(Blocker::in_one_line).fold(Failure::new(Kind::Unhealthy, late), Failure::cause))
+    Err(blockers.iter().map(Blocker::one_line).fold(Failure::new(Kind::Unhealthy, late), Failure::cause))
 }

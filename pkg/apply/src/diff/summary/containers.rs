@@ -8,16 +8,16 @@ use manifest::Value;
 use super::{by_field, change, find, text_of};
 
 /// The paths of a Pod spec in an object.
-const PODS: [&str; 3] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/spec"];
-const LISTS: [&str; 2] = ["containers", "initContainers"];
+const POD_SPECS: [&str; 3] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/spec"];
+const CONTAINER_LISTS: [&str; 2] = ["containers", "initContainers"];
 
-pub(super) fn take(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
+pub(super) fn extract(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
     let has_pods =
         |object: &Value, path: &str| object.pointer(path).is_some_and(|pod| pod["containers"].is_array());
-    let Some(path) = PODS.iter().find(|path| has_pods(before, path) || has_pods(after, path)) else {
+    let Some(path) = POD_SPECS.iter().find(|path| has_pods(before, path) || has_pods(after, path)) else {
         return;
     };
-    for list in LISTS {
+    for list in CONTAINER_LISTS {
         let list = format!("{path}/{list}");
         let (old, new) = (before.pointer(&list), after.pointer(&list));
         let names = by_field(old, "name").chain(by_field(new, "name"));
@@ -34,21 +34,21 @@ fn compare(name: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut V
     if image(old) != image(new) {
         changes.push(change(ChangedPart::Image, name, image(old), image(new)));
     }
-    arguments(name, old, new, changes);
-    environment(name, old, new, changes);
+    compare_arguments(name, old, new, changes);
+    compare_environment(name, old, new, changes);
 }
 
-fn arguments(name: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
+fn compare_arguments(name: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
     let (old, new) = (list_of_arguments(old), list_of_arguments(new));
-    let (gone, come) = (without(&old, &new), without(&new, &old));
-    for argument in &gone {
-        let (rule, before, after) = match counterpart(argument, &gone, &come) {
+    let (removed, added) = (without(&old, &new), without(&new, &old));
+    for argument in &removed {
+        let (rule, before, after) = match counterpart(argument, &removed, &added) {
             Some(other) => (Some(flag(argument)), value(argument), Some(value(other))),
             None => (None, (*argument).clone(), None),
         };
         push(name, ChangedPart::Argument, rule, (Some(before), after), changes);
     }
-    for argument in come.iter().filter(|argument| counterpart(argument, &come, &gone).is_none()) {
+    for argument in added.iter().filter(|argument| counterpart(argument, &added, &removed).is_none()) {
         push(name, ChangedPart::Argument, None, (None, Some((*argument).clone())), changes);
     }
 }
@@ -85,7 +85,12 @@ fn value(argument: &str) -> String {
     argument.split_once('=').map_or("", |(_, value)| value).to_owned()
 }
 
-fn environment(name: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
+fn compare_environment(
+    name: &str,
+    old: Option<&Value>,
+    new: Option<&Value>,
+    changes: &mut Vec<ObjectChange>,
+) {
     let (old, new) = (old.and_then(|it| it.get("env")), new.and_then(|it| it.get("env")));
     let names: BTreeSet<&str> =
         by_field(old, "name").chain(by_field(new, "name")).map(|(name, _)| name).collect();

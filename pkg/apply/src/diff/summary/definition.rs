@@ -10,7 +10,7 @@ use super::{by_field, change, find, schema, text_of};
 /// The fields of a version besides its schema, its columns and `served`.
 const SETTINGS: [&str; 2] = ["selectableFields", "subresources"];
 
-pub(super) fn take(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
+pub(super) fn extract(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
     if !is_definition(before) && !is_definition(after) {
         return;
     }
@@ -19,14 +19,14 @@ pub(super) fn take(before: &mut Value, after: &mut Value, changes: &mut Vec<Obje
         by_field(old, "name").chain(by_field(new, "name")).map(|(name, _)| name).collect();
     for name in names {
         let (old, new) = (find(old, "name", name), find(new, "name", name));
-        if old.map(states) != new.map(states) {
-            changes.push(change(ChangedPart::Version, name, old.map(states), new.map(states)));
+        if old.map(version_state) != new.map(version_state) {
+            changes.push(change(ChangedPart::Version, name, old.map(version_state), new.map(version_state)));
         }
         if let (Some(old), Some(new)) = (old, new) {
             compare(name, old, new, changes);
         }
     }
-    conversion(before, after, changes);
+    compare_conversion(before, after, changes);
     for object in [before, after] {
         if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
             spec.remove("versions");
@@ -35,7 +35,7 @@ pub(super) fn take(before: &mut Value, after: &mut Value, changes: &mut Vec<Obje
 }
 
 /// Removes a change of the conversion strategy. The diff shows a changed webhook.
-fn conversion(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
+fn compare_conversion(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
     let strategy = |object: &Value| object.pointer("/spec/conversion/strategy").map(text_of);
     let (old, new) = (strategy(before), strategy(after));
     if old.is_none() || new.is_none() || old == new {
@@ -55,7 +55,7 @@ fn is_definition(object: &Value) -> bool {
 }
 
 /// Returns the states of a version: `served, storage`.
-fn states(version: &Value) -> String {
+fn version_state(version: &Value) -> String {
     let is = |field: &str| version[field] == true;
     let served = if is("served") { "served" } else { "not served" };
     let storage = is("storage").then_some("storage");
@@ -67,13 +67,13 @@ fn states(version: &Value) -> String {
 fn compare(name: &str, old: &Value, new: &Value, changes: &mut Vec<ObjectChange>) {
     let from = changes.len();
     schema::compare(old.pointer("/schema/openAPIV3Schema"), new.pointer("/schema/openAPIV3Schema"), changes);
-    columns(old.get("additionalPrinterColumns"), new.get("additionalPrinterColumns"), changes);
+    compare_columns(old.get("additionalPrinterColumns"), new.get("additionalPrinterColumns"), changes);
     for setting in SETTINGS.iter().filter(|setting| old.get(**setting) != new.get(**setting)) {
         let text = |version: &Value| version.get(*setting).map(text_of);
         changes.push(change(ChangedPart::Version, setting, text(old), text(new)));
     }
     if old.get("deprecationWarning") != new.get("deprecationWarning") {
-        changes.push(change_of_text("deprecationWarning"));
+        changes.push(text_change("deprecationWarning"));
     }
     for change in &mut changes[from..] {
         change.version = Some(name.to_owned());
@@ -81,11 +81,11 @@ fn compare(name: &str, old: &Value, new: &Value, changes: &mut Vec<ObjectChange>
 }
 
 /// Returns the change of a description without its text, which does not matter to a plan.
-pub(super) fn change_of_text(name: &str) -> ObjectChange {
+pub(super) fn text_change(name: &str) -> ObjectChange {
     ObjectChange { effect: ChangeEffect::Changed, ..change(ChangedPart::Description, name, None, None) }
 }
 
-fn columns(old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
+fn compare_columns(old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
     let names: BTreeSet<&str> =
         by_field(old, "name").chain(by_field(new, "name")).map(|(name, _)| name).collect();
     for name in names {
@@ -105,7 +105,7 @@ fn columns(old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectCha
         if before != after {
             changes.push(change(ChangedPart::Column, name, before, after));
         } else if old != new {
-            changes.push(change_of_text(name));
+            changes.push(text_change(name));
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{change, text_of};
 /// The annotation that repeats a whole object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-pub(super) fn take(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
+pub(super) fn extract(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
     for (field, part) in [("labels", ChangedPart::Label), ("annotations", ChangedPart::Annotation)] {
         let map = |object: &Value| -> Map<String, Value> {
             object

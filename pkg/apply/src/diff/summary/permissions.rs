@@ -11,16 +11,16 @@ use super::change;
 const MAX_RESOURCES: usize = 10_000;
 
 /// Verbs by resource.
-type Allowed = BTreeMap<String, BTreeSet<String>>;
+type VerbsByResource = BTreeMap<String, BTreeSet<String>>;
 
-pub(super) fn take(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
+pub(super) fn extract(before: &mut Value, after: &mut Value, changes: &mut Vec<ObjectChange>) {
     if !is_role(before) && !is_role(after) {
         return;
     }
-    let (Some(old), Some(new)) = (allowed(before), allowed(after)) else { return };
+    let (Some(old), Some(new)) = (verbs_by_resource(before), verbs_by_resource(after)) else { return };
     let resources: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for resource in resources {
-        let verbs = |allowed: &Allowed| allowed.get(resource).cloned().unwrap_or_default();
+        let verbs = |allowed: &VerbsByResource| allowed.get(resource).cloned().unwrap_or_default();
         let (old, new) = (verbs(&old), verbs(&new));
         let difference = |from: &BTreeSet<String>, other: &BTreeSet<String>| {
             let verbs: Vec<_> = from.difference(other).cloned().collect();
@@ -47,8 +47,8 @@ fn is_role(object: &Value) -> bool {
 }
 
 /// Returns everything that a role allows. None if the rules exceed `MAX_RESOURCES`.
-fn allowed(role: &Value) -> Option<Allowed> {
-    let mut allowed = Allowed::new();
+fn verbs_by_resource(role: &Value) -> Option<VerbsByResource> {
+    let mut allowed = VerbsByResource::new();
     for rule in role["rules"].as_array().map_or(&[][..], Vec::as_slice) {
         let (groups, resources) = (texts(rule, "apiGroups"), texts(rule, "resources"));
         if groups.len().saturating_mul(resources.len()) > MAX_RESOURCES {

@@ -5,42 +5,42 @@ use std::collections::BTreeSet;
 use api::output::{ChangeEffect, ChangedPart, ObjectChange};
 use manifest::{Map, Value};
 
-use super::{change, definition::change_of_text, text_of};
+use super::{change, definition::text_change, text_of};
 
 /// Compares the schemas of one version. An added or removed field is one change, including its subfields.
 pub(super) fn compare(old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
-    node("", old.unwrap_or(&Value::Null), new.unwrap_or(&Value::Null), changes);
+    compare_node("", old.unwrap_or(&Value::Null), new.unwrap_or(&Value::Null), changes);
 }
 
-fn node(path: &str, old: &Value, new: &Value, changes: &mut Vec<ObjectChange>) {
+fn compare_node(path: &str, old: &Value, new: &Value, changes: &mut Vec<ObjectChange>) {
     let nothing = Map::new();
     let (old, new) = (old.as_object().unwrap_or(&nothing), new.as_object().unwrap_or(&nothing));
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for key in keys.into_iter().filter(|key| old.get(*key) != new.get(*key)) {
         let (old, new) = (old.get(key), new.get(key));
         match (key.as_str(), old, new) {
-            ("description" | "title" | "example" | "externalDocs", ..) => changes.push(change_of_text(path)),
-            ("properties", ..) => properties(path, old, new, changes),
+            ("description" | "title" | "example" | "externalDocs", ..) => changes.push(text_change(path)),
+            ("properties", ..) => compare_properties(path, old, new, changes),
             ("items", Some(old @ Value::Object(_)), Some(new @ Value::Object(_))) => {
-                node(&format!("{path}[]"), old, new, changes);
+                compare_node(&format!("{path}[]"), old, new, changes);
             }
             ("additionalProperties", Some(old @ Value::Object(_)), Some(new @ Value::Object(_))) => {
-                node(&format!("{path}[*]"), old, new, changes);
+                compare_node(&format!("{path}[*]"), old, new, changes);
             }
             ("default", ..) => {
                 changes.push(change(ChangedPart::Default, path, old.map(text_of), new.map(text_of)));
             }
-            ("required" | "enum", ..) => list(path, key, (old, new), changes),
-            ("x-kubernetes-validations", ..) => rules(path, old, new, changes),
+            ("required" | "enum", ..) => compare_list(path, key, (old, new), changes),
+            ("x-kubernetes-validations", ..) => compare_rules(path, old, new, changes),
             _ => {
                 let (before, after) = (old.map(text_of), new.map(text_of));
-                changes.push(rule(path, key, effect(key, old, new), (before, after)));
+                changes.push(rule_change(path, key, effect(key, old, new), (before, after)));
             }
         }
     }
 }
 
-fn properties(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
+fn compare_properties(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
     let nothing = Map::new();
     let (old, new) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
     let (old, new) = (old.unwrap_or(&nothing), new.unwrap_or(&nothing));
@@ -48,7 +48,7 @@ fn properties(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mu
     for name in names {
         let below = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         match (old.get(name), new.get(name)) {
-            (Some(old), Some(new)) => node(&below, old, new, changes),
+            (Some(old), Some(new)) => compare_node(&below, old, new, changes),
             (old, new) => {
                 let of_type = |field: &Value| field.get("type").map_or_else(|| "any".to_owned(), text_of);
                 let (old, new) = (old.map(of_type), new.map(of_type));
@@ -59,7 +59,7 @@ fn properties(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mu
 }
 
 /// Compares required fields or allowed values; each added or removed entry is a change.
-fn list(
+fn compare_list(
     path: &str,
     key: &str,
     (old, new): (Option<&Value>, Option<&Value>),
@@ -72,7 +72,7 @@ fn list(
     if is_enum && (old.is_none() || new.is_none()) {
         let effect = if new.is_some() { ChangeEffect::Tightened } else { ChangeEffect::Loosened };
         let text = |list: Option<&Value>| list.map(|list| texts(Some(list)).join(", "));
-        return changes.push(rule(path, key, effect, (text(old), text(new))));
+        return changes.push(rule_change(path, key, effect, (text(old), text(new))));
     }
     let (gains, loses) = if is_enum {
         (ChangeEffect::Loosened, ChangeEffect::Tightened)
@@ -82,32 +82,32 @@ fn list(
     let (old, new) = (texts(old), texts(new));
     let (was, is): (BTreeSet<_>, BTreeSet<_>) = (old.iter().collect(), new.iter().collect());
     for gone in was.difference(&is) {
-        changes.push(rule(path, key, loses, (Some((*gone).clone()), None)));
+        changes.push(rule_change(path, key, loses, (Some((*gone).clone()), None)));
     }
     for come in is.difference(&was) {
-        changes.push(rule(path, key, gains, (None, Some((*come).clone()))));
+        changes.push(rule_change(path, key, gains, (None, Some((*come).clone()))));
     }
 }
 
 /// Compares CEL rules by their text; a changed message counts as a changed description.
-fn rules(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
+fn compare_rules(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ObjectChange>) {
     let texts = |list: Option<&Value>| -> BTreeSet<String> {
         let all = list.and_then(Value::as_array).into_iter().flatten();
         all.filter_map(|rule| rule["rule"].as_str()).map(str::to_owned).collect()
     };
     let (was, is) = (texts(old), texts(new));
     if was == is {
-        return changes.push(change_of_text(path));
+        return changes.push(text_change(path));
     }
     for gone in was.difference(&is) {
-        changes.push(rule(path, "rule", ChangeEffect::Loosened, (Some(gone.clone()), None)));
+        changes.push(rule_change(path, "rule", ChangeEffect::Loosened, (Some(gone.clone()), None)));
     }
     for come in is.difference(&was) {
-        changes.push(rule(path, "rule", ChangeEffect::Tightened, (None, Some(come.clone()))));
+        changes.push(rule_change(path, "rule", ChangeEffect::Tightened, (None, Some(come.clone()))));
     }
 }
 
-fn rule(
+fn rule_change(
     path: &str,
     key: &str,
     effect: ChangeEffect,

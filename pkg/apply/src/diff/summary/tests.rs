@@ -2,11 +2,11 @@ use api::output::{ChangeEffect, ChangedPart, ObjectChange};
 use manifest::Object;
 use serde_json::{Value, json};
 
-use crate::diff::{Change, Summary, summarise};
+use crate::diff::{DiffSummary, ObjectPair, summarise};
 
-fn summary(before: Value, after: Value) -> Summary {
+fn summary(before: Value, after: Value) -> DiffSummary {
     let object = |value: Value| (!value.is_null()).then(|| Object::try_from(value).unwrap());
-    summarise(&Change { before: object(before), after: object(after) })
+    summarise(&ObjectPair { before: object(before), after: object(after) })
 }
 
 /// Formats a change as `effect part name rule: before to after`, without empty parts.
@@ -28,7 +28,7 @@ fn line(change: &ObjectChange) -> String {
 
 fn lines(before: Value, after: Value) -> Vec<String> {
     let summary = summary(before, after);
-    assert_eq!(summary.rest, "");
+    assert_eq!(summary.remaining_diff, "");
     summary.changes.iter().map(line).collect()
 }
 
@@ -214,7 +214,7 @@ fn images_arguments_and_environment_are_told_and_the_rest_is_a_diff() {
             r#"removed environment manager B: {"fieldRef":{}} to -"#,
         ]
     );
-    insta::assert_snapshot!(summary.rest, @r#"
+    insta::assert_snapshot!(summary.remaining_diff, @r#"
                limits:
     -            cpu: "1"
     +            cpu: "2"
@@ -227,10 +227,10 @@ fn another_order_of_arguments_stays_visible() {
     let summary = summary(container(json!(["a", "b"])), container(json!(["b", "a"])));
     assert!(summary.changes.is_empty());
     assert_eq!(
-        summary.rest.matches("\n-").count() + summary.rest.matches("\n+").count(),
+        summary.remaining_diff.matches("\n-").count() + summary.remaining_diff.matches("\n+").count(),
         2,
         "{}",
-        summary.rest
+        summary.remaining_diff
     );
 }
 
@@ -272,7 +272,7 @@ fn rules_that_add_up_to_too_much_are_left_to_the_diff() {
     let after = role(&json!([{"apiGroups": many, "resources": many, "verbs": ["list"]}]));
     let summary = summary(before, after);
     assert!(summary.changes.is_empty());
-    assert!(summary.rest.contains("-  - get\n+  - list\n"), "{}", summary.rest);
+    assert!(summary.remaining_diff.contains("-  - get\n+  - list\n"), "{}", summary.remaining_diff);
 }
 
 #[test]
@@ -284,8 +284,8 @@ fn authorities_are_left_out_and_long_diffs_are_cut() {
             "webhooks": [{"name": "a", "clientConfig": {"caBundle": bundle}, "failurePolicy": policy}]
         })
     };
-    assert_eq!(summary(webhook("one", "Fail"), webhook("two", "Fail")), Summary::default());
-    insta::assert_snapshot!(summary(webhook("one", "Fail"), webhook("two", "Ignore")).rest, @r"
+    assert_eq!(summary(webhook("one", "Fail"), webhook("two", "Fail")), DiffSummary::default());
+    insta::assert_snapshot!(summary(webhook("one", "Fail"), webhook("two", "Ignore")).remaining_diff, @r"
      - clientConfig: {}
     -  failurePolicy: Fail
     +  failurePolicy: Ignore
@@ -296,7 +296,7 @@ fn authorities_are_left_out_and_long_diffs_are_cut() {
             (0..90).map(|number| (format!("k{number}"), letter.repeat(200).into())).collect();
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": data})
     };
-    let rest = summary(long("a"), long("b")).rest;
+    let rest = summary(long("a"), long("b")).remaining_diff;
     assert_eq!(rest.lines().count(), 41);
     assert!(
         rest.ends_with(" more lines\n") && rest.lines().all(|line| line.chars().count() <= 101),

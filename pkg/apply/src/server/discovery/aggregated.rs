@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::{ApiKind, Kinds};
+use crate::{ApiKind, ServedKinds};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Groups {
@@ -16,7 +16,7 @@ struct Group {
     #[serde(default)]
     metadata: Metadata,
     #[serde(default)]
-    versions: Vec<Served>,
+    versions: Vec<GroupVersion>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -26,10 +26,10 @@ struct Metadata {
 }
 
 #[derive(Debug, Deserialize)]
-struct Served {
+struct GroupVersion {
     version: String,
     #[serde(default)]
-    resources: Vec<Collection>,
+    resources: Vec<Resource>,
     #[serde(default)]
     freshness: String,
 }
@@ -37,7 +37,7 @@ struct Served {
 /// A resource. Its subresources are not read.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Collection {
+struct Resource {
     resource: String,
     response_kind: Option<ResponseKind>,
     #[serde(default)]
@@ -53,12 +53,12 @@ struct ResponseKind {
 
 /// Adds the kinds of an answer. Stale kinds were known before the API behind them stopped answering. They are added,
 /// and their group is noted as broken.
-pub(super) fn add(kinds: &mut Kinds, groups: Groups) {
+pub(super) fn add(kinds: &mut ServedKinds, groups: Groups) {
     for Group { metadata, versions } in groups.items {
         let group = metadata.name;
-        for Served { version, resources, freshness } in versions {
+        for GroupVersion { version, resources, freshness } in versions {
             if freshness == "Stale" {
-                kinds.add_broken(format!("{group}/{version}"));
+                kinds.add_unavailable(format!("{group}/{version}"));
             }
             for resource in resources {
                 // A resource without a kind only contains subresources.

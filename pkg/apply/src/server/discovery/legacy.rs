@@ -4,7 +4,7 @@ use bytes::Bytes;
 use futures::future::try_join_all;
 use serde::Deserialize;
 
-use crate::{ApiError, ApiKind, Kinds, Server, server::call::Call};
+use crate::{ApiError, ApiKind, ServedKinds, Server, server::call::ApiCall};
 
 /// The answer of `/api` or `/apis`.
 #[derive(Debug, Deserialize)]
@@ -47,19 +47,19 @@ struct Resource {
 
 /// Adds the kinds of one of the two roots; all versions are requested concurrently.
 pub(super) async fn add(
-    kinds: &mut Kinds,
+    kinds: &mut ServedKinds,
     server: &Server,
-    call: &Call,
+    call: &ApiCall,
     answer: &Bytes,
 ) -> Result<(), ApiError> {
     let roots: Roots = server.parse(call, answer)?;
-    let asked = places(roots).into_iter().map(|(group, version)| async move {
-        let resources = ask(server, &group, &version).await?;
+    let asked = group_versions(roots).into_iter().map(|(group, version)| async move {
+        let resources = get_resources(server, &group, &version).await?;
         Ok::<_, ApiError>((group, version, resources))
     });
     for (group, version, resources) in try_join_all(asked).await? {
         let Some(resources) = resources else {
-            kinds.add_broken(format!("{group}/{version}"));
+            kinds.add_unavailable(format!("{group}/{version}"));
             continue;
         };
         // Names with a `/` are names of subresources.
@@ -78,7 +78,7 @@ pub(super) async fn add(
 }
 
 /// Returns groups and versions, the preferred version of each group first.
-fn places(roots: Roots) -> Vec<(String, String)> {
+fn group_versions(roots: Roots) -> Vec<(String, String)> {
     let mut places: Vec<_> = roots.versions.into_iter().map(|version| (String::new(), version)).collect();
     for Group { name, versions, preferred_version } in roots.groups {
         let others = versions.into_iter().filter(|version| Some(version) != preferred_version.as_ref());
@@ -91,12 +91,12 @@ fn places(roots: Roots) -> Vec<(String, String)> {
 }
 
 /// Requests the resources of one version. None if the API behind it does not answer.
-async fn ask(server: &Server, group: &str, version: &str) -> Result<Option<Resources>, ApiError> {
+async fn get_resources(server: &Server, group: &str, version: &str) -> Result<Option<Resources>, ApiError> {
     let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
-    let call = Call::get(format!("ask what `{group}/{version}` serves"), format!("{root}/{version}"));
-    let answer = match server.once(&call).await {
+    let call = ApiCall::get(format!("ask what `{group}/{version}` serves"), format!("{root}/{version}"));
+    let answer = match server.send_once(&call).await {
         Err(error) if matches!(error.code(), Some(404 | 500..)) => return Ok(None),
-        Err(error) if error.can_pass() => server.send(&call).await?,
+        Err(error) if error.is_temporary() => server.send(&call).await?,
         answer => answer?,
     };
     server.parse(&call, &answer).map(Some)

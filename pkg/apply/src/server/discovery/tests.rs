@@ -3,8 +3,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::{
-    ApiError, ApiKind, GroupKind, Kinds, WriteMode,
-    testing::{Reply, Sandboxed, Scripted, object},
+    ApiError, ApiKind, GroupKind, ServedKinds, WriteMode,
+    testing::{Reply, SandboxLab, ScriptedServer, object},
 };
 
 fn definition() -> manifest::Object {
@@ -27,13 +27,13 @@ fn line(kind: &ApiKind) -> String {
     format!("{} {} {} {scope}", kind.api_version(), kind.kind, kind.plural)
 }
 
-fn lines(kinds: &Kinds) -> Vec<String> {
+fn lines(kinds: &ServedKinds) -> Vec<String> {
     kinds.iter().map(line).collect()
 }
 
 #[tokio::test]
 async fn a_server_is_asked_in_two_requests_and_only_once() {
-    let sandbox = Sandboxed::start().await;
+    let sandbox = SandboxLab::start().await;
     let server = &sandbox.lab.server;
     let (first, second) = tokio::join!(server.kinds(), server.kinds());
     let (first, second) = (first.unwrap(), second.unwrap());
@@ -41,14 +41,14 @@ async fn a_server_is_asked_in_two_requests_and_only_once() {
     assert_eq!(server.requests(), 2);
     let deployment = first.preferred(&GroupKind::new("apps", "Deployment")).unwrap();
     assert_eq!(line(deployment), "apps/v1 Deployment deployments namespaced");
-    assert!(deployment.can("watch") && !deployment.can("fly"));
+    assert!(deployment.supports("watch") && !deployment.supports("fly"));
     assert!(first.iter().all(|kind| !kind.plural.contains('/')));
-    assert_eq!(first.broken().count(), 0);
+    assert_eq!(first.unavailable().count(), 0);
 }
 
 #[tokio::test]
 async fn a_kind_that_is_new_is_found_by_asking_once_more() {
-    let sandbox = Sandboxed::start().await;
+    let sandbox = SandboxLab::start().await;
     let (server, thing) = (&sandbox.lab.server, GroupKind::new("example.org", "Thing"));
     let error = server.kind(&thing).await.unwrap_err();
     assert_eq!(
@@ -64,7 +64,7 @@ async fn a_kind_that_is_new_is_found_by_asking_once_more() {
 
 #[tokio::test]
 async fn what_was_forgotten_while_the_server_was_asked_is_asked_again() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let nothing = Reply::json(200, &json!({"kind": "APIGroupDiscoveryList", "items": []}));
     script.on("GET /api", [nothing.clone()]).on("GET /apis", [nothing]);
     let server = script.lab().await.server;
@@ -87,7 +87,7 @@ fn resource(kind: &str, plural: &str, scope: &str) -> Value {
 // Row: D-95
 #[tokio::test]
 async fn an_aggregated_api_that_does_not_answer_is_broken_and_stops_nothing() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let groups = |items| Reply::json(200, &json!({"kind": "APIGroupDiscoveryList", "items": items}));
     let group = |name: &str, versions| json!({"metadata": {"name": name}, "versions": versions});
     let core = json!({"version": "v1", "freshness": "Current", "resources": [resource("Pod", "pods", "Namespaced")]});
@@ -107,17 +107,17 @@ async fn an_aggregated_api_that_does_not_answer_is_broken_and_stops_nothing() {
     let kinds = lab.server.kinds().await.unwrap();
     assert_eq!(lines(&kinds), ["v1 Pod pods namespaced", "example.org/v2 Thing things cluster"]);
     assert!(kinds.version(&GroupKind::new("example.org", "Thing"), "v1").is_some());
-    assert_eq!(kinds.broken().collect::<Vec<_>>(), ["metrics.example.org/v1beta1"]);
+    assert_eq!(kinds.unavailable().collect::<Vec<_>>(), ["metrics.example.org/v1beta1"]);
     let error = lab.server.kind(&GroupKind::new("metrics.example.org", "NodeMetrics")).await.unwrap_err();
     assert!(
-        matches!(&error, ApiError::BrokenGroup { group_version, .. } if group_version == "metrics.example.org/v1beta1")
+        matches!(&error, ApiError::UnavailableGroup { group_version, .. } if group_version == "metrics.example.org/v1beta1")
     );
-    assert!(!error.is_not_found() && !error.can_pass());
+    assert!(!error.is_not_found() && !error.is_temporary());
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_old_server_is_asked_group_by_group() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let resources = |resources| Reply::json(200, &json!({"kind": "APIResourceList", "resources": resources}));
     let resource =
         |name: &str, kind: &str| json!({"name": name, "kind": kind, "namespaced": true, "verbs": ["get"]});
@@ -138,5 +138,5 @@ async fn an_old_server_is_asked_group_by_group() {
         .on("GET /apis/b.org/v1", [dead]);
     let kinds = script.lab().await.server.kinds().await.unwrap();
     assert_eq!(lines(&kinds), ["v1 Pod pods namespaced", "a.org/v2 Thing things namespaced"]);
-    assert_eq!(kinds.broken().collect::<Vec<_>>(), ["b.org/v1", "b.org/v2"]);
+    assert_eq!(kinds.unavailable().collect::<Vec<_>>(), ["b.org/v1", "b.org/v2"]);
 }

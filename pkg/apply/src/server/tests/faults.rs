@@ -5,33 +5,33 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::{
-    ApiError, Apply, List, Onto, WriteMode,
-    testing::{MANAGER, Sandboxed, config_map, config_maps, value},
+    ApiError, ApplyPrecondition, ApplyRequest, ListQuery, WriteMode,
+    testing::{MANAGER, SandboxLab, config_map, config_maps, value},
 };
 
-fn new() -> Apply {
-    Apply { onto: Onto::Absent, ..Apply::default() }
+fn new() -> ApplyRequest {
+    ApplyRequest { precondition: ApplyPrecondition::Absent, ..ApplyRequest::default() }
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_that_were_too_many_are_sent_again_when_the_server_says_so() {
-    let sandbox = Sandboxed::start().await;
-    sandbox.strike("429:3,verb=write,times=3");
+    let sandbox = SandboxLab::start().await;
+    sandbox.inject_fault("429:3,verb=write,times=3");
     let (server, start) = (&sandbox.lab.server, Instant::now());
     let applied = server.apply(&config_maps(), &config_map("a", "1"), MANAGER, new()).await.unwrap();
     assert_eq!(value(&applied), "1");
     assert_eq!(start.elapsed().as_secs(), 9);
     assert_eq!(sandbox.lab.retries().len(), 3);
-    assert_eq!((server.requests(), sandbox.asked("patch configmaps")), (4, 4));
+    assert_eq!((server.requests(), sandbox.request_count("patch configmaps")), (4, 4));
 }
 
 #[tokio::test(start_paused = true)]
 async fn nobody_sends_anything_while_the_server_has_too_much_to_do() {
-    let sandbox = Sandboxed::start().await;
-    sandbox.strike("429:7,verb=write,times=1");
+    let sandbox = SandboxLab::start().await;
+    sandbox.inject_fault("429:7,verb=write,times=1");
     let (server, start) = (&sandbox.lab.server, Instant::now());
     assert!(server.once_applied().await.is_err());
-    server.list(&config_maps(), &List::default()).await.unwrap();
+    server.list(&config_maps(), &ListQuery::default()).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 7);
 }
 
@@ -41,35 +41,40 @@ async fn what_can_pass_is_tried_again_and_what_cannot_fails_at_once() {
     for (fault, tries) in
         [("503", 3), ("504", 3), ("cut-before", 3), ("500", 1), ("403", 1), ("409", 1), ("410", 1)]
     {
-        let sandbox = Sandboxed::start().await;
+        let sandbox = SandboxLab::start().await;
         // The first answer proves that the server exists.
         sandbox.lab.server.version().await.unwrap();
-        sandbox.strike(&format!("{fault},verb=write,times=2"));
+        sandbox.inject_fault(&format!("{fault},verb=write,times=2"));
         let applied = sandbox.lab.server.apply(&config_maps(), &config_map("a", "1"), MANAGER, new()).await;
-        assert_eq!((applied.is_ok(), sandbox.asked("patch configmaps")), (tries == 3, tries), "{fault}");
+        assert_eq!(
+            (applied.is_ok(), sandbox.request_count("patch configmaps")),
+            (tries == 3, tries),
+            "{fault}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_conflict_that_nobody_asked_for_is_gone_over_a_few_times() {
     for (conflicts, tries) in [(2, 3), (9, 5)] {
-        let sandbox = Sandboxed::start().await;
-        sandbox.strike(&format!("409,verb=write,times={conflicts}"));
+        let sandbox = SandboxLab::start().await;
+        sandbox.inject_fault(&format!("409,verb=write,times={conflicts}"));
         let object = config_map("a", "1");
-        let applied = sandbox.lab.server.apply(&config_maps(), &object, MANAGER, Apply::default()).await;
-        assert_eq!((applied.is_ok(), sandbox.asked("patch configmaps")), (conflicts == 2, tries));
+        let applied =
+            sandbox.lab.server.apply(&config_maps(), &object, MANAGER, ApplyRequest::default()).await;
+        assert_eq!((applied.is_ok(), sandbox.request_count("patch configmaps")), (conflicts == 2, tries));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn when_time_is_over_the_last_failure_is_told() {
-    let sandbox = Sandboxed::start().await;
-    sandbox.strike("503,verb=write");
+    let sandbox = SandboxLab::start().await;
+    sandbox.inject_fault("503,verb=write");
     let server = sandbox.lab.server.retrying_for(Duration::from_secs(20));
     let error = server.delete(&config_maps(), "default", "a", None).await.unwrap_err();
-    let ApiError::OutOfTime { tried, ref last, .. } = error else { panic!("{error:?}") };
+    let ApiError::RetriesExhausted { tried, ref last, .. } = error else { panic!("{error:?}") };
     assert!((15..=20).contains(&tried.as_secs()), "{tried:?}");
-    assert_eq!((last.code(), error.code(), error.can_pass()), (Some(503), Some(503), true));
+    assert_eq!((last.code(), error.code(), error.is_temporary()), (Some(503), Some(503), true));
     // There was no retry, so the error has no duration.
     let server = server.retrying_for(Duration::ZERO);
     let error = server.delete(&config_maps(), "default", "a", None).await.unwrap_err();
@@ -78,8 +83,8 @@ async fn when_time_is_over_the_last_failure_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_tried_again_after_a_time_that_is_set() {
-    let sandbox = Sandboxed::start().await;
-    sandbox.strike("503,verb=write");
+    let sandbox = SandboxLab::start().await;
+    sandbox.inject_fault("503,verb=write");
     let now = std::time::Instant::now();
     let in_time = sandbox.lab.server.retrying_until(now.checked_add(Duration::from_secs(20)));
     // The earlier deadline stays in effect.
@@ -90,24 +95,24 @@ async fn nothing_is_tried_again_after_a_time_that_is_set() {
         server.delete(&config_maps(), "default", "a", None).await.unwrap_err();
         assert!(start.elapsed().as_secs() <= 20, "{:?}", start.elapsed());
     }
-    assert!(sandbox.asked("delete configmaps") > 3, "it is tried again before");
+    assert!(sandbox.request_count("delete configmaps") > 3, "it is tried again before");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_write_whose_answer_was_lost_counts_as_done() {
-    let sandbox = Sandboxed::start().await;
+    let sandbox = SandboxLab::start().await;
     let (server, kind) = (&sandbox.lab.server, &config_maps());
-    sandbox.strike("cut-after,verb=write,times=1");
+    sandbox.inject_fault("cut-after,verb=write,times=1");
     assert_eq!(value(&server.apply(kind, &config_map("a", "1"), MANAGER, new()).await.unwrap()), "1");
-    sandbox.strike("cut-after,verb=write,times=1");
+    sandbox.inject_fault("cut-after,verb=write,times=1");
     assert_eq!(
         value(&server.create(kind, &config_map("b", "1"), MANAGER, WriteMode::Real).await.unwrap()),
         "1"
     );
-    sandbox.strike("cut-after,verb=write,times=1");
+    sandbox.inject_fault("cut-after,verb=write,times=1");
     let found = server.get(kind, "default", "b").await.unwrap().unwrap();
     assert_eq!(value(&server.replace(kind, &found, MANAGER, WriteMode::Real).await.unwrap()), "1");
-    sandbox.strike("cut-after,verb=write,times=1");
+    sandbox.inject_fault("cut-after,verb=write,times=1");
     server.delete(kind, "default", "b", None).await.unwrap();
     assert_eq!(server.get(kind, "default", "b").await.unwrap(), None);
     assert_eq!(sandbox.lab.retries().len(), 4);
@@ -115,14 +120,14 @@ async fn a_write_whose_answer_was_lost_counts_as_done() {
 
 #[tokio::test(start_paused = true)]
 async fn what_somebody_else_wrote_is_a_conflict_even_after_a_lost_answer() {
-    let sandbox = Sandboxed::start().await;
+    let sandbox = SandboxLab::start().await;
     let (server, kind) = (&sandbox.lab.server, &config_maps());
     server.create(kind, &config_map("a", "1"), "somebody", WriteMode::Real).await.unwrap();
     server.create(kind, &config_map("b", "2"), MANAGER, WriteMode::Real).await.unwrap();
     for name in ["a", "b"] {
-        sandbox.strike("cut-after,verb=write,times=1");
+        sandbox.inject_fault("cut-after,verb=write,times=1");
         let error = server.create(kind, &config_map(name, "1"), MANAGER, WriteMode::Real).await.unwrap_err();
-        assert!(error.is_already_there(), "{name}: {error}");
+        assert!(error.is_already_exists(), "{name}: {error}");
     }
 }
 

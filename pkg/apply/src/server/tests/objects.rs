@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::{
-    Apply, Deletion, GroupKind, List, PatchOf, Revision, Server, WriteMode,
-    testing::{MANAGER, Sandboxed, config_map, config_maps, value},
+    ApplyRequest, DeletionOutcome, GroupKind, ListQuery, ObjectRevision, PatchTarget, Server, WriteMode,
+    testing::{MANAGER, SandboxLab, config_map, config_maps, value},
 };
 
 async fn get(server: &Server, name: &str) -> Option<manifest::Object> {
@@ -13,20 +13,20 @@ async fn get(server: &Server, name: &str) -> Option<manifest::Object> {
 
 #[tokio::test]
 async fn objects_are_applied_read_replaced_patched_and_deleted() {
-    let Sandboxed { lab, .. } = &Sandboxed::start().await;
+    let SandboxLab { lab, .. } = &SandboxLab::start().await;
     let (server, kind) = (&lab.server, &config_maps());
     assert_eq!(get(server, "a").await, None);
-    let applied = server.apply(kind, &config_map("a", "1"), MANAGER, Apply::default()).await.unwrap();
+    let applied = server.apply(kind, &config_map("a", "1"), MANAGER, ApplyRequest::default()).await.unwrap();
     assert_eq!(value(&applied), "1");
     let mut changed = get(server, "a").await.unwrap();
     *changed.get_mut(&["data", "key"]).unwrap() = "2".into();
     assert_eq!(value(&server.replace(kind, &changed, MANAGER, WriteMode::Real).await.unwrap()), "2");
     assert!(server.replace(kind, &changed, MANAGER, WriteMode::Real).await.unwrap_err().is_conflict());
     let merge = json!({"data": {"key": "3"}});
-    let merged = server.patch(kind, "default", "a", &merge, MANAGER, PatchOf::Object).await.unwrap();
+    let merged = server.patch(kind, "default", "a", &merge, MANAGER, PatchTarget::Object).await.unwrap();
     assert_eq!(value(&merged), "3");
     let steps = json!([{"op": "replace", "path": "/data/key", "value": "4"}]);
-    let patched = server.patch(kind, "default", "a", &steps, MANAGER, PatchOf::Object).await.unwrap();
+    let patched = server.patch(kind, "default", "a", &steps, MANAGER, PatchTarget::Object).await.unwrap();
     assert_eq!(value(&patched), "4");
     server.delete(kind, "default", "a", None).await.unwrap();
     assert_eq!(get(server, "a").await, None);
@@ -34,22 +34,22 @@ async fn objects_are_applied_read_replaced_patched_and_deleted() {
 
 #[tokio::test]
 async fn what_is_gone_or_has_another_uid_counts_as_deleted_and_nothing_else_is() {
-    let Sandboxed { lab, .. } = &Sandboxed::start().await;
+    let SandboxLab { lab, .. } = &SandboxLab::start().await;
     let (server, kind) = (&lab.server, &config_maps());
     server.delete(kind, "default", "a", None).await.unwrap();
     let created = server.create(kind, &config_map("a", "1"), MANAGER, WriteMode::Real).await.unwrap();
-    let revision = Revision::of(&created);
-    let another = Revision { uid: "another".to_owned(), ..revision.clone() };
+    let revision = ObjectRevision::of(&created);
+    let another = ObjectRevision { uid: "another".to_owned(), ..revision.clone() };
     let other = server.delete(kind, "default", "a", Some(&another)).await;
-    assert_eq!(other.unwrap(), Deletion::Gone, "the one that was meant");
+    assert_eq!(other.unwrap(), DeletionOutcome::Gone, "the one that was meant");
     assert!(get(server, "a").await.is_some());
-    assert_eq!(server.delete(kind, "default", "a", Some(&revision)).await.unwrap(), Deletion::Gone);
+    assert_eq!(server.delete(kind, "default", "a", Some(&revision)).await.unwrap(), DeletionOutcome::Gone);
     assert_eq!(get(server, "a").await, None);
 }
 
 #[tokio::test]
 async fn an_object_goes_where_its_version_says_whatever_the_server_prefers() {
-    let sandbox = Sandboxed::start().await;
+    let sandbox = SandboxLab::start().await;
     let server = &sandbox.lab.server;
     let mut kind = server.kind(&GroupKind::new("apps", "Deployment")).await.unwrap();
     kind.version = "v9".into();
@@ -60,18 +60,21 @@ async fn an_object_goes_where_its_version_says_whatever_the_server_prefers() {
         "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": pod},
     });
     let deployment = deployment.try_into().unwrap();
-    let applied = server.apply(&kind, &deployment, MANAGER, Apply::default()).await.unwrap();
+    let applied = server.apply(&kind, &deployment, MANAGER, ApplyRequest::default()).await.unwrap();
     assert_eq!(applied.api_version(), "apps/v1");
 }
 
 #[tokio::test]
 async fn a_list_says_of_its_objects_what_they_are_and_stops_where_it_was_told_to() {
-    let sandbox = Sandboxed::start().await;
+    let sandbox = SandboxLab::start().await;
     let (server, kind) = (&sandbox.lab.server, &config_maps());
     for number in 0..4 {
-        server.apply(kind, &config_map(&format!("m{number}"), "1"), MANAGER, Apply::default()).await.unwrap();
+        server
+            .apply(kind, &config_map(&format!("m{number}"), "1"), MANAGER, ApplyRequest::default())
+            .await
+            .unwrap();
     }
-    let all = List { namespace: Some("default".into()), ..List::default() };
+    let all = ListQuery { namespace: Some("default".into()), ..ListQuery::default() };
     let seen = |objects: Vec<manifest::Object>| {
         let line =
             |o: &manifest::Object| format!("{} {} {}={}", o.api_version(), o.kind(), o.name(), value(o));
@@ -81,7 +84,7 @@ async fn a_list_says_of_its_objects_what_they_are_and_stops_where_it_was_told_to
     for number in 0..4 {
         assert!(everything.contains(&format!("v1 ConfigMap m{number}=1")), "{everything:?}");
     }
-    let two = List { at_most: Some(2), metadata_only: true, fields: "metadata.name!=m0".into(), ..all };
+    let two = ListQuery { limit: Some(2), metadata_only: true, fields: "metadata.name!=m0".into(), ..all };
     let two = server.list(kind, &two).await.unwrap();
     assert!(two.len() == 2 && two.iter().all(|object| object.as_map().get("data").is_none()));
     assert_eq!((two[0].api_version(), two[0].kind()), ("v1", "ConfigMap"));

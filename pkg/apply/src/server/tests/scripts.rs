@@ -8,8 +8,8 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
-    ApiError, ApiKind, Apply, Event, List, NoAnswer, Page, ServerSettings,
-    testing::{Lab, MANAGER, Reply, Scripted, config_map, config_maps, object},
+    ApiError, ApiKind, ApplyRequest, Event, ListQuery, NetworkError, ObjectPage, ServerOptions,
+    testing::{Lab, MANAGER, Reply, ScriptedServer, config_map, config_maps, object},
 };
 
 const ONE: &str = "/api/v1/namespaces/default/configmaps/a";
@@ -25,12 +25,12 @@ fn page(next: &str, names: &[&str]) -> Reply {
 }
 
 async fn applied(lab: &Lab, object: &Object) -> Result<Object, ApiError> {
-    lab.server.apply(&config_maps(), object, MANAGER, Apply::default()).await
+    lab.server.apply(&config_maps(), object, MANAGER, ApplyRequest::default()).await
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_of_a_proxy_is_shown_for_what_it_is_and_asked_again_when_that_helps() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let page = |code| Reply::Answer(code, "text/html; charset=utf-8", "<h1>Bad\n\n Gateway</h1>".into());
     script.on("GET /version", [page(200), page(403)]);
     let lab = script.lab().await;
@@ -42,17 +42,17 @@ async fn a_page_of_a_proxy_is_shown_for_what_it_is_and_asked_again_when_that_hel
         "cannot ask for the version: the API server gave an answer that is not of a Kubernetes API server: status 403, \
          `text/html`, it begins with `<h1>Bad Gateway</h1>`"
     );
-    assert_eq!((error.code(), error.can_pass()), (Some(403), false));
+    assert_eq!((error.code(), error.is_temporary()), (Some(403), false));
     script.on(&patch(ONE), [page(502), Reply::json(200, &json!({"kind": "ConfigMap"}))]);
     applied(&lab, &config_map("a", "1")).await.unwrap();
 }
 
 #[tokio::test]
 async fn every_warning_is_told_once() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let good = Reply::json(200, &json!({}));
-    let warned = Reply::With("warning", r#"299 - "unknown field \"x\"""#, Box::new(good));
-    script.on(&patch(ONE), [Reply::With("warning", r#"299 - "old""#, Box::new(warned))]);
+    let warned = Reply::WithHeader("warning", r#"299 - "unknown field \"x\"""#, Box::new(good));
+    script.on(&patch(ONE), [Reply::WithHeader("warning", r#"299 - "old""#, Box::new(warned))]);
     let lab = script.lab().await;
     for _ in 0..2 {
         applied(&lab, &config_map("a", "1")).await.unwrap();
@@ -69,20 +69,20 @@ async fn every_warning_is_told_once() {
 
 #[tokio::test]
 async fn a_read_warns_of_nothing() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let good = Reply::json(200, &json!({"metadata": {}, "items": []}));
     script.on(
         "GET /api/v1/configmaps",
-        [Reply::With("warning", r#"299 - "v1 ConfigMap is deprecated""#, Box::new(good))],
+        [Reply::WithHeader("warning", r#"299 - "v1 ConfigMap is deprecated""#, Box::new(good))],
     );
     let lab = script.lab().await;
-    assert_eq!(lab.server.list(&config_maps(), &List::default()).await.unwrap(), []);
+    assert_eq!(lab.server.list(&config_maps(), &ListQuery::default()).await.unwrap(), []);
     assert!(!lab.events().iter().any(|event| matches!(event, Event::Warning { .. })));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_large_object_gets_more_time_and_is_looked_for_before_it_is_sent_again() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let large = config_map("a", &"x".repeat(300_000));
     let mut there = large.clone().into_value();
     there["metadata"]["managedFields"] = json!([{"manager": MANAGER}]);
@@ -96,7 +96,7 @@ async fn a_large_object_gets_more_time_and_is_looked_for_before_it_is_sent_again
 
 #[tokio::test(start_paused = true)]
 async fn a_small_object_is_sent_again_after_a_while() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     script.on("GET /version", [Reply::json(200, &json!({"gitVersion": "v1.36.0"}))]);
     script.on(&patch(ONE), [Reply::Silence, Reply::json(200, &json!({}))]);
     let lab = script.lab().await;
@@ -107,48 +107,54 @@ async fn a_small_object_is_sent_again_after_a_while() {
     let error = lab.server.version().await.unwrap_err();
     let after = Duration::from_secs(30);
     assert!(
-        matches!(error, ApiError::Unreachable { source: NoAnswer::TimedOut { after: a }, .. } if a == after)
+        matches!(error, ApiError::Unreachable { source: NetworkError::TimedOut { after: a }, .. } if a == after)
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_never_answered_is_asked_once() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     script.on(&patch(ONE), [Reply::Silence, Reply::json(200, &json!({}))]);
     let lab = script.lab().await;
     let error = applied(&lab, &config_map("a", "1")).await.unwrap_err();
-    assert!(matches!(error, ApiError::Unreachable { source: NoAnswer::TimedOut { .. }, .. }), "{error:?}");
+    assert!(
+        matches!(error, ApiError::Unreachable { source: NetworkError::TimedOut { .. }, .. }),
+        "{error:?}"
+    );
     assert!(lab.retries().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_whose_answers_never_end_is_given_up() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     script.on("GET /version", [Reply::Trickle]);
     let (lab, start) = (script.lab().await, Instant::now());
     let error = lab.server.version().await.unwrap_err();
-    assert!(matches!(error, ApiError::Unreachable { source: NoAnswer::TimedOut { .. }, .. }), "{error:?}");
-    assert!(start.elapsed() <= ServerSettings::default().retry_for + Duration::from_secs(30));
+    assert!(
+        matches!(error, ApiError::Unreachable { source: NetworkError::TimedOut { .. }, .. }),
+        "{error:?}"
+    );
+    assert!(start.elapsed() <= ServerOptions::default().retry_for + Duration::from_secs(30));
 }
 
 #[tokio::test(start_paused = true)]
 async fn pages_that_were_forgotten_are_read_from_the_beginning_once() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let expired = Reply::status(410, "Expired", "too old");
     let list = "GET /api/v1/configmaps";
     script.on(list, [page("x", &["a"]), expired.clone(), page("y", &["b"]), page("", &["c"])]);
     let lab = script.lab().await;
-    let listed = lab.server.list(&config_maps(), &List::default()).await.unwrap();
+    let listed = lab.server.list(&config_maps(), &ListQuery::default()).await.unwrap();
     assert_eq!(listed.iter().map(Object::name).collect::<Vec<_>>(), ["b", "c"]);
     let asked: Vec<_> = script.received();
     assert_eq!(asked[3], "GET /api/v1/configmaps?limit=500&continue=y");
     script.on(list, [page("x", &["a"]), expired.clone(), page("y", &["b"]), expired]);
-    assert_eq!(lab.server.list(&config_maps(), &List::default()).await.unwrap_err().code(), Some(410));
+    assert_eq!(lab.server.list(&config_maps(), &ListQuery::default()).await.unwrap_err().code(), Some(410));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_reader_of_pages_is_told_when_they_begin_anew_and_holds_one_at_a_time() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let replies = || {
         let expired = Reply::status(410, "Expired", "too old");
         [page("x", &["a", "b"]), expired, page("y", &["a", "c"]), page("", &["d"])]
@@ -156,12 +162,12 @@ async fn a_reader_of_pages_is_told_when_they_begin_anew_and_holds_one_at_a_time(
     let list = "GET /api/v1/configmaps";
     script.on(list, replies());
     let lab = script.lab().await;
-    let mut pages = lab.server.pages(&config_maps(), &List::default()).of(2);
+    let mut pages = lab.server.pages(&config_maps(), &ListQuery::default()).with_size(2);
     let mut told = Vec::new();
     while let Some(page) = pages.next().await.unwrap() {
         let (place, objects) = match page {
-            Page::First(objects) => ("first", objects),
-            Page::Next(objects) => ("next", objects),
+            ObjectPage::First(objects) => ("first", objects),
+            ObjectPage::Next(objects) => ("next", objects),
         };
         told.push(format!("{place}: {}", objects.iter().map(Object::name).collect::<String>()));
     }
@@ -169,11 +175,12 @@ async fn a_reader_of_pages_is_told_when_they_begin_anew_and_holds_one_at_a_time(
     assert!(pages.next().await.unwrap().is_none());
     assert_eq!(script.received()[3], "GET /api/v1/configmaps?limit=2&continue=y");
     script.on(list, replies());
-    let mut pages = lab.server.pages(&config_maps(), &List::default());
+    let mut pages = lab.server.pages(&config_maps(), &ListQuery::default());
     let names = pages.gather(|names: &mut Vec<_>, object| names.push(object.name().to_owned())).await;
     assert_eq!(names.unwrap(), ["a", "c", "d"], "nothing is taken twice");
     script.on(list, [page("x", &["a", "b"]), page("z", &["c", "d"])]);
-    let mut some = lab.server.pages(&config_maps(), &List { at_most: Some(3), ..List::default() }).of(2);
+    let mut some =
+        lab.server.pages(&config_maps(), &ListQuery { limit: Some(3), ..ListQuery::default() }).with_size(2);
     let count = some.gather(|count: &mut usize, _| *count += 1).await;
     assert_eq!(
         (count.unwrap(), script.received().len()),
@@ -185,14 +192,14 @@ async fn a_reader_of_pages_is_told_when_they_begin_anew_and_holds_one_at_a_time(
 
 #[tokio::test]
 async fn no_more_requests_are_under_way_than_allowed_and_a_watch_does_not_count() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let listed = Reply::json(200, &json!({"metadata": {"resourceVersion": "1"}}));
     script.on("GET /api/v1/configmaps", [listed, Reply::Silence]);
     script.on(&format!("GET {ONE}"), [Reply::Silence]);
-    let settings = ServerSettings { max_in_flight: 2, ..ServerSettings::default() };
+    let settings = ServerOptions { max_in_flight: 2, ..ServerOptions::default() };
     let lab = Lab::new(script.client(), settings).await;
     let kind = config_maps();
-    let mut watch = lab.server.watch(&kind, &List::default());
+    let mut watch = lab.server.watch(&kind, &ListQuery::default());
     let mut watching = watch.next();
     let mut reading = Box::pin(join_all((0..5).map(|_| lab.server.get(&kind, "default", "a"))));
     for _ in 0..200 {
@@ -208,7 +215,7 @@ async fn no_more_requests_are_under_way_than_allowed_and_a_watch_does_not_count(
 
 #[tokio::test]
 async fn what_a_secret_holds_does_not_come_back_in_an_error() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let path = "/api/v1/namespaces/default/secrets/s";
     let refused = json!({
         "kind": "Status", "code": 422, "reason": "Invalid", "message": "data: `hunter2` and `hunter22` are bad",
@@ -221,7 +228,7 @@ async fn what_a_secret_holds_does_not_come_back_in_an_error() {
     }));
     let kind = ApiKind { kind: "Secret".into(), plural: "secrets".into(), ..config_maps() };
     let lab = script.lab().await;
-    let error = lab.server.apply(&kind, &secret, MANAGER, Apply::default()).await.unwrap_err();
+    let error = lab.server.apply(&kind, &secret, MANAGER, ApplyRequest::default()).await.unwrap_err();
     assert_eq!(error.to_string(), "cannot apply Secret default/s: data: `***` and `***` are bad");
     let ApiError::Status { causes, .. } = error else { panic!("{error:?}") };
     assert_eq!((&*causes[0].field, &*causes[0].message), ("data.key", "*** is bad"));

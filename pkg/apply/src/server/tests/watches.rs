@@ -4,8 +4,10 @@ use futures::{StreamExt as _, stream::BoxStream};
 use serde_json::json;
 
 use crate::{
-    ApiError, Apply, List, WatchEvent,
-    testing::{MANAGER, PATIENCE, Reply, Sandboxed, Scripted, config_map, config_maps, object, value},
+    ApiError, ApplyRequest, ListQuery, WatchEvent,
+    testing::{
+        MANAGER, Reply, SandboxLab, ScriptedServer, TEST_TIMEOUT, config_map, config_maps, object, value,
+    },
 };
 
 type Events = BoxStream<'static, Result<WatchEvent, ApiError>>;
@@ -14,46 +16,46 @@ type Events = BoxStream<'static, Result<WatchEvent, ApiError>>;
 async fn told(watch: &mut Events, count: usize) -> Vec<String> {
     let mut told = Vec::new();
     while told.len() < count {
-        let next = tokio::time::timeout(PATIENCE, watch.next()).await;
+        let next = tokio::time::timeout(TEST_TIMEOUT, watch.next()).await;
         told.push(match next.expect("it is told in time").unwrap().unwrap() {
-            WatchEvent::Is(object) => format!("is {} {}", object.name(), value(&object)),
-            WatchEvent::Gone(object) => format!("gone {} {}", object.name(), value(&object)),
+            WatchEvent::Updated(object) => format!("is {} {}", object.name(), value(&object)),
+            WatchEvent::Deleted(object) => format!("gone {} {}", object.name(), value(&object)),
         });
     }
     told
 }
 
-fn ours() -> List {
-    List {
+fn ours() -> ListQuery {
+    ListQuery {
         namespace: Some("default".into()),
         fields: "metadata.name!=kube-root-ca.crt".into(),
-        ..List::default()
+        ..ListQuery::default()
     }
 }
 
 #[tokio::test]
 async fn a_watch_tells_what_is_there_and_every_change() {
-    let sandbox = Sandboxed::start().await;
+    let sandbox = SandboxLab::start().await;
     let (server, kind) = (&sandbox.lab.server, &config_maps());
-    server.apply(kind, &config_map("a", "1"), MANAGER, Apply::default()).await.unwrap();
+    server.apply(kind, &config_map("a", "1"), MANAGER, ApplyRequest::default()).await.unwrap();
     let mut watch = server.watch(kind, &ours());
     assert_eq!(told(&mut watch, 1).await, ["is a 1"]);
-    server.apply(kind, &config_map("b", "1"), MANAGER, Apply::default()).await.unwrap();
-    server.apply(kind, &config_map("a", "2"), MANAGER, Apply::default()).await.unwrap();
+    server.apply(kind, &config_map("b", "1"), MANAGER, ApplyRequest::default()).await.unwrap();
+    server.apply(kind, &config_map("a", "2"), MANAGER, ApplyRequest::default()).await.unwrap();
     server.delete(kind, "default", "b", None).await.unwrap();
     assert_eq!(told(&mut watch, 3).await, ["is b 1", "is a 2", "gone b 1"]);
 }
 
 #[tokio::test]
 async fn a_watch_goes_on_when_it_is_dropped_and_tells_nothing_twice() {
-    let sandbox = Sandboxed::start().await;
-    sandbox.strike("drop-watch,resource=configmaps");
+    let sandbox = SandboxLab::start().await;
+    sandbox.inject_fault("drop-watch,resource=configmaps");
     let (server, kind) = (&sandbox.lab.server, &config_maps());
     let mut watch = server.watch(kind, &ours());
     let writes = async {
         for number in 1..=4 {
             server
-                .apply(kind, &config_map("a", &number.to_string()), MANAGER, Apply::default())
+                .apply(kind, &config_map("a", &number.to_string()), MANAGER, ApplyRequest::default())
                 .await
                 .unwrap();
         }
@@ -74,7 +76,7 @@ async fn a_watch_goes_on_when_it_is_dropped_and_tells_nothing_twice() {
 
 #[tokio::test(start_paused = true)]
 async fn what_went_while_changes_were_forgotten_is_told_from_a_new_list() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let item = |name: &str, version: &str| {
         let metadata = json!({"name": name, "namespace": "default", "uid": name, "resourceVersion": version});
         json!({"metadata": metadata, "data": {"key": version}})
@@ -98,7 +100,7 @@ async fn what_went_while_changes_were_forgotten_is_told_from_a_new_list() {
 
 #[tokio::test(start_paused = true)]
 async fn a_watch_gets_over_trouble_that_passes_and_ends_with_what_does_not() {
-    let script = Scripted::default();
+    let script = ScriptedServer::default();
     let added = json!({"type": "ADDED", "object": config_map("a", "1").into_value()});
     let bookmark = json!({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "42"}}});
     script.on(
@@ -113,7 +115,7 @@ async fn a_watch_gets_over_trouble_that_passes_and_ends_with_what_does_not() {
         ],
     );
     let lab = script.lab().await;
-    let mut watch = lab.server.watch(&config_maps(), &List::default());
+    let mut watch = lab.server.watch(&config_maps(), &ListQuery::default());
     assert_eq!(told(&mut watch, 1).await, ["is a 1"]);
     let error = watch.next().await.unwrap().unwrap_err();
     assert_eq!(error.to_string(), "cannot watch objects of kind `ConfigMap`: no");
@@ -132,12 +134,12 @@ async fn a_watch_gets_over_trouble_that_passes_and_ends_with_what_does_not() {
 
 #[tokio::test]
 async fn metadata_is_watched_alone_when_that_is_enough() {
-    let sandbox = Sandboxed::start().await;
+    let sandbox = SandboxLab::start().await;
     let (server, kind) = (&sandbox.lab.server, &config_maps());
-    let list = List { metadata_only: true, ..ours() };
+    let list = ListQuery { metadata_only: true, ..ours() };
     let mut watch = server.watch(kind, &list);
-    server.apply(kind, &config_map("a", "1"), MANAGER, Apply::default()).await.unwrap();
-    let WatchEvent::Is(seen) = watch.next().await.unwrap().unwrap() else { panic!("it is there") };
+    server.apply(kind, &config_map("a", "1"), MANAGER, ApplyRequest::default()).await.unwrap();
+    let WatchEvent::Updated(seen) = watch.next().await.unwrap().unwrap() else { panic!("it is there") };
     let without_data = object(json!({"apiVersion": seen.api_version(), "kind": seen.kind()}));
     assert_eq!(without_data, object(json!({"apiVersion": "v1", "kind": "ConfigMap"})));
     assert_eq!((seen.name(), value(&seen)), ("a", ""));

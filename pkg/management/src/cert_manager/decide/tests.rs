@@ -1,5 +1,5 @@
 use api::output::{CertManagerAction, CertManagerPlan};
-use apply::{ApplySet, Item, ObjectKey};
+use apply::{ApplySet, ApplySetItem, ObjectKey};
 use manifest::Object;
 
 use super::{super::record::VERSION_ANNOTATION, *};
@@ -37,7 +37,7 @@ fn found(version: &str) -> Found {
 }
 
 fn recorded(objects: &[Object]) -> ApplySet {
-    let item = |object| Item { key: ObjectKey::of(object), ..Item::default() };
+    let item = |object| ApplySetItem { key: ObjectKey::of(object), ..ApplySetItem::default() };
     ApplySet { items: objects.iter().map(item).collect() }
 }
 

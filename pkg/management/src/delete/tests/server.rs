@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use api::{ProviderId, ProviderType};
-use apply::{List, StepAction};
+use apply::{ListQuery, StepAction};
 use manifest::Object;
 use sandbox::Switches;
 use serde_json::json;
@@ -107,7 +107,7 @@ async fn objects_on(cluster: &ManagementCluster) -> BTreeSet<String> {
     let kinds = cluster.server.kinds().await.unwrap();
     let mut found = BTreeSet::new();
     for kind in kinds.iter().filter(|kind| kind.verbs.iter().any(|verb| verb == "list")) {
-        let objects = cluster.server.list(kind, &List::default()).await.unwrap();
+        let objects = cluster.server.list(kind, &ListQuery::default()).await.unwrap();
         found.extend(objects.iter().map(|object: &Object| apply::ObjectKey::of(object).to_string()));
     }
     found

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use api::{ProviderId, ProviderType, output::CertManagerPlan, plan::SavedReference};
-use apply::{DesiredSet, ObjectPolicies, Plan, PlannedSet, Stage, StepAction};
+use apply::{ApplyPlan, DesiredSet, ObjectPolicies, PlanStage, PlannedSet, StepAction};
 use serde_json::json;
 
 use super::*;
@@ -38,24 +38,24 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
     let key = ObjectKey::of(manifest);
     let action =
         if matches!(observation, Observation::Present(_)) { StepAction::Update } else { StepAction::Create };
-    let step = Step {
+    let step = PlanStep {
         key: key.clone(),
         action,
         wave: 0,
-        stage: Stage::Regular,
+        stage: PlanStage::Regular,
         priority: 0,
         purge_wave: None,
         unowned: false,
         why: None,
     };
-    let desired = Desired {
+    let desired = DesiredObject {
         key: key.clone(),
         version: "v1".to_owned(),
         object: manifest.clone(),
         policies: ObjectPolicies::default(),
-        hints: apply::Hints::default(),
+        hints: apply::StatusHints::default(),
         digest: digest(&manifest.clone().into_value()),
-        defines: Vec::new(),
+        managed_types: Vec::new(),
     };
     LifecyclePlan {
         verb: Verb::Init,
@@ -69,8 +69,8 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
             kustomization: None,
             objects: PlannedSet {
                 desired: DesiredSet { objects: vec![desired] },
-                live: Live { objects: BTreeMap::from([(key, observation)]) },
-                plan: Plan { steps: vec![step] },
+                live: LiveObjects { objects: BTreeMap::from([(key, observation)]) },
+                plan: ApplyPlan { steps: vec![step] },
                 ..PlannedSet::default()
             },
         }],

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
-use apply::{Lease, LeaseHolder, LeaseRequest, WhenHeld};
+use apply::{HeldLeasePolicy, Lease, LeaseHolder, LeaseRequest};
 use serde_json::Value;
 use support::{everything::Everything, wire::Arrival};
 
@@ -22,7 +22,7 @@ pub(crate) fn lease_request(process: &str) -> LeaseRequest {
             since: None,
         },
         has_ended: Arc::new(|_| false),
-        when_held: WhenHeld::Wait,
+        when_held: HeldLeasePolicy::Wait,
         wall_clock: SystemTime::now,
     }
 }

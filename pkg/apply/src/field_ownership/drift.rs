@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use manifest::{Object, Value};
 
-use super::{FieldSet, entries, is_applied_by, owned_fields, path::FieldPath, without_filled_in};
+use super::{
+    FieldSet, entries, field_path::FieldPath, is_applied_by, owned_fields, without_controller_fields,
+};
 
 /// A field that differs from its applied state.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +19,7 @@ pub struct FieldDrift {
     pub value: Option<Value>,
     /// The manager that owns the field now. None without an owner: the server does not record who removes a field, and
     /// fills in its own default for some fields.
-    pub setter: Option<FieldSetter>,
+    pub manager: Option<FieldManager>,
 }
 
 /// The kind of change of a field.
@@ -35,9 +37,9 @@ pub enum FieldChange {
 
 /// The manager of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldSetter {
+pub struct FieldManager {
     /// The name, such as `kubectl-edit`.
-    pub manager: String,
+    pub name: String,
     /// The time of the manager's last write to any field of the object, RFC 3339; empty if the server does not report
     /// the time.
     pub time: String,
@@ -45,7 +47,7 @@ pub struct FieldSetter {
 
 /// An entry of `metadata.managedFields`.
 struct Entry {
-    setter: FieldSetter,
+    manager: FieldManager,
     fields: BTreeSet<FieldPath>,
     is_subresource: bool,
 }
@@ -57,19 +59,19 @@ pub fn field_drift(recorded: &FieldSet, object: &Object, manager: &str) -> Vec<F
     let ours = owned_fields(object, manager).paths();
     let others: Vec<Entry> =
         entries(object).filter(|entry| !is_applied_by(entry, manager)).map(entry).collect();
-    let drift = Comparison { tree: crate::diff::masked(object), others };
+    let drift = Comparison { tree: crate::diff::masked_value(object), others };
     if recorded.is_empty() {
-        return drift.possible(&ours);
+        return drift.possible_drift(&ours);
     }
     let recorded = recorded.paths();
-    let mut fields = drift.lost(recorded.difference(&ours).collect());
-    let own = entries(object).find(|entry| is_applied_by(entry, manager)).map(|own| entry(own).setter);
+    let mut fields = drift.lost_fields(recorded.difference(&ours).collect());
+    let own = entries(object).find(|entry| is_applied_by(entry, manager)).map(|own| entry(own).manager);
     fields.extend(ours.difference(&recorded).filter(|path| path.container().is_none()).map(|path| {
         FieldDrift {
             path: path.to_string(),
             change: FieldChange::Added,
             value: path.value(&drift.tree).cloned(),
-            setter: own.clone(),
+            manager: own.clone(),
         }
     }));
     fields
@@ -82,7 +84,7 @@ struct Comparison {
 
 impl Comparison {
     /// Returns the fields that left the set. If a list item or a mapping is gone, its own fields are omitted.
-    fn lost(&self, lost: Vec<&FieldPath>) -> Vec<FieldDrift> {
+    fn lost_fields(&self, lost: Vec<&FieldPath>) -> Vec<FieldDrift> {
         let containers: Vec<(FieldPath, bool)> = lost
             .iter()
             .filter_map(|path| path.container())
@@ -93,34 +95,34 @@ impl Comparison {
         let is_in_gone = |path: &FieldPath| gone.iter().any(|gone| path.is_below(gone));
         let leaves = lost.into_iter().filter(|path| path.container().is_none() && !is_in_gone(path));
         let outermost = gone.iter().copied().filter(|path| !is_in_gone(path));
-        let mut told: Vec<&FieldPath> = leaves.chain(outermost).collect();
-        told.sort_unstable();
-        if told.is_empty() {
+        let mut reported: Vec<&FieldPath> = leaves.chain(outermost).collect();
+        reported.sort_unstable();
+        if reported.is_empty() {
             // Only the owner of the mapping itself changed.
-            told.extend(containers.iter().map(|(path, _)| path));
+            reported.extend(containers.iter().map(|(path, _)| path));
         }
-        told.into_iter().map(|path| self.told(path)).collect()
+        reported.into_iter().map(|path| self.drift_at(path)).collect()
     }
 
-    fn told(&self, path: &FieldPath) -> FieldDrift {
+    fn drift_at(&self, path: &FieldPath) -> FieldDrift {
         let value = path.value(&self.tree).cloned();
         FieldDrift {
             path: path.to_string(),
             change: if value.is_some() { FieldChange::Changed } else { FieldChange::Removed },
-            setter: value.is_some().then(|| self.setter(path)).flatten(),
+            manager: value.is_some().then(|| self.manager_of(path)).flatten(),
             value,
         }
     }
 
     /// Returns the manager of a field: the last writer of several. A scale or a status subresource may set the field
     /// too.
-    fn setter(&self, path: &FieldPath) -> Option<FieldSetter> {
+    fn manager_of(&self, path: &FieldPath) -> Option<FieldManager> {
         let owns = |other: &FieldPath| other == path || other.is_below(path) || path.is_below(other);
         let owners = self.others.iter().filter(|entry| entry.fields.iter().any(owns));
-        owners.map(|entry| &entry.setter).max_by(|a, b| a.time.cmp(&b.time)).cloned()
+        owners.map(|entry| &entry.manager).max_by(|a, b| a.time.cmp(&b.time)).cloned()
     }
 
-    fn possible(&self, ours: &BTreeSet<FieldPath>) -> Vec<FieldDrift> {
+    fn possible_drift(&self, ours: &BTreeSet<FieldPath>) -> Vec<FieldDrift> {
         let candidates = self.others.iter().filter(|entry| !entry.is_subresource).flat_map(|entry| {
             let fields =
                 entry.fields.iter().filter(|path| !ours.contains(path) && path.container().is_none());
@@ -130,7 +132,7 @@ impl Comparison {
             path: path.to_string(),
             change: FieldChange::Possible,
             value: path.value(&self.tree).cloned(),
-            setter: Some(entry.setter.clone()),
+            manager: Some(entry.manager.clone()),
         });
         candidates.collect()
     }
@@ -138,9 +140,10 @@ impl Comparison {
 
 fn entry(entry: &Value) -> Entry {
     let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
-    let fields = entry.get("fieldsV1").and_then(Value::as_object).map(without_filled_in).unwrap_or_default();
+    let fields =
+        entry.get("fieldsV1").and_then(Value::as_object).map(without_controller_fields).unwrap_or_default();
     Entry {
-        setter: FieldSetter { manager: text("manager"), time: text("time") },
+        manager: FieldManager { name: text("manager"), time: text("time") },
         fields: FieldSet(fields).paths(),
         is_subresource: entry.get("subresource").is_some(),
     }
@@ -167,7 +170,7 @@ mod tests {
         let recorded = FieldSet(recorded.as_object().unwrap().clone());
         let line = |field: FieldDrift| {
             let value = field.value.map(|value| format!(" {value}")).unwrap_or_default();
-            let by = field.setter.map(|by| format!(" by {} {:.10}", by.manager, by.time)).unwrap_or_default();
+            let by = field.manager.map(|by| format!(" by {} {:.10}", by.name, by.time)).unwrap_or_default();
             format!("{} {:?}{value}{by}", field.path, field.change)
         };
         field_drift(&recorded, object, "tool").into_iter().map(line).collect()

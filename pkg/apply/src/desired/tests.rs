@@ -3,17 +3,17 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     GroupKind, defined_kinds,
-    fixtures::{World, definition, kinds, marks, named, object, options},
+    fixtures::{FakeCluster, definition, kinds, marks, named, object, options},
 };
 
-fn desired(value: Value) -> Desired {
-    let mut set = World::new(marks()).desire(&[object(value)]).unwrap();
+fn desired(value: Value) -> DesiredObject {
+    let mut set = FakeCluster::new(marks()).desire(&[object(value)]).unwrap();
     set.objects.remove(0)
 }
 
 /// Returns the problems of a set as text.
-fn wrong(objects: &[Object], options: &Options) -> Vec<String> {
-    let bad = desire(objects.to_vec(), &kinds(), &marks(), options).unwrap_err();
+fn wrong(objects: &[Object], options: &ApplyOptions) -> Vec<String> {
+    let bad = build_desired_set(objects.to_vec(), &kinds(), &marks(), options).unwrap_err();
     bad.iter().map(ToString::to_string).collect()
 }
 
@@ -47,16 +47,16 @@ fn definitions_say_what_they_define_and_carry_the_finalizer() {
     let crd = definition("Widget", "example.org", "Cluster", &json!({})).into_value();
     let made = desired(crd);
     let widget = GroupKind::new("example.org", "Widget");
-    assert!(made.defines[0].covers(&widget, "v1beta7"));
-    assert!(!made.defines[0].covers(&GroupKind::new("example.org", "Gadget"), "v1"));
+    assert!(made.managed_types[0].covers(&widget, "v1beta7"));
+    assert!(!made.managed_types[0].covers(&GroupKind::new("example.org", "Gadget"), "v1"));
     assert_eq!(made.object.get(&["metadata", "finalizers"]), Some(&json!(["x"])));
 
     let made = desired(json!({
         "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
         "metadata": {"name": "v1.example.org"}, "spec": {"group": "example.org", "version": "v1"},
     }));
-    assert!(made.defines[0].covers(&widget, "v1"));
-    assert!(!made.defines[0].covers(&widget, "v2"));
+    assert!(made.managed_types[0].covers(&widget, "v1"));
+    assert!(!made.managed_types[0].covers(&widget, "v2"));
     assert_eq!(made.object.get(&["metadata", "finalizers"]), Some(&json!(["x"])));
 }
 
@@ -83,11 +83,11 @@ fn the_digest_is_of_what_the_manifest_says() {
 #[test]
 fn the_digest_follows_the_reconcile_policy() {
     let of = |policy: &str, component: Option<&str>| {
-        let options = Options { component_digest: component.map(str::to_owned), ..options() };
+        let options = ApplyOptions { component_digest: component.map(str::to_owned), ..options() };
         let objects = vec![named("v1 ConfigMap a", &json!({"x/reconcile-policy": policy}))];
-        desire(objects, &kinds(), &marks(), &options).unwrap().objects.remove(0).digest
+        build_desired_set(objects, &kinds(), &marks(), &options).unwrap().objects.remove(0).digest
     };
-    assert_eq!(of("once", Some("c")), ONCE);
+    assert_eq!(of("once", Some("c")), ONCE_DIGEST);
     assert_eq!(of("on-object-change", Some("c")).len(), 64);
     let both = "on-object-or-component-change";
     assert_eq!(of(both, Some("c")), format!("{}@c", of(both, None)));
@@ -95,7 +95,7 @@ fn the_digest_follows_the_reconcile_policy() {
 
 #[test]
 fn desiring_what_was_desired_changes_nothing() {
-    let world = World::new(marks());
+    let world = FakeCluster::new(marks());
     let first = world.desire(&[named("v1 ConfigMap a", &json!({"k": "v"}))]).unwrap();
     let again = world.desire(&[first.objects[0].object.clone()]).unwrap();
     assert_eq!(again.objects[0].digest, first.objects[0].digest);
@@ -146,7 +146,8 @@ fn namespaces_are_settled_by_what_is_known_of_kinds() {
         definition("Deployment", "apps", "Cluster", &json!({})),
         service,
     ];
-    let options = Options { additional_managed_types: vec![GroupKind::new("*.other.org", "*")], ..options() };
+    let options =
+        ApplyOptions { additional_managed_types: vec![GroupKind::new("*.other.org", "*")], ..options() };
     for (what, expected) in [
         ("v1 ConfigMap a", "ConfigMap default/a"),
         ("v1 ConfigMap n/a", "ConfigMap n/a"),
@@ -159,7 +160,7 @@ fn namespaces_are_settled_by_what_is_known_of_kinds() {
         ("some.other.org/v3 Thing n/a", "Thing n/a"),
     ] {
         let objects = [&brought[..], &[named(what, &json!({}))]].concat();
-        let set = desire(objects, &kinds(), &marks(), &options).unwrap();
+        let set = build_desired_set(objects, &kinds(), &marks(), &options).unwrap();
         let last = set.objects.last().unwrap();
         assert_eq!(last.key.to_string(), expected);
         assert_eq!(last.object.namespace(), last.key.namespace);
@@ -173,7 +174,7 @@ fn kinds_of_another_set_are_known_when_they_are_added() {
         kinds.add(kind);
     }
     let objects = vec![named("certs.example/v1 Issuer a", &json!({}))];
-    let set = desire(objects, &kinds, &marks(), &options()).unwrap();
+    let set = build_desired_set(objects, &kinds, &marks(), &options()).unwrap();
     assert_eq!(set.objects[0].key.to_string(), "Issuer default/a");
     assert_eq!(defined_kinds(&named("v1 ConfigMap a", &json!({}))), []);
 }
@@ -203,8 +204,8 @@ fn an_unknown_kind_is_told_with_what_may_have_been_meant() {
         ),
     ] {
         let mut kinds = kinds();
-        kinds.add_broken("metrics.example/v1");
-        let bad = desire(vec![named(what, &json!({}))], &kinds, &marks(), &options()).unwrap_err();
+        kinds.add_unavailable("metrics.example/v1");
+        let bad = build_desired_set(vec![named(what, &json!({}))], &kinds, &marks(), &options()).unwrap_err();
         assert_eq!(bad[0].problem, expected);
     }
     let newer = named("example.org/v2 Widget a", &json!({}));
@@ -242,7 +243,7 @@ fn everything_wrong_with_every_object_is_told_at_once() {
             "ConfigMap default/d: is in the set 2 times",
         ]
     );
-    let nowhere = Options { namespace: String::new(), ..options() };
+    let nowhere = ApplyOptions { namespace: String::new(), ..options() };
     assert_eq!(wrong(&objects[4..5], &nowhere), ["ConfigMap d: needs a namespace"]);
 }
 
@@ -277,8 +278,8 @@ fn what_needs_another_is_not_applied_before_it_nor_deleted_after_it() {
         ];
         [&needed[..], &users].concat()
     };
-    assert!(World::new(marks()).desire(&set("1", "1")).is_ok());
-    assert!(World::new(marks()).desire(&set("2", "0")).is_ok());
+    assert!(FakeCluster::new(marks()).desire(&set("1", "1")).is_ok());
+    assert!(FakeCluster::new(marks()).desire(&set("2", "0")).is_ok());
     let (crd, namespace) = ("CustomResourceDefinition widgets.example.org", "Namespace n");
     assert_eq!(
         wrong(&set("0", "2"), &options()),

@@ -9,15 +9,15 @@ use super::WatchEvent;
 
 /// The last state of every object by namespace and name: only metadata, to save memory.
 #[derive(Debug, Default)]
-pub(super) struct Known(BTreeMap<(String, String), Object>);
+pub(super) struct WatchCache(BTreeMap<(String, String), Object>);
 
-impl Known {
+impl WatchCache {
     pub(super) fn add(&mut self, object: &Object) {
-        self.0.insert(place(object), metadata_alone(object));
+        self.0.insert(object_id(object), metadata_only(object));
     }
 
     pub(super) fn remove(&mut self, object: &Object) {
-        self.0.remove(&place(object));
+        self.0.remove(&object_id(object));
     }
 
     /// Replaces the known objects by a list; returns the events of the differences.
@@ -25,26 +25,26 @@ impl Known {
         let mut before = std::mem::take(&mut self.0);
         let mut events = Vec::new();
         for object in objects {
-            let place = place(&object);
+            let place = object_id(&object);
             let last = before.remove(&place);
             match &last {
                 Some(last) if text(last, "uid") != text(&object, "uid") => {
-                    events.push(WatchEvent::Gone(last.clone()));
-                    events.push(WatchEvent::Is(object.clone()));
+                    events.push(WatchEvent::Deleted(last.clone()));
+                    events.push(WatchEvent::Updated(object.clone()));
                 }
                 Some(last) if text(last, "resourceVersion") == text(&object, "resourceVersion") => {}
-                _ => events.push(WatchEvent::Is(object.clone())),
+                _ => events.push(WatchEvent::Updated(object.clone())),
             }
             if let Entry::Vacant(free) = self.0.entry(place) {
-                free.insert(metadata_alone(&object));
+                free.insert(metadata_only(&object));
             }
         }
-        events.extend(before.into_values().map(WatchEvent::Gone));
+        events.extend(before.into_values().map(WatchEvent::Deleted));
         events
     }
 }
 
-fn place(object: &Object) -> (String, String) {
+fn object_id(object: &Object) -> (String, String) {
     (object.namespace().to_owned(), object.name().to_owned())
 }
 
@@ -52,7 +52,7 @@ fn text<'o>(object: &'o Object, field: &str) -> &'o str {
     object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn metadata_alone(object: &Object) -> Object {
+fn metadata_only(object: &Object) -> Object {
     let fields = object.as_map();
     let mut kept = Map::new();
     for key in ["apiVersion", "kind"] {
@@ -76,29 +76,29 @@ mod tests {
         json!({"kind": "A", "metadata": metadata, "spec": {}}).try_into().unwrap()
     }
 
-    fn told(events: &[WatchEvent]) -> Vec<String> {
+    fn event_lines(events: &[WatchEvent]) -> Vec<String> {
         let line = |word: &str, object: &Object| format!("{word} {} {}", object.name(), text(object, "uid"));
         let line = |event: &WatchEvent| match event {
-            WatchEvent::Is(object) => line("is", object),
-            WatchEvent::Gone(object) => line("gone", object),
+            WatchEvent::Updated(object) => line("is", object),
+            WatchEvent::Deleted(object) => line("gone", object),
         };
         events.iter().map(line).collect()
     }
 
     #[test]
     fn a_list_tells_what_is_new_changed_another_and_gone() {
-        let mut known = Known::default();
+        let mut known = WatchCache::default();
         let first = known.replace(["a", "b", "c", "d"].map(|name| object(name, "1", "5")).into());
-        assert_eq!(told(&first), ["is a 1", "is b 1", "is c 1", "is d 1"]);
+        assert_eq!(event_lines(&first), ["is a 1", "is b 1", "is c 1", "is d 1"]);
         known.remove(&object("d", "1", "6"));
         known.add(&object("e", "1", "7"));
         let next = known.replace(vec![object("a", "1", "5"), object("b", "1", "9"), object("c", "2", "9")]);
-        assert_eq!(told(&next), ["is b 1", "gone c 1", "is c 2", "gone e 1"]);
+        assert_eq!(event_lines(&next), ["is b 1", "gone c 1", "is c 2", "gone e 1"]);
     }
 
     #[test]
     fn no_more_than_metadata_is_kept() {
-        let kept = metadata_alone(&object("a", "1", "5")).into_value();
+        let kept = metadata_only(&object("a", "1", "5")).into_value();
         assert_eq!(kept, json!({"kind": "A", "metadata": {"name": "a", "uid": "1", "resourceVersion": "5"}}));
     }
 }

@@ -4,7 +4,7 @@ use manifest::{Object, Value};
 
 /// The Pods of a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pods {
+pub(super) struct PodSelector {
     pub(super) namespace: String,
     /// The selector of their labels; never empty.
     pub(super) selector: String,
@@ -12,7 +12,7 @@ pub(super) struct Pods {
 
 /// Returns the Pods of a Deployment, StatefulSet, DaemonSet, ReplicaSet or Job. None for other kinds, and for workloads
 /// without a selector.
-pub(super) fn pods_of(object: &Object) -> Option<Pods> {
+pub(super) fn pod_selector(object: &Object) -> Option<PodSelector> {
     match (object.group(), object.kind()) {
         ("apps", "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet") | ("batch", "Job") => {}
         _ => return None,
@@ -23,7 +23,7 @@ pub(super) fn pods_of(object: &Object) -> Option<Pods> {
     let expressions = expressions.into_iter().flatten().map(requirement);
     let selector = labels.chain(expressions).collect::<Option<Vec<_>>>()?.join(",");
     let namespace = object.namespace().to_owned();
-    (!selector.is_empty()).then_some(Pods { namespace, selector })
+    (!selector.is_empty()).then_some(PodSelector { namespace, selector })
 }
 
 fn requirement(expression: &Value) -> Option<String> {
@@ -47,7 +47,7 @@ mod tests {
 
     fn selector(api_version: &str, kind: &str, selector: &Value) -> Option<String> {
         let object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"namespace": "n"}, "spec": {"selector": selector}});
-        pods_of(&object.try_into().unwrap()).map(|pods| format!("{}: {}", pods.namespace, pods.selector))
+        pod_selector(&object.try_into().unwrap()).map(|pods| format!("{}: {}", pods.namespace, pods.selector))
     }
 
     #[test]

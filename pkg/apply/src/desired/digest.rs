@@ -7,13 +7,13 @@ use sha2::{Digest, Sha256};
 use crate::ReconcilePolicy;
 
 /// The digest of objects that are never changed after their creation.
-pub(crate) const ONCE: &str = "__once__";
+pub(crate) const ONCE_DIGEST: &str = "__once__";
 
 /// Returns the digest of an object under a policy.
 /// Source: component-operator-runtime (digest of a dependent object).
 pub(super) fn digest_for(object: &Object, policy: ReconcilePolicy, component: Option<&str>) -> String {
     match (policy, component) {
-        (ReconcilePolicy::Once, _) => ONCE.to_owned(),
+        (ReconcilePolicy::Once, _) => ONCE_DIGEST.to_owned(),
         (ReconcilePolicy::OnObjectOrComponentChange, Some(component)) => {
             format!("{}@{component}", digest(object))
         }

@@ -2,15 +2,15 @@
 
 use manifest::Value;
 
-use super::call::Call;
+use super::call::ApiCall;
 use crate::ApiError;
 
-const CONCEALED: &str = "***";
+const REDACTED: &str = "***";
 /// The minimum length of a removed value. Shorter values would remove single letters from every sentence.
-const SHORTEST: usize = 3;
+const MIN_CHARS: usize = 3;
 
 /// Removes the sent values from an error about a Secret.
-pub(super) fn conceal(mut error: ApiError, call: &Call) -> ApiError {
+pub(super) fn redact(mut error: ApiError, call: &ApiCall) -> ApiError {
     let Some(body) = call.body.as_ref().filter(|_| call.is_secret) else { return error };
     let sent: Value = serde_json::from_slice(&body.bytes).unwrap_or_default();
     let mut values = Vec::new();
@@ -19,9 +19,9 @@ pub(super) fn conceal(mut error: ApiError, call: &Call) -> ApiError {
     values.sort_unstable_by_key(|value| std::cmp::Reverse(value.len()));
     if let ApiError::Status { message, causes, .. } = &mut error {
         for value in values {
-            *message = message.replace(value, CONCEALED);
+            *message = message.replace(value, REDACTED);
             for cause in &mut *causes {
-                cause.message = cause.message.replace(value, CONCEALED);
+                cause.message = cause.message.replace(value, REDACTED);
             }
         }
     }
@@ -31,11 +31,11 @@ pub(super) fn conceal(mut error: ApiError, call: &Call) -> ApiError {
 /// Collects all strings except those that identify the object.
 fn collect<'v>(value: &'v Value, values: &mut Vec<&'v str>) {
     match value {
-        Value::String(text) if text.len() >= SHORTEST => values.push(text),
+        Value::String(text) if text.len() >= MIN_CHARS => values.push(text),
         Value::Array(list) => list.iter().for_each(|value| collect(value, values)),
         Value::Object(fields) => {
-            let told = ["apiVersion", "kind", "metadata", "type", "op", "path"];
-            let hidden = fields.iter().filter(|(key, _)| !told.contains(&key.as_str()));
+            let public_fields = ["apiVersion", "kind", "metadata", "type", "op", "path"];
+            let hidden = fields.iter().filter(|(key, _)| !public_fields.contains(&key.as_str()));
             hidden.for_each(|(_, value)| collect(value, values));
         }
         _ => {}

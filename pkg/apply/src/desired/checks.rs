@@ -2,41 +2,43 @@
 
 use std::collections::BTreeMap;
 
-use super::{BadObject, Desired};
+use super::{DesiredObject, InvalidObject};
 use crate::ObjectKey;
 
 /// Returns the conflicts between objects that are valid on their own.
-pub(super) fn cross_check(objects: &[Desired]) -> Vec<BadObject> {
+pub(super) fn cross_check(objects: &[DesiredObject]) -> Vec<InvalidObject> {
     let mut bad = duplicates(objects);
-    for needed in objects.iter().filter(|needed| !needed.defines.is_empty() || needed.key.is_namespace()) {
+    for needed in
+        objects.iter().filter(|needed| !needed.managed_types.is_empty() || needed.key.is_namespace())
+    {
         let users = objects.iter().filter(|user| needs(user, needed));
-        bad.extend(users.flat_map(|user| wrong_orders(user, needed)));
+        bad.extend(users.flat_map(|user| order_problems(user, needed)));
     }
     bad
 }
 
-fn duplicates(objects: &[Desired]) -> Vec<BadObject> {
+fn duplicates(objects: &[DesiredObject]) -> Vec<InvalidObject> {
     let mut times: BTreeMap<&ObjectKey, usize> = BTreeMap::new();
     for object in objects {
         *times.entry(&object.key).or_default() += 1;
     }
-    let bad = |(key, times): (&ObjectKey, usize)| BadObject {
+    let bad = |(key, times): (&ObjectKey, usize)| InvalidObject {
         object: key.clone(),
         problem: format!("is in the set {times} times"),
     };
     times.into_iter().filter(|(_, times)| *times > 1).map(bad).collect()
 }
 
-fn needs(user: &Desired, needed: &Desired) -> bool {
+fn needs(user: &DesiredObject, needed: &DesiredObject) -> bool {
     let lives_in_it = needed.key.is_namespace() && user.key.namespace == needed.key.name;
     let is_instance = || {
         let kind = user.key.group_kind();
-        needed.defines.iter().any(|managed| managed.covers(&kind, &user.version))
+        needed.managed_types.iter().any(|managed| managed.covers(&kind, &user.version))
     };
     lives_in_it || is_instance()
 }
 
-fn wrong_orders(user: &Desired, needed: &Desired) -> Vec<BadObject> {
+fn order_problems(user: &DesiredObject, needed: &DesiredObject) -> Vec<InvalidObject> {
     let (before, after) = (&user.policies, &needed.policies);
     let applied_first = (before.apply_order < after.apply_order).then_some((
         "apply",
@@ -50,7 +52,7 @@ fn wrong_orders(user: &Desired, needed: &Desired) -> Vec<BadObject> {
         "above",
         after.delete_order,
     ));
-    let bad = |(which, own, relation, other)| BadObject {
+    let bad = |(which, own, relation, other)| InvalidObject {
         object: user.key.clone(),
         problem: format!("has {which} order {own}, {relation} {other} of {}, which it needs", needed.key),
     };

@@ -3,7 +3,7 @@
 use data_encoding::BASE64;
 use manifest::{Object, Value};
 
-use super::clients::{Endpoint, client_configs};
+use super::client_configs::{Endpoint, client_configs};
 use crate::{Health, Status};
 
 /// The prefix of a certificate. Manifests contain a line feed instead if a controller must inject the certificate.
@@ -11,7 +11,7 @@ const PEM: &[u8] = b"-----BEGIN ";
 
 /// Returns ready if every service that the object names has a certificate authority. No service of a cluster has a
 /// certificate of a public authority.
-pub(crate) fn trust_of(object: &Object) -> Status {
+pub(crate) fn ca_bundle_status(object: &Object) -> Status {
     let lacks =
         |config: &&Value| matches!(Endpoint::of(config), Some(Endpoint::Service { .. })) && !has_ca(config);
     let Some(config) = client_configs(object).find(lacks) else { return Status::of(Health::Current, "") };

@@ -12,12 +12,12 @@ use crate::ApiError;
 
 /// A moment by both clocks of this machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
+pub(super) struct ClockReading {
     monotonic: Instant,
     wall: SystemTime,
 }
 
-impl Moment {
+impl ClockReading {
     pub(super) fn now(wall_clock: fn() -> SystemTime) -> Self {
         Self { monotonic: Instant::now(), wall: wall_clock() }
     }
@@ -31,40 +31,40 @@ impl Moment {
 
 /// A proof that senders of requests and their connections share.
 #[derive(Debug)]
-pub(crate) struct Proof {
+pub(crate) struct LeaseConfirmation {
     wall_clock: fn() -> SystemTime,
-    confirmed: Mutex<Moment>,
+    confirmed: Mutex<ClockReading>,
     /// The permanent loss of the lease, with the new holder if known.
-    lost: OnceLock<Option<LeaseHolder>>,
+    lost_to: OnceLock<Option<LeaseHolder>>,
 }
 
-impl Proof {
-    pub(super) fn new(wall_clock: fn() -> SystemTime, confirmed: Moment) -> Self {
-        Self { wall_clock, confirmed: Mutex::new(confirmed), lost: OnceLock::new() }
+impl LeaseConfirmation {
+    pub(super) fn new(wall_clock: fn() -> SystemTime, confirmed: ClockReading) -> Self {
+        Self { wall_clock, confirmed: Mutex::new(confirmed), lost_to: OnceLock::new() }
     }
 
-    pub(super) fn now(&self) -> Moment {
-        Moment::now(self.wall_clock)
+    pub(super) fn now(&self) -> ClockReading {
+        ClockReading::now(self.wall_clock)
     }
 
-    pub(super) fn confirm(&self, at: Moment) {
+    pub(super) fn confirm(&self, at: ClockReading) {
         *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner) = at;
     }
 
     /// True if the lease was confirmed within a span of time, and is not lost.
-    pub(crate) fn is_within(&self, span: Duration) -> bool {
+    pub(crate) fn is_confirmed_within(&self, span: Duration) -> bool {
         let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
-        self.lost.get().is_none() && confirmed.is_within(span, self.wall_clock)
+        self.lost_to.get().is_none() && confirmed.is_within(span, self.wall_clock)
     }
 
     /// Notes the permanent loss of the lease. Returns the error for all later requests.
-    pub(super) fn lose(&self, to: Option<LeaseHolder>) -> ApiError {
-        lease_lost(self.lost.get_or_init(|| to).as_ref())
+    pub(super) fn mark_lost(&self, to: Option<LeaseHolder>) -> ApiError {
+        lease_lost(self.lost_to.get_or_init(|| to).as_ref())
     }
 
     /// Returns the error of every request that writes, once the lease is lost.
-    pub(super) fn lost(&self) -> Option<ApiError> {
-        self.lost.get().map(|holder| lease_lost(holder.as_ref()))
+    pub(super) fn loss_error(&self) -> Option<ApiError> {
+        self.lost_to.get().map(|holder| lease_lost(holder.as_ref()))
     }
 }
 

@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use manifest::{Object, Value};
 
-use crate::{ApiKind, GroupKind, Kinds, ManagedType, ObjectKey, Options, defined_kinds};
+use crate::{ApiKind, ApplyOptions, GroupKind, ManagedType, ObjectKey, ServedKinds, defined_kinds};
 
 /// The scopes of kinds.
 pub(super) struct Scopes<'a> {
-    kinds: &'a Kinds,
+    kinds: &'a ServedKinds,
     /// Versions of kinds that definitions of the set add.
     defined: BTreeMap<GroupKind, Vec<ApiKind>>,
     /// Kinds that APIServices of the set add.
-    announced: Vec<ManagedType>,
+    aggregated: Vec<ManagedType>,
     /// Kinds that come from other sources.
-    additional: &'a [GroupKind],
+    extra_kinds: &'a [GroupKind],
 }
 
 impl<'a> Scopes<'a> {
-    pub(super) fn new(objects: &[Object], kinds: &'a Kinds, options: &'a Options) -> Self {
+    pub(super) fn new(objects: &[Object], kinds: &'a ServedKinds, options: &'a ApplyOptions) -> Self {
         let mut defined: BTreeMap<GroupKind, Vec<ApiKind>> = BTreeMap::new();
         for kind in objects.iter().flat_map(defined_kinds) {
             defined.entry(GroupKind::new(&*kind.group, &*kind.kind)).or_default().push(kind);
@@ -27,8 +27,8 @@ impl<'a> Scopes<'a> {
         Self {
             kinds,
             defined,
-            announced: services.flat_map(defined_types).collect(),
-            additional: &options.additional_managed_types,
+            aggregated: services.flat_map(defined_types).collect(),
+            extra_kinds: &options.additional_managed_types,
         }
     }
 
@@ -48,16 +48,16 @@ impl<'a> Scopes<'a> {
         if let Some(served) = self.kinds.version(&kind, version) {
             return Ok(served.namespaced);
         }
-        let announced = self.announced.iter().any(|managed| managed.covers(&kind, version));
-        if announced || self.additional.iter().any(|pattern| pattern.covers(&kind)) {
+        let announced = self.aggregated.iter().any(|managed| managed.covers(&kind, version));
+        if announced || self.extra_kinds.iter().any(|pattern| pattern.covers(&kind)) {
             return Ok(!object.namespace().is_empty());
         }
-        Err(self.why_unknown(&kind, version))
+        Err(self.unknown_kind_problem(&kind, version))
     }
 
-    fn why_unknown(&self, kind: &GroupKind, version: &str) -> String {
+    fn unknown_kind_problem(&self, kind: &GroupKind, version: &str) -> String {
         let group_version = format!("{}/{version}", kind.group);
-        if self.kinds.broken().any(|broken| broken == group_version) {
+        if self.kinds.unavailable().any(|broken| broken == group_version) {
             return format!(
                 "the API `{group_version}` does not answer, so nothing is known of kind `{kind}`"
             );
@@ -69,14 +69,14 @@ impl<'a> Scopes<'a> {
             );
         }
         let unknown = format!("the server has no kind `{kind}`, and the set does not define it");
-        match self.near(kind) {
+        match self.suggestions(kind) {
             near if near.is_empty() => unknown,
             near => format!("{unknown}; there is {}", near.join(", ")),
         }
     }
 
     /// Returns similar kinds: kinds of the same name in other groups, or else kinds with a similar name.
-    fn near(&self, kind: &GroupKind) -> Vec<String> {
+    fn suggestions(&self, kind: &GroupKind) -> Vec<String> {
         let served = self.kinds.iter().map(|served| GroupKind::new(&*served.group, &*served.kind));
         let all: BTreeSet<GroupKind> = served.chain(self.defined.keys().cloned()).collect();
         let namesakes: Vec<_> = all.iter().filter(|other| other.kind == kind.kind).collect();

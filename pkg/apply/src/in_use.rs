@@ -3,17 +3,20 @@
 use futures::future::try_join_all;
 use manifest::Object;
 
-use crate::{ApiError, ApiKind, ApplySet, Item, Kinds, List, ManagedType, Marks, ObjectKey, Options, Server};
+use crate::{
+    ApiError, ApiKind, ApplyOptions, ApplySet, ApplySetItem, ListQuery, ManagedType, ObjectKey,
+    OwnershipMarks, ServedKinds, Server,
+};
 
 /// The number of objects that are requested.
-const LOOKED_AT: usize = 5;
+const MAX_LISTED: usize = 5;
 /// The number of objects that the error names.
-const NAMED: usize = 3;
+const MAX_EXAMPLES: usize = 3;
 
 /// A definition with instances of other owners.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{definition} is still in use: {}", self.uses())]
-pub struct InUse {
+pub struct DefinitionInUse {
     /// The CustomResourceDefinition or APIService.
     pub definition: ObjectKey,
     /// Some of the objects, as `Kind ns/name`.
@@ -22,7 +25,7 @@ pub struct InUse {
     pub others: usize,
 }
 
-impl InUse {
+impl DefinitionInUse {
     fn uses(&self) -> String {
         let examples = self.examples.join(", ");
         if self.others == 0 { examples } else { format!("{examples} and at least {} more", self.others) }
@@ -38,10 +41,10 @@ impl Server {
     pub async fn in_use(
         &self,
         set: &ApplySet,
-        marks: &Marks,
-        options: &Options,
-    ) -> Result<Vec<InUse>, ApiError> {
-        let going = set.items.iter().filter(|item| !item.delete_policy.orphans_all());
+        marks: &OwnershipMarks,
+        options: &ApplyOptions,
+    ) -> Result<Vec<DefinitionInUse>, ApiError> {
+        let going = set.items.iter().filter(|item| !item.delete_policy.orphans_on_delete());
         let mut found = self.definitions_in_use(going, marks).await?;
         if !options.additional_managed_types.is_empty() {
             let kinds = self.kinds().await?;
@@ -50,7 +53,7 @@ impl Server {
                 patterns.iter().any(|pattern| pattern.covers(&kind.group_kind()))
             };
             let managed = kinds.iter().filter(covered).map(|kind| (definition_of(kind), kind.clone()));
-            found.extend(self.used_by_others(managed.collect(), marks).await?);
+            found.extend(self.used_by_other_owners(managed.collect(), marks).await?);
         }
         Ok(found)
     }
@@ -58,37 +61,37 @@ impl Server {
     /// Finds definitions of some items with instances of other owners.
     pub(crate) async fn definitions_in_use<'i>(
         &self,
-        items: impl Iterator<Item = &'i Item>,
-        marks: &Marks,
-    ) -> Result<Vec<InUse>, ApiError> {
+        items: impl Iterator<Item = &'i ApplySetItem>,
+        marks: &OwnershipMarks,
+    ) -> Result<Vec<DefinitionInUse>, ApiError> {
         let managed: Vec<_> =
             items.flat_map(|item| item.managed_types.iter().map(|managed| (&item.key, managed))).collect();
         if managed.is_empty() {
             return Ok(Vec::new());
         }
         let mut kinds = self.kinds().await?;
-        if managed.iter().any(|(_, managed)| managed.served(&kinds).next().is_none()) {
+        if managed.iter().any(|(_, managed)| managed.served_kinds(&kinds).next().is_none()) {
             // The definition may be newer than the known kinds.
             self.forget_kinds();
             kinds = self.kinds().await?;
         }
-        let defined = managed
-            .iter()
-            .flat_map(|(key, managed)| managed.served(&kinds).map(|kind| ((*key).clone(), kind.clone())));
-        self.used_by_others(defined.collect(), marks).await
+        let defined = managed.iter().flat_map(|(key, managed)| {
+            managed.served_kinds(&kinds).map(|kind| ((*key).clone(), kind.clone()))
+        });
+        self.used_by_other_owners(defined.collect(), marks).await
     }
 
-    async fn used_by_others(
+    async fn used_by_other_owners(
         &self,
         defined: Vec<(ObjectKey, ApiKind)>,
-        marks: &Marks,
-    ) -> Result<Vec<InUse>, ApiError> {
-        let foreign = List {
+        marks: &OwnershipMarks,
+    ) -> Result<Vec<DefinitionInUse>, ApiError> {
+        let foreign = ListQuery {
             // Objects without the label belong to others too.
             labels: format!("{}!={}", marks.label.0, marks.label.1),
             metadata_only: true,
-            at_most: Some(LOOKED_AT),
-            ..List::default()
+            limit: Some(MAX_LISTED),
+            ..ListQuery::default()
         };
         let lists = defined.iter().map(async |(_, kind)| match self.list(kind, &foreign).await {
             Err(error) if error.is_not_found() => Ok(Vec::new()),
@@ -100,10 +103,10 @@ impl Server {
     }
 }
 
-fn in_use(definition: ObjectKey, objects: &[Object]) -> InUse {
+fn in_use(definition: ObjectKey, objects: &[Object]) -> DefinitionInUse {
     let examples: Vec<_> =
-        objects.iter().take(NAMED).map(|object| ObjectKey::of(object).to_string()).collect();
-    InUse { definition, others: objects.len() - examples.len(), examples }
+        objects.iter().take(MAX_EXAMPLES).map(|object| ObjectKey::of(object).to_string()).collect();
+    DefinitionInUse { definition, others: objects.len() - examples.len(), examples }
 }
 
 /// Returns the key of the definition of a custom kind.
@@ -118,12 +121,12 @@ fn definition_of(kind: &ApiKind) -> ObjectKey {
 
 impl ManagedType {
     /// Returns the kinds of this type that can be listed, each in one version.
-    pub(crate) fn served<'k>(&self, kinds: &'k Kinds) -> impl Iterator<Item = &'k ApiKind> {
+    pub(crate) fn served_kinds<'k>(&self, kinds: &'k ServedKinds) -> impl Iterator<Item = &'k ApiKind> {
         kinds.iter().filter_map(|preferred| {
             let kind = preferred.group_kind();
             let served =
                 if self.version == "*" { Some(preferred) } else { kinds.version(&kind, &self.version) };
-            served.filter(|served| self.covers(&kind, &served.version) && served.can("list"))
+            served.filter(|served| self.covers(&kind, &served.version) && served.supports("list"))
         })
     }
 }

@@ -10,7 +10,7 @@ use http::{HeaderMap, StatusCode, header};
 use manifest::{Map, Object, Value};
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::{ApiError, Cause, NoAnswer, connect::CONNECT_TIMEOUT};
+use crate::{ApiError, NetworkError, StatusCause, connect::CONNECT_TIMEOUT};
 
 /// The number of characters of an invalid answer in a message.
 const EXCERPT_CHARS: usize = 80;
@@ -20,12 +20,13 @@ const MESSAGE_CHARS: usize = 500;
 /// The maximum of characters of a message in a `Status`: rejections of large objects are long.
 const STATUS_CHARS: usize = 16 * 1024;
 /// The maximum of causes of a rejection.
-const MOST_CAUSES: usize = 100;
-const NOT_TAKEN: &str = "the server does not take the credentials: they are wrong, or their time is over";
+const MAX_CAUSES: usize = 100;
+const CREDENTIALS_REJECTED: &str =
+    "the server does not take the credentials: they are wrong, or their time is over";
 
 /// The action and the server of a request, for error messages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct RequestContext<'a> {
     pub(super) action: &'a str,
     pub(super) server: &'a str,
 }
@@ -56,21 +57,21 @@ struct RefusalCause {
 }
 
 /// Parses an object.
-pub(super) fn object(asked: Asked<'_>, bytes: &[u8]) -> Result<Object, ApiError> {
+pub(super) fn object(asked: RequestContext<'_>, bytes: &[u8]) -> Result<Object, ApiError> {
     json::<Map<String, Value>>(asked, bytes).map(Object::from_map)
 }
 
 /// Parses a successful answer.
-pub(super) fn json<T: DeserializeOwned>(asked: Asked<'_>, bytes: &[u8]) -> Result<T, ApiError> {
+pub(super) fn json<T: DeserializeOwned>(asked: RequestContext<'_>, bytes: &[u8]) -> Result<T, ApiError> {
     serde_json::from_slice(bytes).map_err(|error| {
         // An answer that looks like an object may be a Secret, and is not shown.
         let foreign = !bytes.trim_ascii_start().starts_with(b"{");
         let beginning = if foreign { format!("; it begins with {}", excerpt(bytes)) } else { String::new() };
-        asked.misunderstood(200, format!("{error}{beginning}"))
+        asked.invalid_answer(200, format!("{error}{beginning}"))
     })
 }
 
-impl Asked<'_> {
+impl RequestContext<'_> {
     /// Parses an unsuccessful answer.
     pub(super) fn refusal(self, code: u16, headers: &HeaderMap, bytes: &[u8]) -> ApiError {
         let media =
@@ -82,33 +83,34 @@ impl Asked<'_> {
             _ if matches!(media, "text/plain" | "") => plain_refusal(code, bytes),
             _ => {
                 let problem = format!("status {code}, `{media}`, it begins with {}", excerpt(bytes));
-                return self.misunderstood(code, problem);
+                return self.invalid_answer(code, problem);
             }
         };
         self.status(refusal, code, retry_after(headers))
     }
 
     /// Parses an error event of a watch.
-    pub(super) fn event(self, event: Value) -> ApiError {
+    pub(super) fn watch_error(self, event: Value) -> ApiError {
         match serde_json::from_value::<Refusal>(event) {
             Ok(refusal) => self.status(refusal, 500, None),
-            Err(error) => self.misunderstood(200, error.to_string()),
+            Err(error) => self.invalid_answer(200, error.to_string()),
         }
     }
 
     fn status(self, refusal: Refusal, code: u16, retry_after: Option<Duration>) -> ApiError {
         let details = refusal.details.unwrap_or_default();
         let cut = |text: String| text.chars().take(STATUS_CHARS).collect::<String>();
-        let causes = details.causes.unwrap_or_default().into_iter().take(MOST_CAUSES).map(|cause| Cause {
-            field: cut(cause.field.unwrap_or_default()),
-            message: cut(cause.message.unwrap_or_default()),
-        });
+        let causes =
+            details.causes.unwrap_or_default().into_iter().take(MAX_CAUSES).map(|cause| StatusCause {
+                field: cut(cause.field.unwrap_or_default()),
+                message: cut(cause.message.unwrap_or_default()),
+            });
         let asked = details.retry_after_seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs);
         let reason = refusal.reason.unwrap_or_default();
         let code = refusal.code.filter(|code| *code > 0).unwrap_or(code);
         let message = match refusal.message {
             // The server's own text for this error is not helpful.
-            Some(message) if code == 401 && message == "Unauthorized" => NOT_TAKEN.to_owned(),
+            Some(message) if code == 401 && message == "Unauthorized" => CREDENTIALS_REJECTED.to_owned(),
             Some(message) if !message.is_empty() => cut(message),
             _ => format!("status {code} {reason}"),
         };
@@ -123,32 +125,32 @@ impl Asked<'_> {
     }
 
     /// Returns the error of an unexpected answer.
-    pub(super) fn misunderstood(self, code: u16, problem: String) -> ApiError {
+    pub(super) fn invalid_answer(self, code: u16, problem: String) -> ApiError {
         let (action, server) = (self.action.to_owned(), self.server.to_owned());
-        ApiError::Answer { action, server, code, problem }
+        ApiError::InvalidAnswer { action, server, code, problem }
     }
 
     /// Returns the error of a missing answer with a known reason.
-    pub(super) fn unreachable(self, unsent: bool, source: NoAnswer) -> ApiError {
+    pub(super) fn unreachable(self, unsent: bool, source: NetworkError) -> ApiError {
         let (action, server) = (self.action.to_owned(), self.server.to_owned());
         ApiError::Unreachable { action, server, unsent, source }
     }
 
     /// Returns the error of a timeout; the request may have taken effect.
     pub(super) fn timed_out(self, after: Duration) -> ApiError {
-        self.unreachable(false, NoAnswer::TimedOut { after })
+        self.unreachable(false, NetworkError::TimedOut { after })
     }
 
     /// Returns the error of a missing answer, with the reason from another error.
-    pub(super) fn lost(self, error: &(dyn Error + 'static)) -> ApiError {
+    pub(super) fn network_error(self, error: &(dyn Error + 'static)) -> ApiError {
         let chain = || std::iter::successors(Some(error), |error| inner(*error));
         let connecting = chain()
             .filter_map(|error| error.downcast_ref::<hyper_util::client::legacy::Error>())
             .any(hyper_util::client::legacy::Error::is_connect);
         let https = !self.server.starts_with("http://");
         let protocol = chain().any(|error| is_of_other_protocol(error, https));
-        let protocol = protocol.then_some(NoAnswer::Protocol { https });
-        let why = protocol.or_else(|| chain().find_map(cause)).unwrap_or_else(|| NoAnswer::Connection {
+        let protocol = protocol.then_some(NetworkError::Protocol { https });
+        let why = protocol.or_else(|| chain().find_map(cause)).unwrap_or_else(|| NetworkError::Connection {
             problem: chain().last().map_or_else(String::new, ToString::to_string),
         });
         self.unreachable(connecting, why)
@@ -172,20 +174,20 @@ fn is_of_other_protocol(error: &(dyn Error + 'static), https: bool) -> bool {
     error.to_string() == "invalid HTTP version parsed"
 }
 
-fn cause(error: &(dyn Error + 'static)) -> Option<NoAnswer> {
+fn cause(error: &(dyn Error + 'static)) -> Option<NetworkError> {
     if let Some(rustls::Error::InvalidCertificate(problem)) = error.downcast_ref() {
-        return Some(NoAnswer::Certificate { problem: certificate_problem(problem) });
+        return Some(NetworkError::Certificate { problem: certificate_problem(problem) });
     }
     // The type is private to the connector.
     if error.to_string() == "dns error" {
-        return Some(NoAnswer::NoSuchHost);
+        return Some(NetworkError::UnknownHost);
     }
     let error: &io::Error = error.downcast_ref()?;
     match error.kind() {
-        io::ErrorKind::ConnectionRefused => Some(NoAnswer::Refused),
+        io::ErrorKind::ConnectionRefused => Some(NetworkError::Refused),
         // The system may time out earlier, and then has its own error text.
         io::ErrorKind::TimedOut if error.raw_os_error().is_none() => {
-            Some(NoAnswer::TimedOut { after: CONNECT_TIMEOUT })
+            Some(NetworkError::TimedOut { after: CONNECT_TIMEOUT })
         }
         _ => None,
     }

@@ -10,16 +10,16 @@ use manifest::{Object, Value};
 use tokio::time::{sleep_until, timeout_at};
 
 use crate::{
-    ApiError, ApiKind, Blocker, Event, GroupKind, Health, Hints, List, Marks, ObjectKey, Server, Status,
-    WatchEvent, live::is_going, status_of,
+    ApiError, ApiKind, Blocker, Event, GroupKind, Health, ListQuery, ObjectKey, OwnershipMarks, Server,
+    Status, StatusHints, WatchEvent, live::is_terminating, status_of,
 };
 
 /// The maximum time between lists: a watch does not report an object that went after the list and before the watch.
-const TRUST: Duration = Duration::from_secs(10);
+const RELIST_INTERVAL: Duration = Duration::from_secs(10);
 
 /// An object whose deletion was requested and may take time.
 #[derive(Clone, Debug)]
-pub(super) struct Leaving {
+pub(super) struct TerminatingObject {
     pub(super) key: ObjectKey,
     pub(super) kind: ApiKind,
     /// An object with the same name and another uid belongs to somebody else.
@@ -28,9 +28,9 @@ pub(super) struct Leaving {
     is_labelled: bool,
 }
 
-impl Leaving {
-    pub(super) fn new(key: ObjectKey, kind: ApiKind, object: &Object, marks: &Marks) -> Self {
-        Self { key, kind, uid: uid(object).to_owned(), is_labelled: marks.own(object) }
+impl TerminatingObject {
+    pub(super) fn new(key: ObjectKey, kind: ApiKind, object: &Object, marks: &OwnershipMarks) -> Self {
+        Self { key, kind, uid: uid(object).to_owned(), is_labelled: marks.owns(object) }
     }
 }
 
@@ -40,7 +40,7 @@ impl Server {
     /// Shape: the objects that exist at the deadline, each with the reason.
     pub(super) async fn wait_until_gone(
         &self,
-        leaving: &[Leaving],
+        leaving: &[TerminatingObject],
         labels: &str,
         until: Option<Instant>,
     ) -> Result<Vec<Blocker>, ApiError> {
@@ -48,84 +48,84 @@ impl Server {
             return Ok(Vec::new());
         }
         let since = Instant::now();
-        let mut groups: BTreeMap<(GroupKind, Option<&ObjectKey>), Vec<&Leaving>> = BTreeMap::new();
+        let mut groups: BTreeMap<(GroupKind, Option<&ObjectKey>), Vec<&TerminatingObject>> = BTreeMap::new();
         for one in leaving {
             let alone = (!one.is_labelled).then_some(&one.key);
             groups.entry((one.key.group_kind(), alone)).or_default().push(one);
         }
-        let groups = groups.into_values().map(|group| Group::new(self, group, labels).outlast(until));
-        let left: Vec<_> = try_join_all(groups).await?.into_iter().flatten().collect();
-        let blocker = |(one, object): (&Leaving, Object)| Blocker {
+        let groups = groups.into_values().map(|group| TerminatingGroup::new(self, group, labels).wait(until));
+        let remaining: Vec<_> = try_join_all(groups).await?.into_iter().flatten().collect();
+        let blocker = |(one, object): (&TerminatingObject, Object)| Blocker {
             since: since.elapsed(),
-            ..Blocker::new(one.key.clone(), holding(&object))
+            ..Blocker::new(one.key.clone(), termination_status(&object))
         };
-        Ok(left.into_iter().map(blocker).collect())
+        Ok(remaining.into_iter().map(blocker).collect())
     }
 }
 
 /// Leaving objects of one kind.
-struct Group<'a> {
+struct TerminatingGroup<'a> {
     server: &'a Server,
-    leaving: Vec<&'a Leaving>,
-    list: List,
+    terminating: Vec<&'a TerminatingObject>,
+    list: ListQuery,
 }
 
-impl<'a> Group<'a> {
-    fn new(server: &'a Server, leaving: Vec<&'a Leaving>, labels: &str) -> Self {
+impl<'a> TerminatingGroup<'a> {
+    fn new(server: &'a Server, leaving: Vec<&'a TerminatingObject>, labels: &str) -> Self {
         // The status of a Namespace reports its remaining objects.
         let metadata_only = !leaving.iter().any(|one| one.key.is_namespace());
-        let mut list = List { labels: labels.to_owned(), metadata_only, ..List::default() };
+        let mut list = ListQuery { labels: labels.to_owned(), metadata_only, ..ListQuery::default() };
         if let [only] = *leaving {
             let namespace = &only.key.namespace;
-            list = List {
+            list = ListQuery {
                 namespace: (!namespace.is_empty()).then(|| namespace.clone()),
                 fields: format!("metadata.name={}", only.key.name),
                 metadata_only,
-                ..List::default()
+                ..ListQuery::default()
             };
         }
-        Self { server, leaving, list }
+        Self { server, terminating: leaving, list }
     }
 
-    async fn outlast(self, until: Option<Instant>) -> Result<Vec<(&'a Leaving, Object)>, ApiError> {
+    async fn wait(self, until: Option<Instant>) -> Result<Vec<(&'a TerminatingObject, Object)>, ApiError> {
         loop {
-            let left = self.look().await?;
-            let Some(until) = until.filter(|until| !left.is_empty() && Instant::now() < *until) else {
-                return Ok(left);
+            let remaining = self.remaining().await?;
+            let Some(until) = until.filter(|until| !remaining.is_empty() && Instant::now() < *until) else {
+                return Ok(remaining);
             };
-            self.tell(&left);
-            let names = left.into_iter().map(|(one, _)| &one.key).collect();
-            if self.watch(names, until.min(Instant::now() + TRUST)).await? {
+            self.report(&remaining);
+            let names = remaining.into_iter().map(|(one, _)| &one.key).collect();
+            if self.watch(names, until.min(Instant::now() + RELIST_INTERVAL)).await? {
                 return Ok(Vec::new());
             }
         }
     }
 
-    async fn look(&self) -> Result<Vec<(&'a Leaving, Object)>, ApiError> {
-        let Some(first) = self.leaving.first() else { return Ok(Vec::new()) };
+    async fn remaining(&self) -> Result<Vec<(&'a TerminatingObject, Object)>, ApiError> {
+        let Some(first) = self.terminating.first() else { return Ok(Vec::new()) };
         let there = match self.server.list(&first.kind, &self.list).await {
             Err(error) if error.is_not_found() => Vec::new(),
             there => there?,
         };
         let mut there: BTreeMap<ObjectKey, Object> =
             there.into_iter().map(|object| (ObjectKey::of(&object), object)).collect();
-        let still = |one: &'a Leaving| {
+        let still = |one: &'a TerminatingObject| {
             let object = there.remove(&one.key)?;
             (uid(&object) == one.uid).then_some((one, object))
         };
-        Ok(self.leaving.iter().copied().filter_map(still).collect())
+        Ok(self.terminating.iter().copied().filter_map(still).collect())
     }
 
     /// True if all these objects are gone before the deadline.
     async fn watch(&self, mut names: BTreeSet<&ObjectKey>, until: Instant) -> Result<bool, ApiError> {
-        let Some(first) = self.leaving.first() else { return Ok(true) };
+        let Some(first) = self.terminating.first() else { return Ok(true) };
         let mut changes: BoxStream<'static, _> = self.server.watch(&first.kind, &self.list);
         while !names.is_empty() {
             match timeout_at(until.into(), changes.next()).await {
-                Ok(Some(Ok(WatchEvent::Gone(object)))) => {
+                Ok(Some(Ok(WatchEvent::Deleted(object)))) => {
                     names.remove(&ObjectKey::of(&object));
                 }
-                Ok(Some(Ok(WatchEvent::Is(_)))) => {}
+                Ok(Some(Ok(WatchEvent::Updated(_)))) => {}
                 Ok(Some(Err(error))) if error.is_not_found() => return Ok(true),
                 Ok(Some(Err(error))) => return Err(error),
                 Ok(None) => {
@@ -138,21 +138,22 @@ impl<'a> Group<'a> {
         Ok(true)
     }
 
-    fn tell(&self, left: &[(&Leaving, Object)]) {
-        let blockers = left.iter().map(|(one, object)| Blocker::new(one.key.clone(), holding(object)));
+    fn report(&self, left: &[(&TerminatingObject, Object)]) {
+        let blockers =
+            left.iter().map(|(one, object)| Blocker::new(one.key.clone(), termination_status(object)));
         self.server.events().send(&Event::Waiting { blockers: blockers.collect() });
     }
 }
 
 /// Returns the reason why a terminating object remains: the names of its finalizers, or the conditions of a Namespace.
-pub(super) fn holding(object: &Object) -> Status {
+pub(super) fn termination_status(object: &Object) -> Status {
     let finalizers = object.get(&["metadata", "finalizers"]).and_then(Value::as_array);
     let names = finalizers.into_iter().flatten().filter_map(Value::as_str);
     let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
-    let said = namespace_conditions(object);
+    let conditions = namespace_conditions(object);
     let message = match names.len() {
-        0 if !said.is_empty() => said.join("; "),
-        0 if is_going(object) => status_of(object, &Hints::default()).message,
+        0 if !conditions.is_empty() => conditions.join("; "),
+        0 if is_terminating(object) => status_of(object, &StatusHints::default()).message,
         0 => "it was told to go and is still there".to_owned(),
         1 => format!("held by finalizer {}", names.join(", ")),
         _ => format!("held by finalizers {}", names.join(", ")),
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn what_holds_an_object_is_named() {
-        let held = |object: Value| holding(&object.try_into().unwrap()).message;
+        let held = |object: Value| termination_status(&object.try_into().unwrap()).message;
         let one = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a/b"]}});
         assert_eq!(held(one), "held by finalizer `a/b`");
         let two = json!({"metadata": {"finalizers": ["a/b", "c"]}});

@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use manifest::{Map, Object, Value, type_name};
 
 /// Metadata that only servers write.
-const SERVERS_OWN: &[&str] = &[
+const SERVER_FIELDS: &[&str] = &[
     "resourceVersion",
     "generation",
     "managedFields",
@@ -16,9 +16,9 @@ const SERVERS_OWN: &[&str] = &[
 ];
 
 /// Returns the problems of the fields that every object has.
-pub(super) fn problems_of_shape(object: &Object) -> Vec<String> {
+pub(super) fn shape_problems(object: &Object) -> Vec<String> {
     let mut problems = Vec::new();
-    let is_named = object.get(&["metadata", "generateName"]).is_none_or(is_void);
+    let is_named = object.get(&["metadata", "generateName"]).is_none_or(is_empty_value);
     if !is_named {
         problems
             .push("has `metadata.generateName`: objects of a set must have a name of their own".to_owned());
@@ -31,12 +31,12 @@ pub(super) fn problems_of_shape(object: &Object) -> Vec<String> {
         }
     }
     for field in ["labels", "annotations"] {
-        problems.extend(problems_of_strings(object, field));
+        problems.extend(string_map_problems(object, field));
     }
     problems
 }
 
-fn problems_of_strings(object: &Object, field: &str) -> Vec<String> {
+fn string_map_problems(object: &Object, field: &str) -> Vec<String> {
     match object.get(&["metadata", field]) {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Object(pairs)) => {
@@ -56,7 +56,7 @@ pub(super) fn normalise(object: &mut Object, reserved: &[String]) -> Vec<String>
     }
     let problems =
         if (object.group(), object.kind()) == ("", "Secret") { fold_string_data(object) } else { Vec::new() };
-    for field in SERVERS_OWN {
+    for field in SERVER_FIELDS {
         remove(object, &["metadata"], field);
     }
     for field in ["labels", "annotations"] {
@@ -64,7 +64,7 @@ pub(super) fn normalise(object: &mut Object, reserved: &[String]) -> Vec<String>
             remove(object, &["metadata", field], key);
         }
         // Empty maps are removed, so that formerly marked objects equal objects that were never marked.
-        if object.get(&["metadata", field]).is_some_and(is_void) {
+        if object.get(&["metadata", field]).is_some_and(is_empty_value) {
             remove(object, &["metadata"], field);
         }
     }
@@ -111,7 +111,7 @@ fn remove(object: &mut Object, path: &[&str], key: &str) {
     }
 }
 
-fn is_void(value: &Value) -> bool {
+fn is_empty_value(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.is_empty(),

@@ -6,11 +6,11 @@ use manifest::Object;
 use tokio::time::{Instant, sleep_until};
 
 use super::{
-    FRESH, LeaseName, LeaseRequest,
-    object::{Requests, holder, identity_of, renewed},
-    proof::{Moment, Proof},
+    LeaseName, LeaseRequest, MAX_CONFIRMATION_AGE,
+    confirmation::{ClockReading, LeaseConfirmation},
+    object::{LeaseRequests, holder, identity_of, renew},
 };
-use crate::{ApiError, NoAnswer, Revision, Server};
+use crate::{ApiError, NetworkError, ObjectRevision, Server};
 
 /// The most tries of a renewal while somebody else edits the Lease.
 const ATTEMPTS: usize = 4;
@@ -22,7 +22,7 @@ pub(crate) struct HeldLease {
     name: LeaseName,
     identity: String,
     /// The proof, which the fence of connections for writes checks as well.
-    pub(crate) proof: Arc<Proof>,
+    pub(crate) confirmation: Arc<LeaseConfirmation>,
     /// The former holder may write until this time.
     not_before: Option<Instant>,
     /// The last written object. The mutex allows one renewal at a time.
@@ -34,14 +34,14 @@ impl HeldLease {
         server: &Server,
         request: &LeaseRequest,
         lease: Object,
-        confirmed: Moment,
+        confirmed: ClockReading,
         not_before: Option<Instant>,
     ) -> Self {
         Self {
             server: server.retrying_for(Duration::ZERO),
             name: request.name.clone(),
             identity: identity_of(&lease).to_owned(),
-            proof: Arc::new(Proof::new(request.wall_clock, confirmed)),
+            confirmation: Arc::new(LeaseConfirmation::new(request.wall_clock, confirmed)),
             not_before,
             lease: tokio::sync::Mutex::new(lease),
         }
@@ -64,7 +64,7 @@ impl HeldLease {
         // A late answer, such as after a pause of this process, proves nothing about the present.
         for _ in 0..ATTEMPTS {
             self.renew(&mut lease).await?;
-            if self.is_fresh(FRESH)? {
+            if self.is_fresh(MAX_CONFIRMATION_AGE)? {
                 return Ok(());
             }
         }
@@ -72,23 +72,23 @@ impl HeldLease {
             action: format!("confirm Lease {}/{}", self.name.namespace, self.name.name),
             server: self.server.address().to_owned(),
             unsent: false,
-            source: NoAnswer::TimedOut { after: FRESH },
+            source: NetworkError::TimedOut { after: MAX_CONFIRMATION_AGE },
         })
     }
 
     fn is_fresh(&self, within: Duration) -> Result<bool, ApiError> {
-        self.proof.lost().map_or_else(|| Ok(self.proof.is_within(within)), Err)
+        self.confirmation.loss_error().map_or_else(|| Ok(self.confirmation.is_confirmed_within(within)), Err)
     }
 
     /// Replaces the last written revision. This fails once any other run has held the lease.
     async fn renew(&self, lease: &mut Object) -> Result<(), ApiError> {
         let requests = self.requests();
         for attempt in 1.. {
-            let sent = self.proof.now();
-            let error = match requests.replace(&renewed(lease, self.server.time())).await {
+            let sent = self.confirmation.now();
+            let error = match requests.replace(&renew(lease, self.server.time())).await {
                 Ok(written) => {
                     *lease = written;
-                    self.proof.confirm(sent);
+                    self.confirmation.confirm(sent);
                     return Ok(());
                 }
                 Err(error) => error,
@@ -100,35 +100,37 @@ impl HeldLease {
             // A renewal of this run whose answer was lost leads here as well.
             *lease = match requests.read().await? {
                 Some(live) if !is_gone && self.is_ours(lease, &live) => live,
-                other => return Err(self.proof.lose(other.as_ref().map(holder))),
+                other => return Err(self.confirmation.mark_lost(other.as_ref().map(holder))),
             };
         }
         Ok(())
     }
 
     fn is_ours(&self, known: &Object, live: &Object) -> bool {
-        identity_of(live) == self.identity && Revision::of(live).uid == Revision::of(known).uid
+        identity_of(live) == self.identity && ObjectRevision::of(live).uid == ObjectRevision::of(known).uid
     }
 
     /// Deletes the Lease if this run still holds it. Later writes under this lease fail.
     pub(super) async fn release(&self) -> Result<(), ApiError> {
         let lease = self.lease.lock().await;
-        if self.proof.lost().is_some() {
+        if self.confirmation.loss_error().is_some() {
             return Ok(());
         }
-        self.proof.lose(None);
+        self.confirmation.mark_lost(None);
         let requests = self.requests();
-        match requests.delete(&Revision::of(&lease)).await {
+        match requests.delete(&ObjectRevision::of(&lease)).await {
             // A renewal may have succeeded although its answer was ignored.
             Err(error) if error.is_conflict() => match requests.read().await? {
-                Some(live) if self.is_ours(&lease, &live) => requests.delete(&Revision::of(&live)).await,
+                Some(live) if self.is_ours(&lease, &live) => {
+                    requests.delete(&ObjectRevision::of(&live)).await
+                }
                 _ => Ok(()),
             },
             released => released,
         }
     }
 
-    fn requests(&self) -> Requests<'_> {
-        Requests { server: &self.server, name: &self.name }
+    fn requests(&self) -> LeaseRequests<'_> {
+        LeaseRequests { server: &self.server, name: &self.name }
     }
 }

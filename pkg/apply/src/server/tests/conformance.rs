@@ -9,9 +9,10 @@ use serde_json::json;
 use support::api_server::ApiServer;
 
 use crate::{
-    ApiError, Apply, Connection, Credentials, Deletion, GroupKind, Impersonation, List, Onto, PatchOf,
-    Permission, Revision, Server, ServerSettings, WatchEvent, WriteMode,
-    testing::{MANAGER, Sandboxed, config_map, config_maps, object, value},
+    ApiError, ApplyPrecondition, ApplyRequest, ConnectionOptions, Credentials, DeletionOutcome, GroupKind,
+    Impersonation, ListQuery, ObjectRevision, PatchTarget, Permission, Server, ServerOptions, WatchEvent,
+    WriteMode,
+    testing::{MANAGER, SandboxLab, config_map, config_maps, object, value},
 };
 
 #[tokio::test]
@@ -20,8 +21,8 @@ async fn a_real_server_does_what_is_expected_of_it() {
     let config: Kubeconfig = serde_json::from_value(read(&real)).unwrap();
     let context = config.current_context.clone().unwrap();
     let credentials = Credentials::Kubeconfig { config: Box::new(config), context };
-    let connection = Connection { credentials, impersonation: None, user_agent: "test/1".into() };
-    let server = Server::connect(connection.clone(), ServerSettings::default()).await.unwrap().unguarded();
+    let connection = ConnectionOptions { credentials, impersonation: None, user_agent: "test/1".into() };
+    let server = Server::connect(connection.clone(), ServerOptions::default()).await.unwrap().without_lease();
     on_any(&server).await;
     dead_apis(&server).await;
     rules(&server, connection).await;
@@ -29,7 +30,7 @@ async fn a_real_server_does_what_is_expected_of_it() {
 
 #[tokio::test]
 async fn the_sandbox_does_what_a_real_server_does() {
-    on_any(&Sandboxed::start().await.lab.server).await;
+    on_any(&SandboxLab::start().await.lab.server).await;
 }
 
 async fn on_any(server: &Server) {
@@ -46,34 +47,41 @@ fn read(real: &ApiServer) -> Value {
 }
 
 async fn writes_onto_versions(server: &Server) {
-    let (kind, new) = (&config_maps(), Apply { onto: Onto::Absent, ..Apply::default() });
+    let (kind, new) =
+        (&config_maps(), ApplyRequest { precondition: ApplyPrecondition::Absent, ..ApplyRequest::default() });
     let first = server.apply(kind, &config_map("a", "1"), MANAGER, new.clone()).await.unwrap();
     let error = server.apply(kind, &config_map("a", "2"), MANAGER, new.clone()).await.unwrap_err();
     assert!(error.is_conflict(), "{error}");
-    let dry = Apply { mode: WriteMode::DryRun, ..new };
+    let dry = ApplyRequest { mode: WriteMode::DryRun, ..new };
     assert!(server.apply(kind, &config_map("a", "2"), MANAGER, dry.clone()).await.unwrap_err().is_conflict());
     server.apply(kind, &config_map("b", "2"), MANAGER, dry).await.unwrap();
     server.create(kind, &config_map("b", "2"), MANAGER, WriteMode::DryRun).await.unwrap();
     assert!(server.get(kind, "default", "b").await.unwrap().is_none());
-    let onto = Apply { onto: Onto::Revision(Revision::of(&first)), ..Apply::default() };
+    let onto = ApplyRequest {
+        precondition: ApplyPrecondition::Revision(ObjectRevision::of(&first)),
+        ..ApplyRequest::default()
+    };
     server.apply(kind, &config_map("a", "2"), MANAGER, onto.clone()).await.unwrap();
     assert!(server.apply(kind, &config_map("a", "3"), MANAGER, onto).await.unwrap_err().is_conflict());
     // A returned object can be applied again: fields of the server are left out.
-    server.apply(kind, &first, MANAGER, Apply::default()).await.unwrap();
-    server.apply(kind, &config_map("a", "2"), MANAGER, Apply::default()).await.unwrap();
+    server.apply(kind, &first, MANAGER, ApplyRequest::default()).await.unwrap();
+    server.apply(kind, &config_map("a", "2"), MANAGER, ApplyRequest::default()).await.unwrap();
     assert!(server.replace(kind, &first, MANAGER, WriteMode::Real).await.unwrap_err().is_conflict());
     let error = server.create(kind, &config_map("a", "3"), MANAGER, WriteMode::Real).await.unwrap_err();
-    assert!(error.is_already_there(), "{error}");
+    assert!(error.is_already_exists(), "{error}");
     let live = server.get(kind, "default", "a").await.unwrap().unwrap();
-    let another = Revision { uid: "another".to_owned(), ..Revision::of(&live) };
-    assert_eq!(server.delete(kind, "default", "a", Some(&another)).await.unwrap(), Deletion::Gone);
-    let error = server.delete(kind, "default", "a", Some(&Revision::of(&first))).await.unwrap_err();
+    let another = ObjectRevision { uid: "another".to_owned(), ..ObjectRevision::of(&live) };
+    assert_eq!(server.delete(kind, "default", "a", Some(&another)).await.unwrap(), DeletionOutcome::Gone);
+    let error = server.delete(kind, "default", "a", Some(&ObjectRevision::of(&first))).await.unwrap_err();
     assert!(error.is_conflict(), "{error}");
     assert_eq!(value(&server.get(kind, "default", "a").await.unwrap().unwrap()), "2");
     server.create(kind, &config_map("gone", "1"), MANAGER, WriteMode::Real).await.unwrap();
     let gone = server.get(kind, "default", "gone").await.unwrap().unwrap();
-    server.delete(kind, "default", "gone", Some(&Revision::of(&gone))).await.unwrap();
-    let onto = Apply { onto: Onto::Revision(Revision::of(&gone)), ..Apply::default() };
+    server.delete(kind, "default", "gone", Some(&ObjectRevision::of(&gone))).await.unwrap();
+    let onto = ApplyRequest {
+        precondition: ApplyPrecondition::Revision(ObjectRevision::of(&gone)),
+        ..ApplyRequest::default()
+    };
     let error = server.apply(kind, &config_map("gone", "2"), MANAGER, onto).await.unwrap_err();
     assert!(error.is_conflict(), "{error}");
     assert!(server.get(kind, "default", "gone").await.unwrap().is_none());
@@ -87,33 +95,36 @@ async fn deletions(server: &Server) {
     }
     server.create(kind, &held, MANAGER, WriteMode::Real).await.unwrap();
     for _ in 0..2 {
-        assert_eq!(server.delete(kind, "default", "held", None).await.unwrap(), Deletion::Going);
+        assert_eq!(server.delete(kind, "default", "held", None).await.unwrap(), DeletionOutcome::Terminating);
     }
     let freed = json!({"metadata": {"finalizers": null}});
-    server.patch(kind, "default", "held", &freed, MANAGER, PatchOf::Object).await.unwrap();
-    assert_eq!(server.delete(kind, "default", "held", None).await.unwrap(), Deletion::Gone);
+    server.patch(kind, "default", "held", &freed, MANAGER, PatchTarget::Object).await.unwrap();
+    assert_eq!(server.delete(kind, "default", "held", None).await.unwrap(), DeletionOutcome::Gone);
     // The server answers these deletions with the deleted object.
     let accounts = &server.kind(&GroupKind::new("", "ServiceAccount")).await.unwrap();
     let metadata = json!({"name": "a", "namespace": "default"});
     let account = object(json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}));
     server.create(accounts, &account, MANAGER, WriteMode::Real).await.unwrap();
-    assert_eq!(server.delete(accounts, "default", "a", None).await.unwrap(), Deletion::Gone);
+    assert_eq!(server.delete(accounts, "default", "a", None).await.unwrap(), DeletionOutcome::Gone);
     let namespaces = &server.kind(&GroupKind::new("", "Namespace")).await.unwrap();
     let namespace = object(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "leaving"}}));
     server.create(namespaces, &namespace, MANAGER, WriteMode::Real).await.unwrap();
-    assert_eq!(server.delete(namespaces, "", "leaving", None).await.unwrap(), Deletion::Going);
+    assert_eq!(server.delete(namespaces, "", "leaving", None).await.unwrap(), DeletionOutcome::Terminating);
 }
 
 async fn watches(server: &Server) {
-    let list =
-        List { namespace: Some("default".into()), fields: "metadata.name=a".into(), ..List::default() };
-    let mut watch = server.watch(&config_maps(), &List { metadata_only: true, ..list.clone() });
-    let Some(Ok(WatchEvent::Is(seen))) = watch.next().await else { panic!("it is there") };
+    let list = ListQuery {
+        namespace: Some("default".into()),
+        fields: "metadata.name=a".into(),
+        ..ListQuery::default()
+    };
+    let mut watch = server.watch(&config_maps(), &ListQuery { metadata_only: true, ..list.clone() });
+    let Some(Ok(WatchEvent::Updated(seen))) = watch.next().await else { panic!("it is there") };
     assert_eq!((seen.kind(), seen.name(), value(&seen)), ("ConfigMap", "a", ""));
     let mut watch = server.watch(&config_maps(), &list);
     watch.next().await.unwrap().unwrap();
     server.delete(&config_maps(), "default", "a", None).await.unwrap();
-    let Some(Ok(WatchEvent::Gone(gone))) = watch.next().await else { panic!("it goes") };
+    let Some(Ok(WatchEvent::Deleted(gone))) = watch.next().await else { panic!("it goes") };
     assert_eq!((gone.kind(), value(&gone)), ("ConfigMap", "2"));
     assert_eq!(server.list(&config_maps(), &list).await.unwrap(), []);
 }
@@ -125,14 +136,14 @@ async fn reviews(server: &Server) {
         resource: "pods".into(),
         namespace: String::new(),
     };
-    assert!(server.access(&[permission]).await.unwrap().is_admin);
+    assert!(server.check_permissions(&[permission]).await.unwrap().is_admin);
     let missing = config_maps();
     let missing = crate::ApiKind { group: "nobody.org".into(), ..missing };
     assert!(server.get(&missing, "default", "a").await.unwrap().is_none());
 }
 
 /// Checks rules on a real server; the sandbox has no roles.
-async fn rules(server: &Server, connection: Connection) {
+async fn rules(server: &Server, connection: ConnectionOptions) {
     const GROUP: &str = "rbac.authorization.k8s.io";
     let metadata = json!({"name": "limited", "namespace": "default"});
     let rules = json!([
@@ -151,8 +162,8 @@ async fn rules(server: &Server, connection: Connection) {
         server.create(&kind, &new, MANAGER, WriteMode::Real).await.unwrap();
     }
     let impersonation = Some(Impersonation { user: "limited".into(), groups: Vec::new() });
-    let limited = Connection { impersonation, ..connection };
-    let limited = Server::connect(limited, ServerSettings::default()).await.unwrap().unguarded();
+    let limited = ConnectionOptions { impersonation, ..connection };
+    let limited = Server::connect(limited, ServerOptions::default()).await.unwrap().without_lease();
     let wanted = ["get pods", "list pods", "get pods/log", "delete apps/deployments", "delete pods"];
     let wanted = wanted.map(|text| {
         let (verb, resource) = text.split_once(' ').unwrap();
@@ -161,7 +172,7 @@ async fn rules(server: &Server, connection: Connection) {
         let [verb, group, resource] = [verb, group, resource].map(str::to_owned);
         Permission { verb, group, resource, namespace: "default".into() }
     });
-    let access = limited.access(&wanted).await.unwrap();
+    let access = limited.check_permissions(&wanted).await.unwrap();
     let denied: Vec<_> = access.denied.iter().map(|denied| denied.permission.to_string()).collect();
     assert_eq!(denied, ["delete pods in namespace default"]);
     assert_eq!(limited.requests(), 3, "everything, the rules, and what they do not allow");
@@ -184,13 +195,13 @@ async fn dead_apis(server: &Server) {
         loop {
             server.forget_kinds();
             match server.kind(&kind).await {
-                Err(ApiError::NoSuchKind { .. }) => {}
+                Err(ApiError::UnknownKind { .. }) => {}
                 other => return other.unwrap_err(),
             }
         }
     };
     let error = tokio::time::timeout(Duration::from_mins(1), broken).await.unwrap();
     assert!(
-        matches!(&error, ApiError::BrokenGroup { group_version, .. } if group_version == "dead.example.org/v1")
+        matches!(&error, ApiError::UnavailableGroup { group_version, .. } if group_version == "dead.example.org/v1")
     );
 }

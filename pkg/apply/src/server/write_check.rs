@@ -3,12 +3,12 @@
 use manifest::{Object, Value};
 
 /// Fields of metadata that a server sets in any case.
-const OF_THE_SERVER: [&str; 6] =
+const SERVER_FIELDS: [&str; 6] =
     ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
 
 /// True if a manager wrote the existing object, and the object has all sent fields. If the server stores values in
 /// another form, this is false. Then the caller gets a conflict and must check the object.
-pub(super) fn is_as_sent(found: &Object, sent: &Object, manager: &str) -> bool {
+pub(super) fn matches_sent(found: &Object, sent: &Object, manager: &str) -> bool {
     let managers = found.get(&["metadata", "managedFields"]).and_then(Value::as_array);
     let wrote = managers
         .is_some_and(|entries| entries.iter().any(|entry| entry["manager"].as_str() == Some(manager)));
@@ -23,7 +23,7 @@ pub(super) fn is_as_sent(found: &Object, sent: &Object, manager: &str) -> bool {
 
 fn has_metadata(found: &Value, sent: &Value) -> bool {
     let Some(sent) = sent.as_object() else { return true };
-    let chosen = sent.iter().filter(|(key, _)| !OF_THE_SERVER.contains(&key.as_str()));
+    let chosen = sent.iter().filter(|(key, _)| !SERVER_FIELDS.contains(&key.as_str()));
     chosen.into_iter().all(|(key, value)| has(found.get(key), value))
 }
 
@@ -62,8 +62,8 @@ mod tests {
                 "managedFields": [{"manager": "other"}, {"manager": "me"}]
             }
         });
-        assert!(is_as_sent(&object(live.clone()), &sent, "me"));
-        assert!(!is_as_sent(&object(live.clone()), &sent, "you"));
+        assert!(matches_sent(&object(live.clone()), &sent, "me"));
+        assert!(!matches_sent(&object(live.clone()), &sent, "you"));
         for (pointer, value) in [
             ("/metadata/labels/l", json!("2")),
             ("/spec/list", json!([])),
@@ -72,7 +72,7 @@ mod tests {
         ] {
             let mut changed = live.clone();
             *changed.pointer_mut(pointer).expect("it is there") = value;
-            assert!(!is_as_sent(&object(changed), &sent, "me"), "{pointer}");
+            assert!(!matches_sent(&object(changed), &sent, "me"), "{pointer}");
         }
     }
 }

@@ -9,7 +9,7 @@ use manifest::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FieldPath(Vec<String>);
 
-const ITSELF: &str = ".";
+const SELF_KEY: &str = ".";
 
 impl FieldPath {
     pub(super) fn join(&self, element: &str) -> Self {
@@ -24,7 +24,7 @@ impl FieldPath {
     /// Returns the field or list item itself, if the path ends with `.`.
     pub(super) fn container(&self) -> Option<Self> {
         let (last, rest) = self.0.split_last()?;
-        (last == ITSELF).then(|| Self(rest.to_vec()))
+        (last == SELF_KEY).then(|| Self(rest.to_vec()))
     }
 
     /// True if this path is inside the other path.
@@ -39,7 +39,7 @@ impl FieldPath {
 }
 
 fn step<'v>(value: &'v Value, element: &str) -> Option<&'v Value> {
-    let Some((kind, text)) = element.split_once(':') else { return (element == ITSELF).then_some(value) };
+    let Some((kind, text)) = element.split_once(':') else { return (element == SELF_KEY).then_some(value) };
     match kind {
         "f" => value.get(text),
         "k" => {

@@ -12,7 +12,7 @@ pub(super) enum Endpoint {
 }
 
 /// True if the object makes the API server call an endpoint.
-pub(super) fn calls(object: &Object) -> bool {
+pub(super) fn has_client_config(object: &Object) -> bool {
     client_configs(object).next().is_some()
 }
 

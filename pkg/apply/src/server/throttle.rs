@@ -8,23 +8,23 @@ use std::{
 use tokio::time::{Instant, sleep_until};
 
 /// The maximum of a pause; the next answer can extend it.
-const LONGEST: Duration = Duration::from_mins(1);
+const MAX_PAUSE: Duration = Duration::from_mins(1);
 
 /// A gate that is closed while the server is overloaded.
 #[derive(Debug, Default)]
-pub(super) struct Gate(Mutex<Option<Instant>>);
+pub(super) struct Throttle(Mutex<Option<Instant>>);
 
-impl Gate {
+impl Throttle {
     /// Closes the gate for a time; a later end stays in effect. One answer closes the gate for at most a minute,
     /// because waiting requests have no deadline.
-    pub(super) fn close_for(&self, time: Duration) {
-        let until = Instant::now().checked_add(time.min(LONGEST));
+    pub(super) fn pause_for(&self, time: Duration) {
+        let until = Instant::now().checked_add(time.min(MAX_PAUSE));
         let mut closed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *closed = until.max(*closed);
     }
 
     /// Waits until the gate is open.
-    pub(super) async fn pass(&self) {
+    pub(super) async fn wait(&self) {
         loop {
             let closed = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
             match closed {
@@ -41,15 +41,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn nobody_passes_before_the_longest_time_that_was_asked_for_is_over() {
-        let (gate, start) = (Gate::default(), Instant::now());
-        gate.pass().await;
+        let (gate, start) = (Throttle::default(), Instant::now());
+        gate.wait().await;
         assert_eq!(start.elapsed(), Duration::ZERO);
-        gate.close_for(Duration::from_secs(3));
-        gate.close_for(Duration::from_secs(1));
-        gate.pass().await;
+        gate.pause_for(Duration::from_secs(3));
+        gate.pause_for(Duration::from_secs(1));
+        gate.wait().await;
         assert_eq!(start.elapsed(), Duration::from_secs(3));
-        gate.close_for(Duration::MAX);
-        gate.pass().await;
+        gate.pause_for(Duration::MAX);
+        gate.wait().await;
         assert_eq!(start.elapsed(), Duration::from_secs(63));
     }
 }

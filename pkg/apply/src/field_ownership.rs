@@ -1,7 +1,7 @@
 //! The fields that a manager owns in an object, and fields lost since the last write.
 
 mod drift;
-mod path;
+mod field_path;
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use manifest::{Map, Object, Value};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use drift::{FieldChange, FieldDrift, FieldSetter, field_drift};
-use path::FieldPath;
+pub use drift::{FieldChange, FieldDrift, FieldManager, field_drift};
+use field_path::FieldPath;
 
 /// Fields that servers and controllers fill in, even if manifests name them.
-const FILLED_IN: [&str; 2] = ["f:caBundle", "f:status"];
+const CONTROLLER_FIELDS: [&str; 2] = ["f:caBundle", "f:status"];
 
 /// A set of fields in the form of `metadata.managedFields`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct FieldSet(Map<String, Value>);
 pub fn owned_fields(object: &Object, manager: &str) -> FieldSet {
     let ours = entries(object).find(|entry| is_applied_by(entry, manager));
     let fields = ours.and_then(|entry| entry.get("fieldsV1")).and_then(Value::as_object);
-    FieldSet(fields.map(without_filled_in).unwrap_or_default())
+    FieldSet(fields.map(without_controller_fields).unwrap_or_default())
 }
 
 impl FieldSet {
@@ -66,14 +66,14 @@ fn is_applied_by(entry: &Value, manager: &str) -> bool {
 }
 
 /// Returns the fields without filled-in fields, and without parents that only have such fields.
-fn without_filled_in(fields: &Map<String, Value>) -> Map<String, Value> {
+fn without_controller_fields(fields: &Map<String, Value>) -> Map<String, Value> {
     let is_aggregated = fields.contains_key("f:aggregationRule");
     let counted = fields
         .iter()
-        .filter(|(name, _)| !(FILLED_IN.contains(&&***name) || is_aggregated && *name == "f:rules"));
+        .filter(|(name, _)| !(CONTROLLER_FIELDS.contains(&&***name) || is_aggregated && *name == "f:rules"));
     let counted = counted.filter_map(|(name, below)| {
         let all = below.as_object().filter(|all| !all.is_empty());
-        let below = all.map(without_filled_in).unwrap_or_default();
+        let below = all.map(without_controller_fields).unwrap_or_default();
         (all.is_none() || !below.is_empty()).then(|| (name.clone(), Value::Object(below)))
     });
     counted.collect()

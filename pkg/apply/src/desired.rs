@@ -10,16 +10,16 @@ use manifest::Object;
 use self::{
     checks::cross_check,
     digest::digest_for,
-    normalise::{normalise, problems_of_shape},
+    normalise::{normalise, shape_problems},
     scope::{Scopes, defined_types},
 };
-use crate::{Hints, Kinds, ManagedType, Marks, ObjectKey, ObjectPolicies, Options};
+use crate::{ApplyOptions, ManagedType, ObjectKey, ObjectPolicies, OwnershipMarks, ServedKinds, StatusHints};
 
-pub(crate) use digest::ONCE;
+pub(crate) use digest::ONCE_DIGEST;
 
 /// A desired object.
 #[derive(Clone, Debug)]
-pub struct Desired {
+pub struct DesiredObject {
     /// The key of the object.
     pub key: ObjectKey,
     /// The version in which the object is written.
@@ -29,25 +29,25 @@ pub struct Desired {
     /// The policies of the object.
     pub policies: ObjectPolicies,
     /// The hints for reading the status of the object.
-    pub hints: Hints,
+    pub hints: StatusHints,
     /// The digest that decides if the object has changed: hex SHA-256 of its JSON without the marks. With the policy
     /// `Once` the digest is a constant.
     pub digest: String,
     /// The kinds that a CustomResourceDefinition or an APIService defines.
-    pub defines: Vec<ManagedType>,
+    pub managed_types: Vec<ManagedType>,
 }
 
 /// All objects of a set, each once, in the order of the input.
 #[derive(Clone, Debug, Default)]
 pub struct DesiredSet {
     /// The objects.
-    pub objects: Vec<Desired>,
+    pub objects: Vec<DesiredObject>,
 }
 
 /// An object that cannot be applied to any server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{object}: {problem}")]
-pub struct BadObject {
+pub struct InvalidObject {
     /// The key of the object.
     pub object: ObjectKey,
     /// The problem of the object.
@@ -62,12 +62,12 @@ pub struct BadObject {
 /// Source: component-operator-runtime (apply).
 /// # Errors
 /// All problems of all objects.
-pub fn desire(
+pub fn build_desired_set(
     objects: Vec<Object>,
-    kinds: &Kinds,
-    marks: &Marks,
-    options: &Options,
-) -> Result<DesiredSet, Vec<BadObject>> {
+    kinds: &ServedKinds,
+    marks: &OwnershipMarks,
+    options: &ApplyOptions,
+) -> Result<DesiredSet, Vec<InvalidObject>> {
     let scopes = Scopes::new(&objects, kinds, options);
     let (mut desired, mut bad) = (Vec::with_capacity(objects.len()), Vec::new());
     for object in objects {
@@ -83,39 +83,39 @@ pub fn desire(
 fn prepare(
     mut object: Object,
     scopes: &Scopes<'_>,
-    marks: &Marks,
-    options: &Options,
-) -> Result<Desired, Vec<BadObject>> {
-    let mut problems = problems_of_shape(&object);
+    marks: &OwnershipMarks,
+    options: &ApplyOptions,
+) -> Result<DesiredObject, Vec<InvalidObject>> {
+    let mut problems = shape_problems(&object);
     problems.extend(normalise(&mut object, &marks.reserved));
     let policies = ObjectPolicies::of(&object, options).unwrap_or_else(|wrong| {
         problems.extend(wrong);
         ObjectPolicies::default()
     });
-    let hints = hints_of(&object, &options.prefix).unwrap_or_else(|wrong| {
+    let hints = status_hints(&object, &options.prefix).unwrap_or_else(|wrong| {
         problems.push(wrong);
-        Hints::default()
+        StatusHints::default()
     });
-    problems.extend(settle_namespace(&mut object, scopes, &options.namespace).err());
+    problems.extend(resolve_namespace(&mut object, scopes, &options.namespace).err());
     let key = ObjectKey::of(&object);
-    if let Some(kinds) = never_purged(&key).filter(|_| policies.purge_order.is_some()) {
+    if let Some(kinds) = unpurgeable_kind(&key).filter(|_| policies.purge_order.is_some()) {
         problems.push(format!("{kinds} must not define a purge order"));
     }
     if !problems.is_empty() {
-        let object = told(key);
+        let object = with_placeholders(key);
         return Err(problems
             .into_iter()
-            .map(|problem| BadObject { object: object.clone(), problem })
+            .map(|problem| InvalidObject { object: object.clone(), problem })
             .collect());
     }
     let digest = digest_for(&object, policies.policies.reconcile, options.component_digest.as_deref());
-    marks.put_on(&mut object, &digest);
+    marks.mark(&mut object, &digest);
     let version = object.version().to_owned();
-    Ok(Desired { key, version, policies, hints, digest, defines: defined_types(&object), object })
+    Ok(DesiredObject { key, version, policies, hints, digest, managed_types: defined_types(&object), object })
 }
 
 /// Returns the key with placeholders for missing parts.
-fn told(mut key: ObjectKey) -> ObjectKey {
+fn with_placeholders(mut key: ObjectKey) -> ObjectKey {
     for (part, word) in [(&mut key.kind, "(no kind)"), (&mut key.name, "(no name)")] {
         if part.is_empty() {
             word.clone_into(part);
@@ -125,14 +125,14 @@ fn told(mut key: ObjectKey) -> ObjectKey {
 }
 
 /// Reads the annotation about the status of an object, so that its errors are reported before the first write.
-fn hints_of(object: &Object, prefix: &str) -> Result<Hints, String> {
+fn status_hints(object: &Object, prefix: &str) -> Result<StatusHints, String> {
     let key = format!("{prefix}/status-hint");
-    let hints = object.annotation(&key).map(Hints::parse).transpose();
+    let hints = object.annotation(&key).map(StatusHints::parse).transpose();
     hints.map(Option::unwrap_or_default).map_err(|problem| format!("annotation `{key}`: {problem}"))
 }
 
 /// Sets the namespace of namespaced objects without one, and removes the namespace of cluster-scoped objects.
-fn settle_namespace(object: &mut Object, scopes: &Scopes<'_>, default: &str) -> Result<(), String> {
+fn resolve_namespace(object: &mut Object, scopes: &Scopes<'_>, default: &str) -> Result<(), String> {
     // A missing kind has already been reported.
     if object.kind().is_empty() || object.api_version().is_empty() {
         return Ok(());
@@ -150,7 +150,7 @@ fn settle_namespace(object: &mut Object, scopes: &Scopes<'_>, default: &str) -> 
 
 /// Returns the plural of kinds whose objects cannot be deleted at the end of a wave, because other objects depend on
 /// them.
-fn never_purged(key: &ObjectKey) -> Option<&'static str> {
+fn unpurgeable_kind(key: &ObjectKey) -> Option<&'static str> {
     match () {
         () if key.is_namespace() => Some("namespaces"),
         () if key.is_crd() => Some("custom resource definitions"),
