@@ -79,7 +79,7 @@ fn warn_of_unknown<E: std::error::Error + Into<LifecycleError>>(
 /// True if reading the journal is forbidden, or if the object is not a valid journal.
 fn is_unknown(error: &JournalError) -> bool {
     match error {
-        JournalError::NotKept { source, .. } => source.code() == Some(403),
+        JournalError::Api { source, .. } => source.code() == Some(403),
         JournalError::Unusable { .. } => true,
         _ => false,
     }

@@ -5,8 +5,8 @@
 //! An abort deletes target objects that did not exist before the move, and resumes source objects that carry the mark
 //! of the run.
 
+mod copies;
 mod namespaces;
-mod remove;
 #[cfg(test)]
 mod tests;
 
@@ -17,21 +17,21 @@ use apply::{ApiError, ObjectKey, PatchTarget};
 use futures::{TryFutureExt as _, try_join};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use manifest::Value;
-use workload::{Discovered, MARK, Scope, discover};
+use workload::{Discovery, MOVE_MARK, Scope, discover};
 
-use self::remove::Copies;
+use self::copies::CopiesToDelete;
 use crate::{
-    JournalKeeper, MoveError, MoveJournal, MoveSide, Route,
-    error::{at, no_failures},
-    journal::{HeldJournal, move_state},
-    pause::Resting,
-    request::patient,
-    side_by_side::side_by_side,
+    JournalStore, MoveError, MoveJournal, MoveRoute, MoveSide,
+    concurrency::run_concurrently,
+    error::{api_error, check_failures},
+    journal::{JournalLease, find_move_journal},
+    pause::PausableKind,
+    request::with_retries,
 };
 
 /// The result of an abort.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Aborted {
+pub struct AbortOutcome {
     /// Number of objects deleted from the target.
     pub removed: usize,
     /// Objects that existed on the target before the move and may have been overwritten; an abort keeps them. A Cluster
@@ -40,7 +40,7 @@ pub struct Aborted {
     /// Clusters and ClusterClasses that were resumed on the source.
     pub resumed: Vec<ObjectKey>,
     /// Namespaces that the move created on the target and that stay, because they hold other objects.
-    pub namespaces_left: Vec<String>,
+    pub remaining_namespaces: Vec<String>,
 }
 
 /// Aborts a move that has deleted nothing: deletes its copies from the target and resumes the source. Children are
@@ -48,54 +48,57 @@ pub struct Aborted {
 /// Objects that existed on the target before the move stay. After an interruption, the same call resumes the abort. The
 /// journal alone defines the scope of the abort.
 /// # Errors
-/// `TooLate` if the move has deleted objects. `NoMove` if there is no unfinished move. `Journal` if another run holds
+/// `AlreadyDeleting` if the move has deleted objects. `NoMove` if there is no unfinished move. `Journal` if another run holds
 /// the move, or if the move is between other clusters.
 pub async fn abort_move(
-    route: Route<'_>,
-    patience: Duration,
-    keeper: &JournalKeeper,
-) -> Result<Aborted, MoveError> {
-    let (source, target) = (patient(route.source, patience), patient(route.target, patience));
+    route: MoveRoute<'_>,
+    timeout: Duration,
+    store: &JournalStore,
+) -> Result<AbortOutcome, MoveError> {
+    let (source, target) = (with_retries(route.source, timeout), with_retries(route.target, timeout));
     let (here, there) = try_join!(
-        source.identity().map_err(at(MoveSide::Source)),
-        target.identity().map_err(at(MoveSide::Target)),
+        source.identity().map_err(api_error(MoveSide::Source)),
+        target.identity().map_err(api_error(MoveSide::Target)),
     )?;
-    let found = Box::pin(move_state(Some(&source), Some(&target))).await?.filter(MoveJournal::is_unfinished);
+    let found =
+        Box::pin(find_move_journal(Some(&source), Some(&target))).await?.filter(MoveJournal::is_unfinished);
     let found = found.ok_or(MoveError::NoMove { verb: "abort" })?;
-    found.check_ends(&here, &there)?;
+    found.check_clusters(&here, &there)?;
     if !found.can_be_undone() {
-        return Err(MoveError::TooLate);
+        return Err(MoveError::AlreadyDeleting);
     }
     let wanted = MoveJournal { phase: MovePhase::Aborting, ..found };
-    let mut held = Box::pin(HeldJournal::take(&source, &target, wanted, keeper)).await?;
+    let mut journal_lease = Box::pin(JournalLease::acquire(&source, &target, wanted, store)).await?;
     // The previous holder may have continued the move in the meantime.
-    if !held.journal.can_be_undone() {
-        return Err(MoveError::TooLate);
+    if !journal_lease.journal.can_be_undone() {
+        return Err(MoveError::AlreadyDeleting);
     }
-    held.update(|journal| journal.phase = MovePhase::Aborting).await?;
-    let undo = Undo { source, target, journal: &held.journal };
-    let aborted = Box::pin(undo.carry_out()).await?;
-    held.update(|journal| journal.phase = MovePhase::Aborted).await?;
+    journal_lease.update(|journal| journal.phase = MovePhase::Aborting).await?;
+    let undo = AbortContext { source, target, journal: &journal_lease.journal };
+    let aborted = Box::pin(undo.execute()).await?;
+    journal_lease.update(|journal| journal.phase = MovePhase::Aborted).await?;
     Ok(aborted)
 }
 
-struct Undo<'a> {
+struct AbortContext<'a> {
     source: ManagementCluster,
     target: ManagementCluster,
     journal: &'a MoveJournal,
 }
 
-impl Undo<'_> {
-    async fn carry_out(&self) -> Result<Aborted, MoveError> {
+impl AbortContext<'_> {
+    async fn execute(&self) -> Result<AbortOutcome, MoveError> {
         let scope = Scope { namespaces: self.journal.namespaces.clone() };
         let discovered = Box::pin(discover(&self.source, &scope)).await;
         let discovered = discovered.map_err(|source| MoveError::discover(MoveSide::Source, source))?;
-        let mut aborted = Aborted::default();
+        let mut aborted = AbortOutcome::default();
         if self.has_created() {
-            let copies = Copies::look(self, &discovered).await.map_err(at(MoveSide::Target))?;
-            aborted.removed = copies.remove(&self.target).await?;
+            let copies =
+                CopiesToDelete::read(self, &discovered).await.map_err(api_error(MoveSide::Target))?;
+            aborted.removed = copies.delete(&self.target).await?;
             aborted.overwritten = copies.overwritten;
-            aborted.namespaces_left = self.remove_namespaces().await.map_err(at(MoveSide::Target))?;
+            aborted.remaining_namespaces =
+                self.delete_namespaces().await.map_err(api_error(MoveSide::Target))?;
         }
         aborted.resumed = resume_source(&self.source, self.journal, &discovered).await?;
         Ok(aborted)
@@ -113,7 +116,7 @@ impl Undo<'_> {
 pub(super) async fn resume_source(
     source: &ManagementCluster,
     journal: &MoveJournal,
-    discovered: &Discovered,
+    discovered: &Discovery,
 ) -> Result<Vec<ObjectKey>, MoveError> {
     let nodes = discovered.graph.iter().map(|(_, node)| &node.facts);
     let marked = nodes.filter(|facts| facts.paused_by.as_ref() == Some(&journal.run));
@@ -121,32 +124,32 @@ pub(super) async fn resume_source(
     // The object may have left the scope since the pause.
     let noted = journal.paused.iter().filter(|paused| !paused.was_paused);
     resting.extend(noted.map(|paused| paused.object.clone()));
-    let resting = resting.iter().filter_map(|key| Some((key, Resting::of(key)?)));
+    let resting = resting.iter().filter_map(|key| Some((key, PausableKind::of(key)?)));
     let at_most = source.server.max_in_flight();
-    let (resumed, failures) = side_by_side(at_most, resting, |(key, how)| async move {
-        let resumed = resume_one(source, &journal.run, key, how).await;
+    let (resumed, failures) = run_concurrently(at_most, resting, |(key, how)| async move {
+        let resumed = resume_if_marked(source, &journal.run, key, how).await;
         Ok(resumed.map_err(|error| (key.clone(), error))?.then(|| key.clone()))
     })
     .await;
-    no_failures("resumed", failures)?;
+    check_failures("resumed", failures)?;
     Ok(resumed.into_iter().flatten().collect())
 }
 
 /// Resumes an object only if it still carries the mark of the run. Whoever removed the mark may have paused the object
 /// again.
-async fn resume_one(
+async fn resume_if_marked(
     source: &ManagementCluster,
     run: &str,
     key: &ObjectKey,
-    how: Resting,
+    how: PausableKind,
 ) -> Result<bool, ApiError> {
     let server = &source.server;
     let kind = server.kind(&key.group_kind()).await?;
     let Some(found) = server.get(&kind, &key.namespace, &key.name).await? else { return Ok(false) };
-    if found.annotation(MARK) != Some(run) {
+    if found.annotation(MOVE_MARK) != Some(run) {
         return Ok(false);
     }
-    let mut patch = how.resume();
+    let mut patch = how.resume_patch();
     patch["metadata"]["uid"] = found.get(&["metadata", "uid"]).cloned().unwrap_or(Value::Null);
     match server.patch(&kind, &key.namespace, &key.name, &patch, FIELD_MANAGER, PatchTarget::Object).await {
         Err(error) if error.is_not_found() => Ok(false),

@@ -1,7 +1,7 @@
 //! Backups: one file with the objects of a save and a manifest that describes them.
 //!
 //! ```text
-//! gzip( tar( objects/Kind_namespace_name.yaml …, manifest.json ) )          or the same, encrypted: `seal`
+//! gzip( tar( objects/Kind_namespace_name.yaml …, manifest.json ) )          or the same, encrypted: `encryption`
 //! ```
 //!
 //! - Objects have the same form as in a directory. After `tar xzf`, clusterctl can restore the directory `objects` too.
@@ -11,9 +11,9 @@
 //!   every checksum matches.
 
 mod contents;
+mod encryption;
 mod error;
 mod read;
-mod seal;
 mod tar;
 #[cfg(test)]
 mod tests;
@@ -29,19 +29,19 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use workload::TypeFacts;
 
-use crate::{LeftOut, MoveError, MovePlan, SaveRest, plan::identity};
+use crate::{LeftOutObject, MoveError, MovePlan, SaveMode, plan::identity};
 
 pub use contents::BackupContents;
-pub use error::{ArchiveError, ArchiveLock};
-pub use read::{Backup, read_archive, verify_archive};
-pub use seal::{
-    ArchiveInput, ArchiveKeys, ArchiveOutput, Identity, KeyError, KeyFileError, Passphrase, Recipient, Seal,
-    SealedOutput,
+pub use encryption::{
+    ArchiveInput, ArchiveKeys, ArchiveOutput, EncryptedOutput, Encryption, Identity, KeyError, KeyFileError,
+    Passphrase, Recipient,
 };
+pub use error::{ArchiveError, RequiredKey};
+pub use read::{Backup, read_archive, verify_archive};
 pub use write::ArchiveWriter;
 
-const MANIFEST: &str = "manifest.json";
-const OBJECTS: &str = "objects/";
+const MANIFEST_FILE: &str = "manifest.json";
+const OBJECTS_FOLDER: &str = "objects/";
 
 /// The manifest of a backup: its file `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,18 +51,18 @@ pub struct BackupManifest {
     pub format: u32,
     /// The origin of the backup.
     #[serde(rename = "of")]
-    pub about: BackupAbout,
+    pub origin: BackupOrigin,
     /// All objects, owners before their dependents.
     pub objects: Vec<BackupObject>,
     /// Related objects that the backup does not contain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutObject>,
 }
 
 /// The origin of a backup: cluster, time, program and providers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BackupAbout {
+pub struct BackupOrigin {
     /// Start time of the backup, RFC 3339.
     pub created: String,
     /// Version of the program that made the backup; none in older backups.
@@ -90,7 +90,7 @@ pub struct BackupProvider {
     pub version: String,
     /// Namespace of the provider.
     pub namespace: String,
-    /// Kinds that the provider defines, as `Kind.group`. If empty, any object may need the provider.
+    /// Kinds that the provider defines, as `UnsupportedKind.group`. If empty, any object may need the provider.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub kinds: BTreeSet<String>,
 }
@@ -133,14 +133,14 @@ impl BackupManifest {
     }
 }
 
-impl BackupAbout {
+impl BackupOrigin {
     /// Describes the backup that a plan leads to.
     /// # Errors
     /// Fails if the cluster cannot be identified.
-    pub async fn of(
+    pub async fn describe(
         source: &ManagementCluster,
         plan: &MovePlan,
-        rest: SaveRest,
+        rest: SaveMode,
         made_by: &str,
     ) -> Result<Self, MoveError> {
         let types = &plan.discovered.types;
@@ -150,7 +150,7 @@ impl BackupAbout {
             made_by: Some(made_by.to_owned()),
             source: identity(source, super::MoveSide::Source).await?,
             namespaces: namespaces.filter(|name| !name.is_empty()).collect(),
-            at_rest: rest == SaveRest::Paused,
+            at_rest: rest == SaveMode::Paused,
             providers: plan
                 .discovered
                 .inventory
@@ -176,7 +176,7 @@ impl BackupProvider {
     }
 }
 
-fn sum(content: &[u8]) -> String {
+fn sha256_hex(content: &[u8]) -> String {
     let mut text = String::new();
     for byte in Sha256::digest(content) {
         let _ = write!(text, "{byte:02x}");

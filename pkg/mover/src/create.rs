@@ -5,7 +5,7 @@ mod compare;
 mod copy;
 mod existing;
 mod namespaces;
-mod newcomers;
+mod new_objects;
 mod read;
 mod references;
 mod write;
@@ -16,31 +16,33 @@ use workload::NodeId;
 
 use crate::{
     MoveError, MoveJournal, MoveSide,
-    error::{at, no_failures},
-    request::ROUNDS,
-    run::{Copied, Copies, Created, Moving, Rested, Work},
-    side_by_side::side_by_side,
+    concurrency::run_concurrently,
+    error::{api_error, check_failures},
+    request::MAX_DISCOVERIES,
+    run::{Created, KnownCopies, MoveContext, Paused, PhasedMove, TargetCopy},
 };
 
-pub(super) use compare::{difference, essence, without_rest};
-pub(super) use copy::{Copying, copy_of, field_managers_of, managers_of, without_delete_for_move};
-pub(super) use existing::Existing;
-pub(super) use namespaces::namespace;
-pub(super) use read::Reading;
-pub(super) use references::References;
-pub(super) use write::{Writer, Written, complete, takes_status};
+pub(super) use compare::{content_hash, first_difference, without_pause};
+pub(super) use copy::{
+    CopyOptions, build_copy, field_manager_names, field_managers_patch, remove_delete_for_move,
+};
+pub(super) use existing::ExistingObjects;
+pub(super) use namespaces::namespace_object;
+pub(super) use read::ObjectReader;
+pub(super) use references::MovedReferences;
+pub(super) use write::{CopyOutcome, CopyWriter, copies_status, patch_status_and_managers};
 
 /// The state of the source, compared with its last discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+enum SourceState {
     AsDiscovered,
     Changed,
 }
 
-impl<'a> Moving<'a, Rested> {
+impl<'a> PhasedMove<'a, Paused> {
     /// Copies every moving object whose present version was not copied yet. If objects appear, disappear or get other
     /// owners meanwhile, discovers the source again.
-    pub(super) async fn create(mut self) -> Result<Moving<'a, Created>, MoveError> {
+    pub(super) async fn create(mut self) -> Result<PhasedMove<'a, Created>, MoveError> {
         let Self { work, existing, .. } = &mut self;
         let (objects, namespaces) = (work.plan.selection.moving().count(), work.plan.new_namespaces.clone());
         let note = |journal: &mut MoveJournal| {
@@ -48,32 +50,32 @@ impl<'a> Moving<'a, Rested> {
             journal.existed = existing.existed.iter().cloned().collect();
             journal.made_namespaces = namespaces;
         };
-        work.enter(MovePhase::Creating, note).await?;
-        for _ in 0..ROUNDS {
+        work.enter_phase(MovePhase::Creating, note).await?;
+        for _ in 0..MAX_DISCOVERIES {
             let Self { work, existing, .. } = &mut self;
-            existing.look(work).await?;
-            existing.note_newcomers(work).await?;
-            work.make_namespaces().await?;
-            if self.create_groups().await? == Source::AsDiscovered {
-                return Ok(self.on());
+            existing.load(work).await?;
+            existing.check_new_objects(work).await?;
+            work.create_namespaces().await?;
+            if self.create_groups().await? == SourceState::AsDiscovered {
+                return Ok(self.into_phase());
             }
-            self.work.look_again().await?;
-            self.work.come_to_rest().await?;
+            self.work.rediscover().await?;
+            self.work.wait_for_pause().await?;
         }
-        Err(self.work.unsettled())
+        Err(self.work.keeps_changing_error())
     }
 
-    async fn create_groups(&mut self) -> Result<Source, MoveError> {
+    async fn create_groups(&mut self) -> Result<SourceState, MoveError> {
         let Self { work, existing, copies, .. } = self;
-        let writer = Writer::new(work, existing).await.map_err(at(MoveSide::Target))?;
-        let mut progress = Progress { work, done: 0, of: work.plan.selection.moving().count() };
-        let mut source = Source::AsDiscovered;
+        let writer = CopyWriter::new(work, existing).await.map_err(api_error(MoveSide::Target))?;
+        let mut progress = CreateProgress { work, done: 0, of: work.plan.selection.moving().count() };
+        let mut source = SourceState::AsDiscovered;
         for group in &work.plan.groups {
-            let left: Vec<NodeId> =
-                group.iter().copied().filter(|node| !settle(work, existing, *node, copies)).collect();
-            progress.add(group.len() - left.len());
-            if copy_group(&writer, &left, copies, &mut progress).await? == Source::Changed {
-                source = Source::Changed;
+            let remaining: Vec<NodeId> =
+                group.iter().copied().filter(|node| !reuse_copy(work, existing, *node, copies)).collect();
+            progress.add(group.len() - remaining.len());
+            if copy_group(&writer, &remaining, copies, &mut progress).await? == SourceState::Changed {
+                source = SourceState::Changed;
             }
         }
         Ok(source)
@@ -82,50 +84,56 @@ impl<'a> Moving<'a, Rested> {
 
 /// True if an object needs no write. Either its version was copied, or a run that has begun to delete verified its
 /// copy.
-fn settle(work: &Work<'_>, existing: &Existing, node: NodeId, copies: &mut Copies) -> bool {
+fn reuse_copy(
+    work: &MoveContext<'_>,
+    existing: &ExistingObjects,
+    node: NodeId,
+    copies: &mut KnownCopies,
+) -> bool {
     let facts = work.plan.facts(node);
-    if copies.get(&facts.uid).is_some_and(|copied| copied.version == facts.resource_version) {
+    if copies.get(&facts.uid).is_some_and(|copied| copied.source_version == facts.resource_version) {
         return true;
     }
-    let there = existing.get(&work.plan.key_on_target(node, work.request)).filter(|_| work.is_past_return());
+    let there =
+        existing.get(&work.plan.key_on_target(node, work.request)).filter(|_| work.may_have_deleted());
     if let Some(there) = there {
-        let copied = Copied { uid: there.uid.clone(), version: facts.resource_version.clone() };
+        let copied = TargetCopy { uid: there.uid.clone(), source_version: facts.resource_version.clone() };
         copies.insert(facts.uid.clone(), copied);
     }
     there.is_some()
 }
 
 async fn copy_group(
-    writer: &Writer<'_>,
+    writer: &CopyWriter<'_>,
     nodes: &[NodeId],
-    copies: &mut Copies,
-    progress: &mut Progress<'_>,
-) -> Result<Source, MoveError> {
+    copies: &mut KnownCopies,
+    progress: &mut CreateProgress<'_>,
+) -> Result<SourceState, MoveError> {
     let work = progress.work;
-    let mut source = Source::AsDiscovered;
-    let mut reading = Reading::new(&work.source, &work.plan.discovered.graph, nodes);
+    let mut source = SourceState::AsDiscovered;
+    let mut reading = ObjectReader::new(&work.source, &work.plan.discovered.graph, nodes);
     let mut batch = reading.next().await?;
     while let Some(objects) = batch {
         let at_most = work.target.server.max_in_flight();
         let known = &*copies;
-        let writing = side_by_side(at_most, objects, |(node, object)| async move {
+        let writing = run_concurrently(at_most, objects, |(node, object)| async move {
             let object = match object {
                 Some(object) => Some(object),
                 None => writer.read(node).await?,
             };
             match object {
                 Some(object) => writer.write(node, &object, known).await,
-                None => Ok(Written::Changed),
+                None => Ok(CopyOutcome::SourceChanged),
             }
         });
         // The next page is read while this one is written.
         let ((done, failures), next) = futures::join!(writing, reading.next());
-        no_failures("created", failures)?;
+        check_failures("created", failures)?;
         progress.add(done.len());
         for written in done {
             match written {
-                Written::Changed => source = Source::Changed,
-                Written::Copy { source_uid, copied, difference } => {
+                CopyOutcome::SourceChanged => source = SourceState::Changed,
+                CopyOutcome::Copy { source_uid, copied, difference } => {
                     copies.insert(source_uid, copied);
                     copies.differences.extend(difference);
                 }
@@ -133,26 +141,26 @@ async fn copy_group(
         }
         batch = next?;
     }
-    Ok(if reading.missed() { Source::Changed } else { source })
+    Ok(if reading.has_missing() { SourceState::Changed } else { source })
 }
 
-struct Progress<'w> {
-    work: &'w Work<'w>,
+struct CreateProgress<'w> {
+    work: &'w MoveContext<'w>,
     done: usize,
     of: usize,
 }
 
-impl Progress<'_> {
+impl CreateProgress<'_> {
     fn add(&mut self, done: usize) {
         if done > 0 {
             self.done += done;
-            self.work.tell(MovePhase::Creating, self.done, self.of);
+            self.work.report_progress(MovePhase::Creating, self.done, self.of);
         }
     }
 }
 
 /// Builds the conflict error for an object that an action must not touch.
-pub(super) fn refused(action: &str, key: &ObjectKey, message: &str) -> apply::ApiError {
+pub(super) fn conflict_error(action: &str, key: &ObjectKey, message: &str) -> apply::ApiError {
     apply::ApiError::Status {
         action: format!("{action} {key}"),
         code: 409,

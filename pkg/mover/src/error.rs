@@ -42,35 +42,35 @@ pub enum MoveError {
     },
     /// Objects that could not be read or written.
     #[error("{} could not be {action}", several(failures.len()))]
-    Objects {
+    ObjectFailures {
         /// The failed action: `created`, `paused`, `deleted`, `resumed` and others.
         action: &'static str,
         failures: Vec<(ObjectKey, ApiError)>,
     },
     /// The target does not hold the objects as sent.
     #[error("the target does not hold {} as sent; nothing was deleted", several(differences.len()))]
-    Differs {
+    TargetDiffers {
         /// Each object with its first different path, or with a problem in words such as `is not there`.
         differences: Vec<(ObjectKey, String)>,
     },
     /// Objects on the source keep appearing or changing.
     #[error("{} on the source keeps appearing or changing", held(objects))]
-    Unsettled {
+    SourceKeepsChanging {
         /// Objects that still have to move.
         objects: Vec<ObjectKey>,
     },
     /// The saved objects cannot be written.
     #[error("cannot write the saved objects")]
-    Keep(#[source] io::Error),
+    WriteSaved(#[source] io::Error),
     /// Another process saves the same objects.
     #[error("a save is under way: process {process} works on it")]
-    Saving { process: String },
+    SaveInProgress { process: String },
     /// Objects were resumed while they were saved.
     #[error("{} did not rest all the time while it was saved", held(objects))]
-    Awake { objects: Vec<ObjectKey> },
+    ResumedDuringSave { objects: Vec<ObjectKey> },
     /// The move has deleted objects and can only be completed.
     #[error("the move has begun to delete on the source and can only be gone on with")]
-    TooLate,
+    AlreadyDeleting,
     /// A cluster of the move no longer exists, and the remaining cluster lacks objects.
     #[error("cannot resume {} on the {side} cluster: {}", any_of(clusters), why_incomplete(*side))]
     Incomplete {
@@ -81,7 +81,7 @@ pub enum MoveError {
     },
     /// Nothing is left to move, and a move out of another cluster has paused objects of the target.
     #[error("a move out of another cluster has paused {} on the target", listed(objects))]
-    Orphaned { objects: Vec<ObjectKey> },
+    PausedByOtherMove { objects: Vec<ObjectKey> },
     /// There is no move to abort, complete or report.
     #[error("there is no move to {verb}")]
     NoMove { verb: &'static str },
@@ -101,16 +101,16 @@ impl MoveError {
 }
 
 /// Returns a function that adds a side to an error.
-pub(crate) fn at(side: MoveSide) -> impl Fn(ApiError) -> MoveError {
+pub(crate) fn api_error(side: MoveSide) -> impl Fn(ApiError) -> MoveError {
     move |source| MoveError::Api { side, source }
 }
 
-/// Fails with `Objects` if there are failures.
-pub(crate) fn no_failures(
+/// Fails with `ObjectFailures` if there are failures.
+pub(crate) fn check_failures(
     action: &'static str,
     failures: Vec<(ObjectKey, ApiError)>,
 ) -> Result<(), MoveError> {
-    if failures.is_empty() { Ok(()) } else { Err(MoveError::Objects { action, failures }) }
+    if failures.is_empty() { Ok(()) } else { Err(MoveError::ObjectFailures { action, failures }) }
 }
 
 fn several(objects: usize) -> String {

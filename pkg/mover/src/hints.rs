@@ -16,33 +16,33 @@ impl Explain for MoveError {
         let hint = match self {
             Self::Problems(inner) => return inner.explain(),
             Self::Journal(inner) => return inner.explain(),
-            Self::Contract { side, source } => return on(*side, ErrorExplanation::cause(source)),
-            Self::Discover { side, source } => return on(*side, ErrorExplanation::cause(source)),
-            Self::Api { side, source } => return on(*side, ErrorExplanation::cause(source)),
+            Self::Contract { side, source } => return with_side(*side, ErrorExplanation::cause(source)),
+            Self::Discover { side, source } => return with_side(*side, ErrorExplanation::cause(source)),
+            Self::Api { side, source } => return with_side(*side, ErrorExplanation::cause(source)),
             // Each error names its object.
-            Self::Objects { action, failures } => {
+            Self::ObjectFailures { action, failures } => {
                 let errors = ErrorExplanation::errors(failures.iter().map(|(_, error)| error));
                 let is_on_target = *action == "created" || *action == "removed";
                 return if is_on_target { errors.about_target() } else { errors };
             }
-            Self::Differs { differences } => {
+            Self::TargetDiffers { differences } => {
                 let texts = differences.iter().map(|(object, what)| format!("{object}: {what}"));
                 return ErrorExplanation::texts(texts).with_hint(
                     "see what changes them on the target, such as a webhook; `--accept-differences` goes on with what it keeps",
                 );
             }
             Self::Blocked { objects, .. } => {
-                return several(objects).with_hint(
+                return object_list(objects).with_hint(
                     "the provider of these objects takes the annotation off when they may go; more time: `--timeout`",
                 );
             }
-            Self::Unsettled { objects } => {
-                return several(objects).with_hint(
+            Self::SourceKeepsChanging { objects } => {
+                return object_list(objects).with_hint(
                     "find out what writes these objects, stop it, and run the command again; it goes on",
                 );
             }
-            Self::Awake { objects } => {
-                return several(objects)
+            Self::ResumedDuringSave { objects } => {
+                return object_list(objects)
                     .with_hint("find out who has resumed them, and run the command again");
             }
             Self::SameCluster => {
@@ -51,39 +51,39 @@ impl Explain for MoveError {
                 )
                 .with_kind(ErrorKind::User);
             }
-            Self::Saving { .. } => {
+            Self::SaveInProgress { .. } => {
                 "wait until it is done; if that process is on another machine and was cut off there, take the annotation `capstan.dev/move` off the Clusters and resume them"
             }
-            Self::TooLate => "the command that began the move goes on with it",
+            Self::AlreadyDeleting => "the command that began the move goes on with it",
             Self::Incomplete { .. } => {
                 "restore them from a backup with `capstan restore FILE`; what is there already is kept"
             }
-            Self::Orphaned { .. } => {
+            Self::PausedByOtherMove { .. } => {
                 "run the move out of that cluster again; if it no longer exists, restore them from a backup with `capstan restore FILE`"
             }
             Self::NoMove { .. } => {
                 "`capstan move status` looks at both clusters; name the target with `--to-kubeconfig`"
             }
-            Self::Keep(_) => return ErrorExplanation::default(),
+            Self::WriteSaved(_) => return ErrorExplanation::default(),
         };
         ErrorExplanation::hint(hint)
     }
 }
 
-fn on(side: MoveSide, explanation: ErrorExplanation<'_>) -> ErrorExplanation<'_> {
+fn with_side(side: MoveSide, explanation: ErrorExplanation<'_>) -> ErrorExplanation<'_> {
     if side == MoveSide::Target { explanation.about_target() } else { explanation }
 }
 
 /// Returns objects as members of an error. The message already names a single object.
-fn several(objects: &[ObjectKey]) -> ErrorExplanation<'_> {
+fn object_list(objects: &[ObjectKey]) -> ErrorExplanation<'_> {
     ErrorExplanation::texts(objects.iter().filter(|_| objects.len() > 1).map(ToString::to_string))
 }
 
 impl Explain for JournalError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Another { other_end, journal, .. } => {
-                ErrorExplanation::hint(another(*other_end, journal)).with_kind(ErrorKind::Conflict)
+            Self::Conflict { conflicting_side: other_end, journal, .. } => {
+                ErrorExplanation::hint(other_move_hint(*other_end, journal)).with_kind(ErrorKind::Conflict)
             }
             Self::TakenOver => ErrorExplanation::hint("`capstan move status` tells how far it is")
                 .with_kind(ErrorKind::Conflict),
@@ -93,14 +93,14 @@ impl Explain for JournalError {
                     "`kubectl get configmap -n {namespace} {name} -o yaml` shows it"
                 ))
             }
-            Self::Place { source, .. } => ErrorExplanation::cause(source),
-            Self::NotKept { source, .. } => ErrorExplanation::cause(source),
+            Self::UnknownNamespace { source, .. } => ErrorExplanation::cause(source),
+            Self::Api { source, .. } => ErrorExplanation::cause(source),
             Self::Disk(_) => ErrorExplanation::default(),
         }
     }
 }
 
-fn another(other_end: Option<MoveSide>, journal: &MoveJournal) -> &'static str {
+fn other_move_hint(other_end: Option<MoveSide>, journal: &MoveJournal) -> &'static str {
     match other_end {
         Some(MoveSide::Target) => {
             "name the target of that move; if it no longer exists, `capstan move --lost target` resumes the Clusters of the source"
@@ -121,24 +121,24 @@ fn another(other_end: Option<MoveSide>, journal: &MoveJournal) -> &'static str {
 impl Explain for ArchiveError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Objects(inner) => inner.explain(),
-            Self::Locked { .. } => ErrorExplanation::hint(
+            Self::InvalidObjects(inner) => inner.explain(),
+            Self::Encrypted { .. } => ErrorExplanation::hint(
                 "name the file of a secret key it was encrypted to: `--identity FILE`; nothing was written",
             ),
-            Self::NoIdentity => ErrorExplanation::hint(
+            Self::NoMatchingIdentity => ErrorExplanation::hint(
                 "name the file of another secret key too: `--identity FILE --identity FILE`; nothing was written",
             ),
-            Self::Passphrase => ErrorExplanation::hint(
+            Self::WrongPassphrase => ErrorExplanation::hint(
                 "`--passphrase-file` wins over CAPSTAN_BACKUP_PASSPHRASE, and that over asking; nothing was written",
             ),
             Self::Read(_)
             | Self::Truncated
-            | Self::Shape { .. }
-            | Self::Bomb { .. }
-            | Self::Format { .. }
-            | Self::Sum { .. }
-            | Self::Work { .. }
-            | Self::Sealed => ErrorExplanation::default(),
+            | Self::Malformed { .. }
+            | Self::DecompressionBomb { .. }
+            | Self::UnsupportedFormat { .. }
+            | Self::ChecksumMismatch { .. }
+            | Self::ExcessiveWork { .. }
+            | Self::CorruptedPayload => ErrorExplanation::default(),
         }
     }
 }
@@ -150,7 +150,7 @@ impl Explain for KeyError {
                 "`age-keygen -y FILE` prints the public one; keep the secret one out of command lines"
             }
             Self::Public => "`age-keygen` writes both into a file; `--identity` takes that file",
-            Self::Ssh | Self::Kind | Self::Weak | Self::Other => {
+            Self::Ssh | Self::UnsupportedKind | Self::Weak | Self::Other => {
                 "`age-keygen -o key.txt` makes a pair of keys: `age1…` and `AGE-SECRET-KEY-1…`"
             }
         })

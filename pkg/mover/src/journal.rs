@@ -9,7 +9,7 @@
 //!
 //! **Writes.** The leases of both clusters exclude other runs. Every write names the revision that it replaces, and a
 //! missing or changed copy stops the run. The source copy is written before the target copy.
-//! Only `Finished` and `Aborted` reach the target first, because the source may be destroyed as soon as its copy has
+//! Only `Finished` and `AbortOutcome` reach the target first, because the source may be destroyed as soon as its copy has
 //! ended. A run acts on a phase only after both copies have the phase.
 //!
 //! **Interruptions.** Each copy alone is safe to resume from. Both copies together decide:
@@ -18,17 +18,17 @@
 //! |--------------------------------------|-----------------|-------------------|-----------
 //! | a new move                           | new             | none, or finished | source copy: nothing was done yet
 //! | a phase or a holder                  | higher sign     | lower sign        | source copy: the phase has not begun
-//! | `Finished`, `Aborted`                | unfinished      | ended             | unfinished copy: its phase runs again
+//! | `Finished`, `AbortOutcome`                | unfinished      | ended             | unfinished copy: its phase runs again
 //! | (one deleted by hand)                | there or not    | there or not      | remaining copy: written to both again
 //! | (both deleted by hand)               | none            | none              | none: a new move finds the marks
 //!
 //! A copy of another move that has ended is ignored.
 
+mod copies;
 mod copy;
-mod held;
+mod lease;
 mod remaining;
 mod report;
-mod sides;
 #[cfg(test)]
 mod tests;
 
@@ -45,15 +45,15 @@ use inventory::{ClusterIdentity, InventoryError, ManagementCluster, ProviderInve
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use workload::Choice;
+use workload::MoveChoice;
 
-use crate::{ClusterChoice, MoveRequest, mark::is_mark_of_save};
+use crate::{ClusterChoice, MoveRequest, mark::is_save_mark};
 
+use copies::JournalCopies;
 pub use copy::NAME as JOURNAL_NAME;
-pub(crate) use held::HeldJournal;
+pub(crate) use lease::JournalLease;
 pub(crate) use remaining::RemainingJournal;
-pub use report::{MoveReport, move_report};
-use sides::Sides;
+pub use report::{MoveReport, find_move_report};
 
 /// Number of digest bytes that name the source in a run id.
 const SOURCE_BYTES: usize = 4;
@@ -103,7 +103,7 @@ pub struct MoveJournal {
     #[serde(default)]
     pub objects: usize,
     /// The run that holds the move.
-    pub holder: Holder,
+    pub holder: JournalHolder,
 }
 
 /// A Cluster or a ClusterClass that is paused during the move.
@@ -120,7 +120,7 @@ pub struct PausedObject {
 
 /// The run that last wrote a journal. The lease of the cluster shows if the run is still active.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
+pub struct JournalHolder {
     /// Name of the machine.
     pub host: String,
     /// Process on the machine, unique across restarts. A process works on one move at a time.
@@ -139,19 +139,19 @@ pub enum MoveSide {
 }
 
 /// A function that stores a value on disk.
-pub type JournalStore<T> = Arc<dyn Fn(&T) -> io::Result<()> + Send + Sync>;
+pub type JournalWriteFn<T> = Arc<dyn Fn(&T) -> io::Result<()> + Send + Sync>;
 
 /// The services of the caller for a journal: its process and its disk.
 #[derive(Clone)]
-pub struct JournalKeeper {
+pub struct JournalStore {
     /// This process.
-    pub holder: Holder,
+    pub holder: JournalHolder,
     /// True if the process of a holder is known to have ended. Unknown processes count as running.
-    pub is_gone: Arc<dyn Fn(&Holder) -> bool + Send + Sync>,
+    pub has_ended: Arc<dyn Fn(&JournalHolder) -> bool + Send + Sync>,
     /// Stores a journal on disk. An error stops the move only before its first write.
-    pub store: JournalStore<MoveJournal>,
+    pub write_journal: JournalWriteFn<MoveJournal>,
     /// Stores the report of a finished move on disk.
-    pub store_report: JournalStore<MoveReport>,
+    pub write_report: JournalWriteFn<MoveReport>,
 }
 
 /// A journal that cannot be read, written or taken over.
@@ -160,11 +160,11 @@ pub struct JournalKeeper {
 pub enum JournalError {
     /// An unfinished move has another scope or other clusters.
     #[error("an unfinished move stands in the way: {what}")]
-    Another {
+    Conflict {
         /// The difference, in words.
         what: String,
         /// The side whose cluster differs.
-        other_end: Option<MoveSide>,
+        conflicting_side: Option<MoveSide>,
         journal: Box<MoveJournal>,
     },
     /// The journal on a cluster is invalid.
@@ -177,14 +177,14 @@ pub enum JournalError {
     },
     /// The journal belongs beside the core provider, and the core provider cannot be determined.
     #[error("cannot find out where the journal on the {side} cluster is kept")]
-    Place {
+    UnknownNamespace {
         side: MoveSide,
         #[source]
         source: Box<InventoryError>,
     },
     /// The journal on a cluster cannot be read or written.
     #[error("cannot keep a journal on the {side} cluster")]
-    NotKept {
+    Api {
         side: MoveSide,
         #[source]
         source: Box<ApiError>,
@@ -197,17 +197,17 @@ pub enum JournalError {
     TakenOver,
 }
 
-impl Holder {
+impl JournalHolder {
     /// True if both holders are the same process.
-    fn is_process_of(&self, other: &Self) -> bool {
+    fn is_same_process(&self, other: &Self) -> bool {
         self.host == other.host && self.process == other.process
     }
 }
 
 /// Returns the valid journal of these clusters, in any phase. None if there is no journal.
 /// # Errors
-/// `Unusable`. `Place` or `NotKept` if a server does not answer.
-pub async fn move_state(
+/// `Unusable`. `UnknownNamespace` or `Api` if a server does not answer.
+pub async fn find_move_journal(
     source: Option<&ManagementCluster>,
     target: Option<&ManagementCluster>,
 ) -> Result<Option<MoveJournal>, JournalError> {
@@ -215,24 +215,24 @@ pub async fn move_state(
         let cluster = cluster.cloned();
         async move {
             match cluster {
-                Some(cluster) => Ok(copy::Copy::read(&cluster, side).await?.journal),
+                Some(cluster) => Ok(copy::JournalCopy::read(&cluster, side).await?.journal),
                 None => Ok(None),
             }
         }
     };
     let (source, target) = try_join!(read(source, MoveSide::Source), read(target, MoveSide::Target))?;
-    Ok(sides::standing(source.as_ref(), target.as_ref()).cloned())
+    Ok(copies::valid_journal(source.as_ref(), target.as_ref()).cloned())
 }
 
 /// Returns the unfinished move whose journal is on the cluster of this inventory. One request.
 /// # Errors
-/// `Unusable`. `NotKept` if the server does not answer.
+/// `Unusable`. `Api` if the server does not answer.
 pub async fn unfinished_move(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
 ) -> Result<Option<MoveJournal>, JournalError> {
     // The side matters only to error messages: the journal itself names both clusters.
-    let copy = copy::Copy::read_beside(cluster, MoveSide::Source, inventory).await?;
+    let copy = copy::JournalCopy::read_with_inventory(cluster, MoveSide::Source, inventory).await?;
     Ok(copy.journal.filter(MoveJournal::is_unfinished))
 }
 
@@ -242,12 +242,12 @@ impl MoveJournal {
 
     /// Returns the journal of a new move that has paused nothing. The chosen Clusters are given by `namespace/name`,
     /// none for all.
-    pub(crate) fn begin(
+    pub(crate) fn new(
         source: ClusterIdentity,
         target: ClusterIdentity,
         request: &MoveRequest,
         clusters: Option<BTreeSet<String>>,
-        keeper: &JournalKeeper,
+        store: &JournalStore,
     ) -> Self {
         let selector = match &request.clusters {
             ClusterChoice::Labelled(selector) => Some(selector.clone()),
@@ -256,7 +256,7 @@ impl MoveJournal {
         let now = Timestamp::now();
         Self {
             format: Self::FORMAT,
-            run: run_id(now, &source, &keeper.holder),
+            run: run_id(now, &source, &store.holder),
             begun: format!("{now:.0}"),
             source,
             target,
@@ -269,47 +269,47 @@ impl MoveJournal {
             existed: Vec::new(),
             made_namespaces: Vec::new(),
             objects: 0,
-            holder: Holder { sign: 0, ..keeper.holder.clone() },
+            holder: JournalHolder { sign: 0, ..store.holder.clone() },
         }
     }
 
     /// Checks that a request asks for this move.
     /// # Errors
-    /// `Another` with the difference.
-    pub(crate) fn check(
+    /// `Conflict` with the difference.
+    pub(crate) fn check_request(
         &self,
         source: &ClusterIdentity,
         target: &ClusterIdentity,
         request: &MoveRequest,
     ) -> Result<(), JournalError> {
-        self.check_ends(source, target)?;
+        self.check_clusters(source, target)?;
         if self.phase == MovePhase::Aborting {
-            return Err(self.in_the_way("it is being undone"));
+            return Err(self.conflict_error("it is being undone"));
         }
         let chosen = match &request.clusters {
             ClusterChoice::All => self.clusters.is_none(),
             ClusterChoice::Labelled(selector) => self.selector.as_ref() == Some(selector),
-            ClusterChoice::Named(names) => self.selector.is_none() && self.is_of(names),
+            ClusterChoice::Named(names) => self.selector.is_none() && self.has_exactly(names),
         };
         self.check_scope(&request.namespaces, &request.namespace_map, chosen)
     }
 
     /// Checks that the move is between these clusters.
     /// # Errors
-    /// `Another` with the side that differs.
-    pub(crate) fn check_ends(
+    /// `Conflict` with the side that differs.
+    pub(crate) fn check_clusters(
         &self,
         source: &ClusterIdentity,
         target: &ClusterIdentity,
     ) -> Result<(), JournalError> {
-        self.check_end(MoveSide::Source, source)?;
-        self.check_end(MoveSide::Target, target)
+        self.check_cluster(MoveSide::Source, source)?;
+        self.check_cluster(MoveSide::Target, target)
     }
 
     /// Checks that a cluster is this side of the move.
     /// # Errors
-    /// `Another` with the side.
-    fn check_end(&self, side: MoveSide, cluster: &ClusterIdentity) -> Result<(), JournalError> {
+    /// `Conflict` with the side.
+    fn check_cluster(&self, side: MoveSide, cluster: &ClusterIdentity) -> Result<(), JournalError> {
         let (end, way) = match side {
             MoveSide::Source => (&self.source, "comes from"),
             MoveSide::Target => (&self.target, "goes to"),
@@ -318,14 +318,14 @@ impl MoveJournal {
             return Ok(());
         }
         let what = format!("it {way} `{}`", end.address);
-        Err(JournalError::Another { what, other_end: Some(side), journal: Box::new(self.clone()) })
+        Err(JournalError::Conflict { what, conflicting_side: Some(side), journal: Box::new(self.clone()) })
     }
 
     /// Checks that a run that prepared another journal may continue with this one.
-    fn check_same(&self, other: &Self) -> Result<(), JournalError> {
-        self.check_ends(&other.source, &other.target)?;
+    fn check_compatible(&self, other: &Self) -> Result<(), JournalError> {
+        self.check_clusters(&other.source, &other.target)?;
         if self.phase == MovePhase::Aborting && other.phase != MovePhase::Aborting {
-            return Err(self.in_the_way("it is being undone"));
+            return Err(self.conflict_error("it is being undone"));
         }
         // Clusters that were already deleted on the source are missing when Clusters are chosen again.
         let chosen = self.selector == other.selector
@@ -347,10 +347,10 @@ impl MoveJournal {
             names.join(", ")
         };
         if self.namespaces != *namespaces {
-            return Err(self.in_the_way(&format!("it is out of {}", listed(&self.namespaces))));
+            return Err(self.conflict_error(&format!("it is out of {}", listed(&self.namespaces))));
         }
         if !same_clusters {
-            return Err(self.in_the_way(&match (&self.selector, &self.clusters) {
+            return Err(self.conflict_error(&match (&self.selector, &self.clusters) {
                 (Some(selector), _) => format!("its Clusters are those with `{selector}`"),
                 (None, Some(clusters)) => format!("its Clusters are {}", listed(clusters)),
                 (None, None) => "it is of all Clusters".to_owned(),
@@ -360,13 +360,13 @@ impl MoveJournal {
             let pairs: BTreeSet<_> =
                 self.namespace_map.iter().map(|(from, to)| format!("{from}={to}")).collect();
             let pairs = if pairs.is_empty() { "none".to_owned() } else { listed(&pairs) };
-            return Err(self.in_the_way(&format!("its namespaces are mapped by {pairs}")));
+            return Err(self.conflict_error(&format!("its namespaces are mapped by {pairs}")));
         }
         Ok(())
     }
 
     /// True if the move has exactly the Clusters of these names, `name` or `namespace/name`.
-    fn is_of(&self, names: &BTreeSet<String>) -> bool {
+    fn has_exactly(&self, names: &BTreeSet<String>) -> bool {
         let Some(clusters) = &self.clusters else { return false };
         let is = |cluster: &str, name: &str| {
             cluster == name || cluster.split_once('/').is_some_and(|(_, alone)| alone == name)
@@ -375,13 +375,17 @@ impl MoveJournal {
             && clusters.iter().all(|cluster| names.iter().any(|name| is(cluster, name)))
     }
 
-    pub(super) fn in_the_way(&self, what: &str) -> JournalError {
-        JournalError::Another { what: what.to_owned(), other_end: None, journal: Box::new(self.clone()) }
+    pub(super) fn conflict_error(&self, what: &str) -> JournalError {
+        JournalError::Conflict {
+            what: what.to_owned(),
+            conflicting_side: None,
+            journal: Box::new(self.clone()),
+        }
     }
 
     /// Returns the namespaces and Clusters of the move as a choice.
-    pub(crate) fn choice(&self) -> Choice {
-        Choice::of_places(&self.namespaces, self.clusters.as_ref())
+    pub(crate) fn choice(&self) -> MoveChoice {
+        MoveChoice::from_names(&self.namespaces, self.clusters.as_ref())
     }
 
     /// True if the move has neither finished nor been aborted.
@@ -396,20 +400,20 @@ impl MoveJournal {
 }
 
 /// True if a run moves out of a cluster, according to the run id.
-pub(crate) fn is_source_of(cluster: &ClusterIdentity, run: &str) -> bool {
-    source_of(run).is_some_and(|source| source == hex_digest(&cluster.uid, SOURCE_BYTES))
+pub(crate) fn is_run_of(cluster: &ClusterIdentity, run: &str) -> bool {
+    source_digest(run).is_some_and(|source| source == hex_digest(&cluster.uid, SOURCE_BYTES))
 }
 
 /// Returns the digest of the source in a run id; none for marks of saves and restores.
-pub(crate) fn source_of(run: &str) -> Option<&str> {
+pub(crate) fn source_digest(run: &str) -> Option<&str> {
     let (_, source) = run.split_once('-')?;
     let is_digest = source.len() == 2 * SOURCE_BYTES && source.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_digest.then_some(source).filter(|_| !is_mark_of_save(run))
+    is_digest.then_some(source).filter(|_| !is_save_mark(run))
 }
 
 /// Returns a unique id that is short enough for a file name and for reading aloud. Its end names the source, because
 /// copies on a target carry no other trace of the source.
-fn run_id(now: Timestamp, source: &ClusterIdentity, holder: &Holder) -> String {
+fn run_id(now: Timestamp, source: &ClusterIdentity, holder: &JournalHolder) -> String {
     let of = format!("{} {} {} {}", now.as_nanosecond(), source.uid, holder.host, holder.process);
     format!("{}-{}", hex_digest(&of, 6), hex_digest(&source.uid, SOURCE_BYTES))
 }
@@ -429,7 +433,7 @@ impl fmt::Display for MoveSide {
     }
 }
 
-impl fmt::Debug for JournalKeeper {
+impl fmt::Debug for JournalStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JournalKeeper").field("holder", &self.holder).finish_non_exhaustive()
     }

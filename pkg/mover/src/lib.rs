@@ -24,46 +24,46 @@
 
 mod abort;
 mod archive;
-mod blocked;
+mod blocking;
+mod concurrency;
 mod create;
+mod delete;
 mod error;
 mod hints;
 mod journal;
-mod lost;
+mod lost_cluster;
 mod mark;
 mod pause;
 mod plan;
 mod preflight;
-mod remove;
 mod request;
 mod restore;
 mod run;
 mod save;
-mod side_by_side;
 mod target;
 #[cfg(test)]
 mod tests;
 mod verify;
 
-pub use abort::{Aborted, abort_move};
+pub use abort::{AbortOutcome, abort_move};
 pub use archive::{
-    ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, ArchiveOutput, ArchiveWriter, Backup, BackupAbout,
-    BackupContents, BackupIndex, BackupManifest, BackupObject, BackupProvider, Identity, KeyError,
-    KeyFileError, Passphrase, Recipient, Seal, SealedOutput, read_archive, verify_archive,
+    ArchiveError, ArchiveInput, ArchiveKeys, ArchiveOutput, ArchiveWriter, Backup, BackupContents,
+    BackupIndex, BackupManifest, BackupObject, BackupOrigin, BackupProvider, EncryptedOutput, Encryption,
+    Identity, KeyError, KeyFileError, Passphrase, Recipient, RequiredKey, read_archive, verify_archive,
 };
 pub use error::MoveError;
 pub(crate) use error::seconds;
 pub use journal::{
-    Holder, JOURNAL_NAME, JournalError, JournalKeeper, JournalStore, MoveJournal, MoveReport, MoveSide,
-    PausedObject, move_report, move_state, unfinished_move,
+    JOURNAL_NAME, JournalError, JournalHolder, JournalStore, JournalWriteFn, MoveJournal, MoveReport,
+    MoveSide, PausedObject, find_move_journal, find_move_report, unfinished_move,
 };
-pub use lost::{abort_without_target, complete_without_source};
-pub use plan::{MovePlan, OnTarget, plan_move, plan_restore};
-pub(crate) use request::on_target;
-pub use request::{ClusterChoice, MoveRequest, OnDifference, Route};
-pub use restore::{RestoreOptions, Restored, SavedFile, SavedObjects, restore_objects};
-pub use run::{MoveOutcome, carry_out_move};
+pub use lost_cluster::{abort_without_target, complete_without_source};
+pub use plan::{MovePlan, TargetEffect, plan_move, plan_restore};
+pub(crate) use request::target_key;
+pub use request::{ClusterChoice, DifferencePolicy, MoveRequest, MoveRoute};
+pub use restore::{RestoreOptions, RestoreOutcome, SavedFile, SavedObjects, restore_objects};
+pub use run::{MoveOutcome, execute_move};
 pub use save::{
-    KeepSaved, LeftOut, OpenSave, OpenSaves, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save,
-    resume_saved, save_objects,
+    LeftOutObject, SaveFormat, SaveMode, SaveOutcome, SavedObject, StoreSavedFn, UnfinishedSave,
+    UnfinishedSaves, find_unfinished_saves, plan_save, resume_interrupted_save, save_objects,
 };

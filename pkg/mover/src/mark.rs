@@ -2,38 +2,40 @@
 
 use apply::{ApiError, GroupKind, ListQuery, ObjectKey};
 use inventory::ManagementCluster;
-use workload::MARK;
+use workload::MOVE_MARK;
 
 /// Prefix of the marks of saves.
-pub(crate) const SAVE: &str = "save-";
+pub(crate) const SAVE_PREFIX: &str = "save-";
 
 /// The mark of a restore.
-pub(crate) const RESTORE: &str = "restore";
+pub(crate) const RESTORE_MARK: &str = "restore";
 
 /// Returns the process of the save that set a mark; none for other marks.
-pub(crate) fn process_of(run: &str) -> Option<&str> {
-    run.strip_prefix(SAVE)
+pub(crate) fn save_process(run: &str) -> Option<&str> {
+    run.strip_prefix(SAVE_PREFIX)
 }
 
 /// True if a save set the mark.
-pub(crate) fn is_mark_of_save(run: &str) -> bool {
-    process_of(run).is_some()
+pub(crate) fn is_save_mark(run: &str) -> bool {
+    save_process(run).is_some()
 }
 
 /// The kinds of `cluster.x-k8s.io` that moves and saves pause and mark.
-pub(crate) const RESTING: [&str; 2] = ["ClusterClass", "Cluster"];
+pub(crate) const PAUSABLE_KINDS: [&str; 2] = ["ClusterClass", "Cluster"];
 
 /// Returns all marked objects, each with the run in its mark.
-pub(crate) async fn marked(cluster: &ManagementCluster) -> Result<Vec<(ObjectKey, String)>, ApiError> {
+pub(crate) async fn marked_objects(
+    cluster: &ManagementCluster,
+) -> Result<Vec<(ObjectKey, String)>, ApiError> {
     let mut found = Vec::new();
-    for kind in RESTING {
-        found.extend(marked_of(cluster, kind).await?);
+    for kind in PAUSABLE_KINDS {
+        found.extend(marked_objects_of_kind(cluster, kind).await?);
     }
     Ok(found)
 }
 
 /// Returns the marked objects of one kind, each with the run in its mark.
-pub(crate) async fn marked_of(
+pub(crate) async fn marked_objects_of_kind(
     cluster: &ManagementCluster,
     kind: &str,
 ) -> Result<Vec<(ObjectKey, String)>, ApiError> {
@@ -44,7 +46,7 @@ pub(crate) async fn marked_of(
     let list = ListQuery { metadata_only: true, ..ListQuery::default() };
     let mut pages = cluster.server.pages(&kind, &list);
     let found = pages.gather(|found: &mut Vec<_>, object| {
-        let run = object.annotation(MARK).map(str::to_owned);
+        let run = object.annotation(MOVE_MARK).map(str::to_owned);
         found.extend(run.map(|run| (ObjectKey::of(&object), run)));
     });
     found.await

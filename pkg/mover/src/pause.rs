@@ -1,7 +1,7 @@
 //! Pauses Clusters and ClusterClasses during a move. One patch pauses and marks an object, and one patch resumes the
 //! object.
 
-mod seen;
+mod acknowledgement;
 
 use std::collections::BTreeSet;
 
@@ -10,28 +10,28 @@ use apply::{ApiError, ApiKind, GroupKind, ObjectKey, PatchTarget};
 use inventory::{FIELD_MANAGER, ManagementCluster};
 use manifest::{Object, Value};
 use serde_json::json;
-use workload::{MARK, NodeId, PAUSED};
+use workload::{MOVE_MARK, NodeId, PAUSED_ANNOTATION};
 
 use crate::{
     MoveError, MoveJournal, MoveSide, PausedObject,
-    error::{at, no_failures},
-    mark::marked,
-    on_target,
-    request::ROUNDS,
-    run::Work,
-    side_by_side::side_by_side,
+    concurrency::run_concurrently,
+    error::{api_error, check_failures},
+    mark::marked_objects,
+    request::MAX_DISCOVERIES,
+    run::MoveContext,
+    target_key,
 };
 
 /// A kind that a move pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Resting {
+pub(super) enum PausableKind {
     /// Paused by a field. Resuming removes the field, because an empty value would leave a field manager behind.
     Cluster,
     /// Paused by an annotation.
     ClusterClass,
 }
 
-impl Resting {
+impl PausableKind {
     /// Returns the type of pause for an object. None for other kinds, which pause with their Cluster.
     pub(super) fn of(key: &ObjectKey) -> Option<Self> {
         match (&*key.group, &*key.kind) {
@@ -42,26 +42,32 @@ impl Resting {
     }
 
     /// Returns the patch that pauses and marks an object.
-    pub(super) fn pause(self, run: &str) -> Value {
+    pub(super) fn pause_patch(self, run: &str) -> Value {
         match self {
-            Self::Cluster => json!({"metadata": {"annotations": {MARK: run}}, "spec": {"paused": true}}),
-            Self::ClusterClass => json!({"metadata": {"annotations": {MARK: run, PAUSED: ""}}}),
+            Self::Cluster => json!({"metadata": {"annotations": {MOVE_MARK: run}}, "spec": {"paused": true}}),
+            Self::ClusterClass => {
+                json!({"metadata": {"annotations": {MOVE_MARK: run, PAUSED_ANNOTATION: ""}}})
+            }
         }
     }
 
     /// Returns the patch that removes pause and mark.
-    pub(super) fn resume(self) -> Value {
+    pub(super) fn resume_patch(self) -> Value {
         match self {
-            Self::Cluster => json!({"metadata": {"annotations": {MARK: null}}, "spec": {"paused": null}}),
-            Self::ClusterClass => json!({"metadata": {"annotations": {MARK: null, PAUSED: null}}}),
+            Self::Cluster => {
+                json!({"metadata": {"annotations": {MOVE_MARK: null}}, "spec": {"paused": null}})
+            }
+            Self::ClusterClass => {
+                json!({"metadata": {"annotations": {MOVE_MARK: null, PAUSED_ANNOTATION: null}}})
+            }
         }
     }
 
     /// Pauses and marks an object before its creation.
-    pub(super) fn put_to_rest(self, object: &mut Object, run: &str) {
-        object.set_annotation(MARK, run);
+    pub(super) fn pause_object(self, object: &mut Object, run: &str) {
+        object.set_annotation(MOVE_MARK, run);
         match self {
-            Self::ClusterClass => object.set_annotation(PAUSED, ""),
+            Self::ClusterClass => object.set_annotation(PAUSED_ANNOTATION, ""),
             Self::Cluster => {
                 let spec = object.as_map_mut().entry("spec").or_insert_with(|| json!({}));
                 if let Some(spec) = spec.as_object_mut() {
@@ -72,61 +78,67 @@ impl Resting {
     }
 }
 
-impl Work<'_> {
+impl MoveContext<'_> {
     /// Pauses the moving Clusters and ClusterClasses, discovers the source again, and waits until controllers report
     /// the pause. Then waits for providers that block the move.
-    pub(super) async fn come_to_rest(&mut self) -> Result<(), MoveError> {
-        for _ in 0..ROUNDS {
-            if self.pause().await? == 0 && self.unseen().is_empty() {
+    pub(super) async fn wait_for_pause(&mut self) -> Result<(), MoveError> {
+        for _ in 0..MAX_DISCOVERIES {
+            if self.pause().await? == 0 && self.unacknowledged().is_empty() {
                 return self.wait_until_unblocked().await;
             }
-            self.look_at_rest().await?;
-            self.wait_until_seen().await?;
+            self.rediscover_with_pause_status().await?;
+            self.wait_for_acknowledgement().await?;
         }
-        Err(self.unsettled())
+        Err(self.keeps_changing_error())
     }
 
     /// Pauses objects that are not paused yet, and returns their number. The journal lists the objects first.
     async fn pause(&mut self) -> Result<usize, MoveError> {
-        let new = self.unlisted();
+        let new = self.unrecorded_objects();
         if !new.is_empty() {
-            self.held.update(|journal| journal.paused.extend(new)).await?;
+            self.journal_lease.update(|journal| journal.paused.extend(new)).await?;
         }
         let work = &*self;
-        let awake = work.plan.selection.moving().filter_map(|node| work.awake(node));
+        let awake = work.plan.selection.moving().filter_map(|node| work.pause_needed(node));
         let at_most = work.source.server.max_in_flight();
-        let (paused, failures) = side_by_side(at_most, awake, |(node, resting)| async move {
+        let (paused, failures) = run_concurrently(at_most, awake, |(node, resting)| async move {
             let facts = work.plan.facts(node);
-            patch(&work.source, &facts.of.kind, &facts.key, &resting.pause(&work.held.journal.run)).await
+            patch_if_exists(
+                &work.source,
+                &facts.object_type.kind,
+                &facts.key,
+                &resting.pause_patch(&work.journal_lease.journal.run),
+            )
+            .await
         })
         .await;
-        no_failures("paused", failures)?;
+        check_failures("paused", failures)?;
         if !paused.is_empty() {
-            self.tell(MovePhase::Pausing, paused.len(), paused.len());
+            self.report_progress(MovePhase::Pausing, paused.len(), paused.len());
         }
         Ok(paused.len())
     }
 
     /// Returns the type of pause for an object that still needs one. None for paused objects, and for a ClusterClass
     /// that remaining Clusters use.
-    fn awake(&self, node: NodeId) -> Option<(NodeId, Resting)> {
+    fn pause_needed(&self, node: NodeId) -> Option<(NodeId, PausableKind)> {
         let facts = self.plan.facts(node);
         let is_used = self.plan.is_still_used(node);
-        let resting = Resting::of(&facts.key).filter(|_| !is_used && !facts.is_paused)?;
+        let resting = PausableKind::of(&facts.key).filter(|_| !is_used && !facts.is_paused)?;
         Some((node, resting))
     }
 
     /// Returns the moving objects that need a pause and that the journal does not list yet.
-    fn unlisted(&self) -> Vec<PausedObject> {
+    fn unrecorded_objects(&self) -> Vec<PausedObject> {
         let listed: BTreeSet<&ObjectKey> =
-            self.held.journal.paused.iter().map(|paused| &paused.object).collect();
+            self.journal_lease.journal.paused.iter().map(|paused| &paused.object).collect();
         let rests = |node| {
             let facts = self.plan.facts(node);
-            let is_new = Resting::of(&facts.key).is_some() && !listed.contains(&facts.key);
+            let is_new = PausableKind::of(&facts.key).is_some() && !listed.contains(&facts.key);
             is_new.then(|| PausedObject {
                 object: facts.key.clone(),
                 was_paused: facts.is_paused && facts.paused_by.is_none(),
-                is_kept: !self.plan.leaves(node),
+                is_kept: !self.plan.leaves_source(node),
             })
         };
         self.plan.selection.moving().filter_map(rests).collect()
@@ -135,15 +147,15 @@ impl Work<'_> {
     /// Resumes the objects that this move paused on the source, and their copies on the target. ClusterClasses are
     /// resumed before the Clusters that use them.
     pub(super) async fn resume(&mut self) -> Result<(), MoveError> {
-        let run = &self.held.journal.run;
+        let run = &self.journal_lease.journal.run;
         let nodes = self.plan.discovered.graph.iter().map(|(_, node)| &node.facts);
-        let here: BTreeSet<ObjectKey> = nodes
+        let keys: BTreeSet<ObjectKey> = nodes
             .filter(|facts| facts.paused_by.as_ref() == Some(run))
             .map(|facts| facts.key.clone())
             .collect();
-        resume_all(&self.source, here).await?;
-        let resumed = resume_target(&self.target, &self.held.journal).await?.len();
-        self.tell(MovePhase::Resuming, resumed, resumed);
+        resume_all(&self.source, keys).await?;
+        let resumed = resume_target(&self.target, &self.journal_lease.journal).await?.len();
+        self.report_progress(MovePhase::Resuming, resumed, resumed);
         Ok(())
     }
 }
@@ -153,10 +165,10 @@ pub(super) async fn resume_target(
     target: &ManagementCluster,
     journal: &MoveJournal,
 ) -> Result<BTreeSet<ObjectKey>, MoveError> {
-    let marked = marked(target).await.map_err(at(MoveSide::Target))?;
+    let marked = marked_objects(target).await.map_err(api_error(MoveSide::Target))?;
     let marked = marked.into_iter().filter(|(_, run)| *run == journal.run).map(|(key, _)| key);
     let listed = journal.paused.iter().filter(|paused| !paused.was_paused);
-    let listed = listed.map(|paused| on_target(&paused.object, &journal.namespace_map));
+    let listed = listed.map(|paused| target_key(&paused.object, &journal.namespace_map));
     let there: BTreeSet<ObjectKey> = marked.chain(listed).collect();
     resume_all(target, there.clone()).await?;
     Ok(there)
@@ -167,22 +179,22 @@ pub(super) async fn resume_all(
     cluster: &ManagementCluster,
     keys: BTreeSet<ObjectKey>,
 ) -> Result<(), MoveError> {
-    for resting in [Resting::ClusterClass, Resting::Cluster] {
-        let keys = keys.iter().filter(|key| Resting::of(key) == Some(resting));
+    for resting in [PausableKind::ClusterClass, PausableKind::Cluster] {
+        let keys = keys.iter().filter(|key| PausableKind::of(key) == Some(resting));
         let at_most = cluster.server.max_in_flight();
-        let (_, failures) = side_by_side(at_most, keys, |key| async move {
+        let (_, failures) = run_concurrently(at_most, keys, |key| async move {
             let kind = GroupKind::new(&*key.group, &*key.kind);
             let kind = cluster.server.kind(&kind).await.map_err(|error| (key.clone(), error))?;
-            patch(cluster, &kind, key, &resting.resume()).await
+            patch_if_exists(cluster, &kind, key, &resting.resume_patch()).await
         })
         .await;
-        no_failures("resumed", failures)?;
+        check_failures("resumed", failures)?;
     }
     Ok(())
 }
 
 /// Patches an object if the object exists.
-pub(super) async fn patch(
+pub(super) async fn patch_if_exists(
     cluster: &ManagementCluster,
     kind: &ApiKind,
     key: &ObjectKey,
@@ -214,33 +226,33 @@ mod tests {
             ..ObjectKey::default()
         };
         for (group, kind, resting) in [
-            ("cluster.x-k8s.io", "Cluster", Some(Resting::Cluster)),
-            ("cluster.x-k8s.io", "ClusterClass", Some(Resting::ClusterClass)),
+            ("cluster.x-k8s.io", "Cluster", Some(PausableKind::Cluster)),
+            ("cluster.x-k8s.io", "ClusterClass", Some(PausableKind::ClusterClass)),
             ("cluster.x-k8s.io", "Machine", None),
             ("management.cattle.io", "Cluster", None),
         ] {
-            assert_eq!(Resting::of(&key(group, kind)), resting, "{group} {kind}");
+            assert_eq!(PausableKind::of(&key(group, kind)), resting, "{group} {kind}");
         }
     }
 
     #[test]
     fn a_copy_is_put_to_rest_like_the_patch_does_it() {
         let mut cluster = object(json!({"metadata": {"name": "a"}, "spec": {"topology": {}}}));
-        Resting::Cluster.put_to_rest(&mut cluster, "r1");
+        PausableKind::Cluster.pause_object(&mut cluster, "r1");
         let expected = json!({
-            "metadata": {"name": "a", "annotations": {MARK: "r1"}}, "spec": {"topology": {}, "paused": true}
+            "metadata": {"name": "a", "annotations": {MOVE_MARK: "r1"}}, "spec": {"topology": {}, "paused": true}
         });
         assert_eq!(cluster.into_value(), expected);
         let mut class = object(json!({"metadata": {"name": "c", "annotations": {"mine": "1"}}}));
-        Resting::ClusterClass.put_to_rest(&mut class, "r1");
-        let annotations = json!({"mine": "1", MARK: "r1", PAUSED: ""});
+        PausableKind::ClusterClass.pause_object(&mut class, "r1");
+        let annotations = json!({"mine": "1", MOVE_MARK: "r1", PAUSED_ANNOTATION: ""});
         assert_eq!(class.get(&["metadata", "annotations"]), Some(&annotations));
     }
 
     #[test]
     fn resuming_takes_off_all_that_pausing_put_on() {
-        for resting in [Resting::Cluster, Resting::ClusterClass] {
-            let (pause, resume) = (resting.pause("r1"), resting.resume());
+        for resting in [PausableKind::Cluster, PausableKind::ClusterClass] {
+            let (pause, resume) = (resting.pause_patch("r1"), resting.resume_patch());
             let mut paths = Vec::new();
             leaves(&pause, "", &mut paths);
             for path in paths {

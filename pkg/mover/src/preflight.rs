@@ -4,7 +4,7 @@
 mod access;
 mod objects;
 mod selection;
-mod sides;
+mod target;
 
 use api::output::MovePhase;
 use apply::ObjectKey;
@@ -12,13 +12,13 @@ use inventory::PreflightProblem;
 
 use crate::MoveJournal;
 
-pub(crate) use access::{Among, denied, wanted};
-pub(crate) use objects::{check_half_deleted, check_marks, check_objects, unready};
+pub(crate) use access::{ResourceScope, needed_permissions, permission_problems};
+pub(crate) use objects::{check_marked_for_deletion, check_marks, check_objects, unready_problems};
 pub(crate) use selection::check_selection;
-pub(crate) use sides::{check_kinds, check_namespaces, check_places, check_providers, check_there};
+pub(crate) use target::{check_existing, check_kinds, check_namespaces, check_providers, check_target_keys};
 
 /// Maximum number of objects that a message names; the message counts the rest.
-const NAMED: usize = 10;
+const MAX_EXAMPLES: usize = 10;
 
 /// The progress of an earlier run of the same move.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub(crate) enum Stage<'j> {
     /// There was no earlier run.
     New,
     /// Objects were paused and perhaps created.
-    Begun(&'j MoveJournal),
+    Started(&'j MoveJournal),
     /// Objects were deleted on the source. The move can only be completed, so the state of source objects stops
     /// nothing.
     Deleting(&'j MoveJournal),
@@ -36,9 +36,9 @@ pub(crate) enum Stage<'j> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Objects go to another cluster. All must be ready, and none may be in deletion.
-    Leave,
+    Move,
     /// Objects are backed up. Objects that are not ready are saved, and objects in deletion are left out.
-    Keep,
+    Backup,
 }
 
 /// The results of the checks.
@@ -54,7 +54,7 @@ impl<'j> Stage<'j> {
     pub(crate) fn of(unfinished: Option<&'j MoveJournal>) -> Self {
         match unfinished {
             None => Self::New,
-            Some(journal) if journal.phase < MovePhase::Deleting => Self::Begun(journal),
+            Some(journal) if journal.phase < MovePhase::Deleting => Self::Started(journal),
             Some(journal) => Self::Deleting(journal),
         }
     }
@@ -63,7 +63,7 @@ impl<'j> Stage<'j> {
     pub(crate) fn run(self) -> Option<&'j str> {
         match self {
             Self::New => None,
-            Self::Begun(journal) | Self::Deleting(journal) => Some(&journal.run),
+            Self::Started(journal) | Self::Deleting(journal) => Some(&journal.run),
         }
     }
 }
@@ -88,9 +88,9 @@ pub(crate) fn remark(text: impl Into<String>) -> PreflightProblem {
 /// Lists objects as `Machine ns/a, Machine ns/b and 3 more`.
 pub(crate) fn listed<'k>(keys: impl IntoIterator<Item = &'k ObjectKey>) -> String {
     let keys: Vec<String> = keys.into_iter().map(ToString::to_string).collect();
-    match keys.len().saturating_sub(NAMED) {
+    match keys.len().saturating_sub(MAX_EXAMPLES) {
         0 => keys.join(", "),
-        more => format!("{} and {more} more", keys[..NAMED].join(", ")),
+        more => format!("{} and {more} more", keys[..MAX_EXAMPLES].join(", ")),
     }
 }
 

@@ -7,7 +7,7 @@ use apply::ObjectKey;
 use inventory::ManagementCluster;
 
 /// Maximum number of discoveries while objects keep appearing or changing.
-pub(crate) const ROUNDS: usize = 5;
+pub(crate) const MAX_DISCOVERIES: usize = 5;
 
 /// The request for a move.
 #[derive(Clone, Debug)]
@@ -23,11 +23,11 @@ pub struct MoveRequest {
     /// Maximum total time to wait for a temporary condition.
     pub timeout: Duration,
     /// The reaction to objects that the target stores differently than sent.
-    pub on_difference: OnDifference,
+    pub on_difference: DifferencePolicy,
     /// True to replace Clusters and Secrets of the target that have other content and that no move made.
     pub overwrite: bool,
     /// True to try every object on the target as a dry run first.
-    pub thorough: bool,
+    pub server_dry_run: bool,
 }
 
 /// The choice of Clusters to move.
@@ -44,17 +44,17 @@ pub enum ClusterChoice {
 
 /// The reaction to objects with other content on the target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnDifference {
+pub enum DifferencePolicy {
     /// Stop before the first deletion.
     #[default]
     Stop,
     /// Report the objects and continue.
-    GoOn,
+    Continue,
 }
 
 /// Both clusters of a move.
 #[derive(Clone, Copy, Debug)]
-pub struct Route<'a> {
+pub struct MoveRoute<'a> {
     /// The cluster that objects leave.
     pub source: &'a ManagementCluster,
     /// The cluster that objects move to.
@@ -62,14 +62,14 @@ pub struct Route<'a> {
 }
 
 /// Returns the key of an object on the target, where its namespace may differ.
-pub(crate) fn on_target(key: &ObjectKey, namespace_map: &BTreeMap<String, String>) -> ObjectKey {
+pub(crate) fn target_key(key: &ObjectKey, namespace_map: &BTreeMap<String, String>) -> ObjectKey {
     let namespace = namespace_map.get(&key.namespace).unwrap_or(&key.namespace);
     ObjectKey { namespace: namespace.clone(), ..key.clone() }
 }
 
 /// Returns the same cluster, with retries for as long as a move may wait.
-pub(crate) fn patient(cluster: &ManagementCluster, time: Duration) -> ManagementCluster {
+pub(crate) fn with_retries(cluster: &ManagementCluster, timeout: Duration) -> ManagementCluster {
     let mut patient = cluster.clone();
-    patient.server = patient.server.retrying_for(time);
+    patient.server = patient.server.retrying_for(timeout);
     patient
 }

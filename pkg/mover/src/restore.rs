@@ -26,22 +26,22 @@ use api::output::{MovePhase, ProgressEvent};
 use inventory::{ClusterIdentity, FIELD_MANAGER, ManagementCluster, ProviderInventory, known_kind};
 use provider::InstalledProvider;
 use serde_json::json;
-use workload::{MARK, NodeId};
+use workload::{MOVE_MARK, NodeId};
 
 pub(super) use self::read::ObjectChecks;
-use self::write::Writer;
+use self::write::RestoreWriter;
 use crate::{
-    BackupProvider, MoveError, MovePlan, MoveRequest, MoveSide, OnTarget,
-    create::namespace,
-    error::{at, no_failures},
-    mark::{RESTORE, marked},
-    pause::{Resting, patch, resume_all},
+    BackupProvider, MoveError, MovePlan, MoveRequest, MoveSide, TargetEffect,
+    concurrency::run_concurrently,
+    create::namespace_object,
+    error::{api_error, check_failures},
+    mark::{RESTORE_MARK, marked_objects},
+    pause::{PausableKind, patch_if_exists, resume_all},
     preflight::listed,
-    request::patient,
-    run::Copied,
-    side_by_side::side_by_side,
+    request::with_retries,
+    run::TargetCopy,
     target::TargetView,
-    verify::what_is_wrong,
+    verify::copy_problem,
 };
 use apply::{GroupKind, ObjectKey, WriteMode};
 
@@ -87,7 +87,7 @@ pub(super) struct SavedContent {
 
 /// The result of a restore.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Restored {
+pub struct RestoreOutcome {
     /// Created objects, by key on the target.
     pub created: Vec<ObjectKey>,
     /// Objects that existed and are unchanged.
@@ -105,41 +105,42 @@ pub async fn restore_objects(
     plan: &MovePlan,
     saved: &SavedObjects,
     options: RestoreOptions<'_>,
-) -> Result<Restored, MoveError> {
-    let target = patient(target, request.timeout);
-    let mut restore = Restore { target, request, plan, saved, copies: BTreeMap::new() };
-    restore.make_namespaces().await?;
+) -> Result<RestoreOutcome, MoveError> {
+    let target = with_retries(target, request.timeout);
+    let mut restore = RestoreContext { target, request, plan, saved, copies: BTreeMap::new() };
+    restore.create_namespaces().await?;
     let mut restored = Box::pin(restore.create()).await?;
     restore.verify(&restored).await?;
     if options.paused {
-        restored.paused.extend(restore.unmark().await?);
+        restored.paused.extend(restore.remove_marks().await?);
     } else {
         restore.resume().await?;
     }
     Ok(restored)
 }
 
-pub(super) struct Restore<'a> {
+pub(super) struct RestoreContext<'a> {
     pub(super) target: ManagementCluster,
     pub(super) request: &'a MoveRequest,
     pub(super) plan: &'a MovePlan,
     pub(super) saved: &'a SavedObjects,
     /// Objects on the target, by uid in the files.
-    pub(super) copies: BTreeMap<String, Copied>,
+    pub(super) copies: BTreeMap<String, TargetCopy>,
 }
 
 /// An object that exists on the target.
-pub(super) struct Made {
-    pub(super) copied: Copied,
-    pub(super) was_there: bool,
+pub(super) struct RestoredObject {
+    pub(super) copied: TargetCopy,
+    pub(super) existed: bool,
 }
 
-impl Restore<'_> {
-    async fn make_namespaces(&self) -> Result<(), MoveError> {
+impl RestoreContext<'_> {
+    async fn create_namespaces(&self) -> Result<(), MoveError> {
         let server = &self.target.server;
         let names = &self.plan.new_namespaces;
-        let (_, failures) = side_by_side(server.max_in_flight(), names, |name| async move {
-            let (kind, namespace) = (known_kind("", "v1", "Namespace", "namespaces", false), namespace(name));
+        let (_, failures) = run_concurrently(server.max_in_flight(), names, |name| async move {
+            let (kind, namespace) =
+                (known_kind("", "v1", "Namespace", "namespaces", false), namespace_object(name));
             match server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
                 Ok(_) => Ok(()),
                 Err(error) if error.is_already_exists() => Ok(()),
@@ -147,23 +148,23 @@ impl Restore<'_> {
             }
         })
         .await;
-        no_failures("created", failures)
+        check_failures("created", failures)
     }
 
-    async fn create(&mut self) -> Result<Restored, MoveError> {
-        let writer = Writer::new(self).await.map_err(at(MoveSide::Target))?;
-        let of = self.plan.on_target.values().filter(|there| **there == OnTarget::Create).count();
-        let mut restored = Restored::default();
+    async fn create(&mut self) -> Result<RestoreOutcome, MoveError> {
+        let writer = RestoreWriter::new(self).await.map_err(api_error(MoveSide::Target))?;
+        let of = self.plan.target_effects.values().filter(|there| **there == TargetEffect::Create).count();
+        let mut restored = RestoreOutcome::default();
         for group in &self.plan.groups {
             let at_most = self.target.server.max_in_flight();
             let (this, writer) = (&*self, &writer);
-            let (made, failures) = side_by_side(at_most, group.iter().copied(), |node| async move {
+            let (results, failures) = run_concurrently(at_most, group.iter().copied(), |node| async move {
                 let made = writer.write(this, node).await;
                 made.map(|made| (node, made)).map_err(|error| (this.key(node), error))
             })
             .await;
-            no_failures("created", failures)?;
-            for (node, Made { copied, was_there }) in made {
+            check_failures("created", failures)?;
+            for (node, RestoredObject { copied, existed: was_there }) in results {
                 let list = if was_there { &mut restored.kept } else { &mut restored.created };
                 list.push(self.key(node));
                 self.copies.insert(self.plan.facts(node).uid.clone(), copied);
@@ -178,25 +179,25 @@ impl Restore<'_> {
 
     /// Checks that all objects exist and that created objects have their owners. Objects that existed before keep their
     /// own owners.
-    async fn verify(&self, restored: &Restored) -> Result<(), MoveError> {
+    async fn verify(&self, restored: &RestoreOutcome) -> Result<(), MoveError> {
         let keys: BTreeMap<NodeId, ObjectKey> =
             self.plan.selection.moving().map(|node| (node, self.key(node))).collect();
         if keys.is_empty() {
             return Ok(());
         }
-        let view = TargetView::look(&self.target, &keys).await.map_err(at(MoveSide::Target))?;
+        let view = TargetView::read(&self.target, &keys).await.map_err(api_error(MoveSide::Target))?;
         let kept: BTreeSet<&ObjectKey> = restored.kept.iter().collect();
         let wrong = keys.iter().filter_map(|(node, key)| {
             let object = self.plan.discovered.graph.node(*node);
             let owners = object.owners.iter().map(|(owner, _)| self.copies.get(&owner.uid));
             let owners = owners.filter(|_| !kept.contains(key));
             let copied = self.copies.get(&object.facts.uid);
-            let what = what_is_wrong(object, copied, view.there.get(key), owners)?;
+            let what = copy_problem(object, copied, view.objects.get(key), owners)?;
             Some((key.clone(), what))
         });
         let differences: Vec<_> = wrong.collect();
         if !differences.is_empty() {
-            return Err(MoveError::Differs { differences });
+            return Err(MoveError::TargetDiffers { differences });
         }
         let of = keys.len();
         self.target.events.send(&ProgressEvent::Moving { phase: MovePhase::Verifying, done: of, of });
@@ -205,7 +206,7 @@ impl Restore<'_> {
 
     /// Resumes marked objects: objects that a restore created, and Clusters whose missing objects were created.
     async fn resume(&self) -> Result<(), MoveError> {
-        let keys: BTreeSet<ObjectKey> = self.marked().await?.into_iter().collect();
+        let keys: BTreeSet<ObjectKey> = self.marked_objects().await?.into_iter().collect();
         let done = keys.len();
         resume_all(&self.target, keys).await?;
         self.target.events.send(&ProgressEvent::Moving { phase: MovePhase::Resuming, done, of: done });
@@ -213,36 +214,39 @@ impl Restore<'_> {
     }
 
     /// Removes the marks of this restore and keeps the pause.
-    async fn unmark(&self) -> Result<Vec<ObjectKey>, MoveError> {
-        let keys = self.marked().await?;
-        let unmark = json!({"metadata": {"annotations": {MARK: null}}});
+    async fn remove_marks(&self) -> Result<Vec<ObjectKey>, MoveError> {
+        let keys = self.marked_objects().await?;
+        let unmark = json!({"metadata": {"annotations": {MOVE_MARK: null}}});
         let at_most = self.target.server.max_in_flight();
-        let (_, failures) = side_by_side(at_most, &keys, |key| {
+        let (_, failures) = run_concurrently(at_most, &keys, |key| {
             let unmark = &unmark;
             async move {
                 let kind = self.target.server.kind(&key.group_kind()).await;
-                patch(&self.target, &kind.map_err(|error| (key.clone(), error))?, key, unmark).await
+                patch_if_exists(&self.target, &kind.map_err(|error| (key.clone(), error))?, key, unmark).await
             }
         })
         .await;
-        no_failures("unmarked", failures)?;
+        check_failures("unmarked", failures)?;
         Ok(keys)
     }
 
     /// Returns the restored Clusters and ClusterClasses with the mark of a restore.
-    async fn marked(&self) -> Result<Vec<ObjectKey>, MoveError> {
+    async fn marked_objects(&self) -> Result<Vec<ObjectKey>, MoveError> {
         let ours: BTreeSet<ObjectKey> = self.plan.selection.moving().map(|node| self.key(node)).collect();
-        let marked = marked(&self.target).await.map_err(at(MoveSide::Target))?.into_iter();
-        Ok(marked.filter(|(key, run)| run == RESTORE && ours.contains(key)).map(|(key, _)| key).collect())
+        let marked = marked_objects(&self.target).await.map_err(api_error(MoveSide::Target))?.into_iter();
+        Ok(marked
+            .filter(|(key, run)| run == RESTORE_MARK && ours.contains(key))
+            .map(|(key, _)| key)
+            .collect())
     }
 
     /// True if a Cluster exists on the target, paused, and lacks saved objects. The restore resumes this Cluster after
     /// creating the objects.
-    pub(super) fn completes(&self, node: NodeId) -> bool {
-        Resting::of(&self.plan.facts(node).key) == Some(Resting::Cluster)
-            && self.is_expected(node)
+    pub(super) fn completes_cluster(&self, node: NodeId) -> bool {
+        PausableKind::of(&self.plan.facts(node).key) == Some(PausableKind::Cluster)
+            && self.exists_on_target(node)
             && !self.stays_paused(node)
-            && self.plan.lacks_some_of(node)
+            && self.plan.creates_any_of(node)
     }
 
     pub(super) fn stays_paused(&self, node: NodeId) -> bool {
@@ -253,8 +257,8 @@ impl Restore<'_> {
         self.saved.by_uid(&self.plan.facts(node).uid)
     }
 
-    pub(super) fn is_expected(&self, node: NodeId) -> bool {
-        self.plan.on_target.get(&node) == Some(&OnTarget::LeaveAlone)
+    pub(super) fn exists_on_target(&self, node: NodeId) -> bool {
+        self.plan.target_effects.get(&node) == Some(&TargetEffect::LeaveAlone)
     }
 
     pub(super) fn key(&self, node: NodeId) -> ObjectKey {
@@ -277,9 +281,9 @@ impl SavedObjects {
     }
 }
 
-impl Restored {
+impl RestoreOutcome {
     /// Returns a line that names the paused Clusters; none if there are none.
-    pub fn paused_in_words(&self) -> Option<String> {
+    pub fn paused_text(&self) -> Option<String> {
         (!self.paused.is_empty()).then(|| format!("paused: {}", listed(&self.paused)))
     }
 }

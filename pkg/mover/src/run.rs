@@ -1,7 +1,7 @@
 //! Executes a plan phase by phase, from the beginning or from the phase of an interrupted move.
 
-mod begin;
-mod words;
+mod outcomes;
+mod start;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -11,11 +11,11 @@ use std::{
 use api::output::{MovePhase, ProgressEvent};
 use apply::ObjectKey;
 use inventory::ManagementCluster;
-use workload::{DiscoverError, Discovered, NodeId, Scope, discover_again, discover_at_rest};
+use workload::{DiscoverError, Discovery, NodeId, Scope, rediscover, rediscover_with_pause_status};
 
 use crate::{
-    JournalKeeper, MoveError, MoveJournal, MovePlan, MoveReport, MoveRequest, MoveSide, Route,
-    create::Existing, journal::HeldJournal, request::ROUNDS,
+    JournalStore, MoveError, MoveJournal, MovePlan, MoveReport, MoveRequest, MoveRoute, MoveSide,
+    create::ExistingObjects, journal::JournalLease, request::MAX_DISCOVERIES,
 };
 
 /// The result of a move.
@@ -30,54 +30,54 @@ pub struct MoveOutcome {
 }
 
 /// The state that all phases of a move share.
-pub(super) struct Work<'a> {
+pub(super) struct MoveContext<'a> {
     pub(super) source: ManagementCluster,
     pub(super) target: ManagementCluster,
     pub(super) request: &'a MoveRequest,
-    /// The objects of the source and the decisions about them; renewed by [`Work::look_again`].
+    /// The objects of the source and the decisions about them; renewed by [`MoveContext::rediscover`].
     pub(super) plan: MovePlan,
-    pub(super) held: HeldJournal,
+    pub(super) journal_lease: JournalLease,
     /// Objects that did not report their pause in time.
-    pub(super) silent: BTreeSet<ObjectKey>,
+    pub(super) not_acknowledged: BTreeSet<ObjectKey>,
     /// The outcome of each object in words.
-    words: BTreeMap<ObjectKey, String>,
+    outcomes: BTreeMap<ObjectKey, String>,
 }
 
 /// A move after one of its phases. Each phase takes the value of the phase before, so no phase runs out of order.
-pub(super) struct Moving<'a, Phase> {
-    pub(super) work: Work<'a>,
-    pub(super) existing: Existing,
-    pub(super) copies: Copies,
-    behind: PhantomData<Phase>,
+pub(super) struct PhasedMove<'a, Phase> {
+    pub(super) work: MoveContext<'a>,
+    pub(super) existing: ExistingObjects,
+    pub(super) copies: KnownCopies,
+    phase: PhantomData<Phase>,
 }
 
-/// The first state of a [`Moving`]: this run holds the journals of both clusters.
-pub(super) struct Begun;
+/// The first state of a [`PhasedMove`]: this run holds the journals of both clusters.
+pub(super) struct Started;
 /// The state in which objects are paused and nothing blocks the move.
-pub(super) struct Rested;
+pub(super) struct Paused;
 /// The state in which every moving object has a copy on the target.
 pub(super) struct Created;
 /// The state in which the target holds the objects as sent.
 pub(super) struct Verified;
 /// The state in which the moved objects are deleted on the source.
-pub(super) struct Removed;
+pub(super) struct Deleted;
 
 /// The copies on the target that this run knows.
 #[derive(Debug, Default)]
-pub(super) struct Copies {
+pub(super) struct KnownCopies {
     /// Copies by uid on the source.
-    by_uid: HashMap<String, Copied>,
+    by_uid: HashMap<String, TargetCopy>,
     /// Objects that the target stores differently: the first different path, by key on the target.
     pub(super) differences: BTreeMap<ObjectKey, String>,
 }
 
 /// A copy on the target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Copied {
+pub(super) struct TargetCopy {
     /// Uid on the target.
     pub(super) uid: String,
     /// Version of the source object whose content the copy has.
-    pub(super) version: String,
+    pub(super) source_version: String,
 }
 
 /// Executes a plan from the beginning, or from the phase in its journal. None if there is nothing to move. In that case
@@ -85,85 +85,87 @@ pub(super) struct Copied {
 /// # Errors
 /// No object is lost: the same command resumes the move. Until the first deletion, [`super::abort_move`] undoes the
 /// move.
-pub async fn carry_out_move(
-    route: Route<'_>,
+pub async fn execute_move(
+    route: MoveRoute<'_>,
     request: &MoveRequest,
     plan: MovePlan,
-    keeper: &JournalKeeper,
+    store: &JournalStore,
 ) -> Result<Option<MoveOutcome>, MoveError> {
-    let Some(begun) = Box::pin(Moving::begin(route, request, plan, keeper)).await? else { return Ok(None) };
-    let rested = Box::pin(begun.rest()).await?;
-    let removed = Box::pin(rested.carry_over()).await?;
-    Box::pin(removed.finish()).await.map(Some)
+    let Some(started) = Box::pin(PhasedMove::start(route, request, plan, store)).await? else {
+        return Ok(None);
+    };
+    let paused = Box::pin(started.pause()).await?;
+    let deleted = Box::pin(paused.move_objects()).await?;
+    Box::pin(deleted.finish()).await.map(Some)
 }
 
-impl<'a, Phase> Moving<'a, Phase> {
+impl<'a, Phase> PhasedMove<'a, Phase> {
     /// Returns the same move in the next state.
-    pub(super) fn on<Next>(self) -> Moving<'a, Next> {
+    pub(super) fn into_phase<Next>(self) -> PhasedMove<'a, Next> {
         let Self { work, existing, copies, .. } = self;
-        Moving { work, existing, copies, behind: PhantomData }
+        PhasedMove { work, existing, copies, phase: PhantomData }
     }
 }
 
-impl<'a> Moving<'a, Begun> {
+impl<'a> PhasedMove<'a, Started> {
     /// Pauses the source. A move that has begun to delete has already paused the source.
-    async fn rest(mut self) -> Result<Moving<'a, Rested>, MoveError> {
-        self.work.note_words();
-        if !self.work.is_past_return() {
-            self.work.enter(MovePhase::Pausing, |_| {}).await?;
-            self.work.come_to_rest().await?;
+    async fn pause(mut self) -> Result<PhasedMove<'a, Paused>, MoveError> {
+        self.work.record_outcomes();
+        if !self.work.may_have_deleted() {
+            self.work.enter_phase(MovePhase::Pausing, |_| {}).await?;
+            self.work.wait_for_pause().await?;
         }
-        Ok(self.on())
+        Ok(self.into_phase())
     }
 }
 
-impl<'a> Moving<'a, Rested> {
+impl<'a> PhasedMove<'a, Paused> {
     /// Creates, verifies and deletes until no moving object is left, because new objects may appear meanwhile.
-    async fn carry_over(mut self) -> Result<Moving<'a, Removed>, MoveError> {
+    async fn move_objects(mut self) -> Result<PhasedMove<'a, Deleted>, MoveError> {
         if self.work.phase() >= MovePhase::Resuming {
-            return Ok(self.on());
+            return Ok(self.into_phase());
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_DISCOVERIES {
             let created = Box::pin(self.create()).await?;
             let verified = Box::pin(created.verify()).await?;
-            let mut removed = Box::pin(verified.remove()).await?;
-            removed.work.look_again().await?;
-            if removed.work.leaving().next().is_none() {
-                return Ok(removed);
+            let mut deleted = Box::pin(verified.delete_moved()).await?;
+            deleted.work.rediscover().await?;
+            if deleted.work.leaving_nodes().next().is_none() {
+                return Ok(deleted);
             }
-            removed.work.come_to_rest().await?;
-            self = removed.on();
+            deleted.work.wait_for_pause().await?;
+            self = deleted.into_phase();
         }
-        Err(self.work.unsettled())
+        Err(self.work.keeps_changing_error())
     }
 }
 
-impl Moving<'_, Removed> {
+impl PhasedMove<'_, Deleted> {
     /// Resumes both clusters, then records the end of the move and the outcome of every object.
     async fn finish(self) -> Result<MoveOutcome, MoveError> {
         let Self { mut work, copies, .. } = self;
-        work.enter(MovePhase::Resuming, |_| {}).await?;
+        work.enter_phase(MovePhase::Resuming, |_| {}).await?;
         work.resume().await?;
-        let objects = work.words.into_iter().collect();
-        let mut report = MoveReport { run: work.held.journal.run.clone(), objects };
-        work.held.finish(&report).await?;
+        let objects = work.outcomes.into_iter().collect();
+        let mut report = MoveReport { run: work.journal_lease.journal.run.clone(), objects };
+        work.journal_lease.finish(&report).await?;
         Ok(MoveOutcome {
-            journal: work.held.journal.clone(),
+            journal: work.journal_lease.journal.clone(),
             objects: std::mem::take(&mut report.objects),
             differences: copies.differences.into_iter().collect(),
         })
     }
 }
 
-impl Work<'_> {
+impl MoveContext<'_> {
     /// Returns the moving objects that leave the source.
-    pub(super) fn leaving(&self) -> impl Iterator<Item = NodeId> {
-        self.plan.selection.moving().filter(|node| self.plan.leaves(*node))
+    pub(super) fn leaving_nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.plan.selection.moving().filter(|node| self.plan.leaves_source(*node))
     }
 
-    pub(super) fn unsettled(&self) -> MoveError {
-        let objects = self.leaving().map(|node| self.key(node).clone()).collect();
-        MoveError::Unsettled { objects }
+    pub(super) fn keeps_changing_error(&self) -> MoveError {
+        let objects = self.leaving_nodes().map(|node| self.key(node).clone()).collect();
+        MoveError::SourceKeepsChanging { objects }
     }
 
     /// Returns the key of an object on the source.
@@ -172,17 +174,17 @@ impl Work<'_> {
     }
 
     pub(super) fn phase(&self) -> MovePhase {
-        self.held.journal.phase
+        self.journal_lease.journal.phase
     }
 
     /// True if objects may have been deleted on the source. From then on the target is valid, and objects of the source
     /// may be incomplete.
-    pub(super) fn is_past_return(&self) -> bool {
+    pub(super) fn may_have_deleted(&self) -> bool {
         matches!(self.phase(), MovePhase::Deleting | MovePhase::Resuming | MovePhase::Finished)
     }
 
     /// Enters a phase, unless the move is already further. The changes of `note` are part of the same write.
-    pub(super) async fn enter(
+    pub(super) async fn enter_phase(
         &mut self,
         phase: MovePhase,
         note: impl FnOnce(&mut MoveJournal),
@@ -192,48 +194,49 @@ impl Work<'_> {
                 journal.phase = phase;
                 note(journal);
             };
-            self.held.update(entered).await?;
+            self.journal_lease.update(entered).await?;
         }
         Ok(())
     }
 
     /// Discovers the source again.
-    pub(super) async fn look_again(&mut self) -> Result<(), MoveError> {
-        let discovered = discover_again(&self.source, &self.scope(), &self.plan.discovered).await;
-        self.take(discovered)
+    pub(super) async fn rediscover(&mut self) -> Result<(), MoveError> {
+        let discovered = rediscover(&self.source, &self.scope(), &self.plan.discovered).await;
+        self.apply_discovery(discovered)
     }
 
     /// Discovers the source again, including the pause reports of controllers.
-    pub(super) async fn look_at_rest(&mut self) -> Result<(), MoveError> {
-        let discovered = discover_at_rest(&self.source, &self.scope(), &self.plan.discovered).await;
-        self.take(discovered)
+    pub(super) async fn rediscover_with_pause_status(&mut self) -> Result<(), MoveError> {
+        let discovered =
+            rediscover_with_pause_status(&self.source, &self.scope(), &self.plan.discovered).await;
+        self.apply_discovery(discovered)
     }
 
     fn scope(&self) -> Scope {
         Scope { namespaces: self.request.namespaces.clone() }
     }
 
-    fn take(&mut self, discovered: Result<Discovered, DiscoverError>) -> Result<(), MoveError> {
+    fn apply_discovery(&mut self, discovered: Result<Discovery, DiscoverError>) -> Result<(), MoveError> {
         let discovered = discovered.map_err(|source| MoveError::discover(MoveSide::Source, source))?;
-        self.plan.selection = discovered.graph.select(&self.held.journal.choice());
+        self.plan.selection = discovered.graph.select(&self.journal_lease.journal.choice());
         self.plan.groups = discovered.graph.groups(&self.plan.selection);
         self.plan.discovered = discovered;
-        self.note_words();
+        self.record_outcomes();
         Ok(())
     }
 
     /// Reports the progress of a phase.
-    pub(super) fn tell(&self, phase: MovePhase, done: usize, of: usize) {
+    pub(super) fn report_progress(&self, phase: MovePhase, done: usize, of: usize) {
         self.target.events.send(&ProgressEvent::Moving { phase, done, of });
     }
 }
 
-impl Copies {
-    pub(super) fn get(&self, source_uid: &str) -> Option<&Copied> {
+impl KnownCopies {
+    pub(super) fn get(&self, source_uid: &str) -> Option<&TargetCopy> {
         self.by_uid.get(source_uid)
     }
 
-    pub(super) fn insert(&mut self, source_uid: String, copied: Copied) {
+    pub(super) fn insert(&mut self, source_uid: String, copied: TargetCopy) {
         self.by_uid.insert(source_uid, copied);
     }
 }

@@ -6,16 +6,16 @@
 //! ```
 //!
 //! - There is no journal: the marks hold all state. An interrupted run leaves Clusters paused and marked
-//!   `save-PROCESS`. The next save of these Clusters, or [`resume_saved`], finds that the process has ended and takes
+//!   `save-PROCESS`. The next save of these Clusters, or [`resume_interrupted_save`], finds that the process has ended and takes
 //!   over.
 //! - The source is resumed in every case. Objects that the user had paused are neither marked nor resumed, and are
 //!   paused in the files. The files contain no marks.
 //! - A move of objects that are being saved is refused, and so is a save of objects that are being moved.
 
-mod form;
+mod file_format;
 mod left_out;
+mod pause;
 mod plan;
-mod rest;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -25,38 +25,38 @@ use api::output::{MovePhase, ProgressEvent};
 use apply::ObjectKey;
 use inventory::ManagementCluster;
 use manifest::Object;
-use workload::{NodeId, Scope, discover_again};
+use workload::{NodeId, Scope, rediscover};
 
-use self::{form::Form, left_out::Lost};
+use self::{file_format::FileFormat, left_out::SkippedObjects};
 use crate::{
-    JournalKeeper, MoveError, MovePlan, MoveRequest, MoveSide,
-    blocked::{blocking, wait},
-    create::Reading,
-    error::{at, no_failures},
-    mark::marked,
-    pause::Resting,
-    request::{ROUNDS, patient},
-    side_by_side::side_by_side,
+    JournalStore, MoveError, MovePlan, MoveRequest, MoveSide,
+    blocking::{blocking_objects, wait_for_providers},
+    concurrency::run_concurrently,
+    create::ObjectReader,
+    error::{api_error, check_failures},
+    mark::marked_objects,
+    pause::PausableKind,
+    request::{MAX_DISCOVERIES, with_retries},
 };
 
-pub(crate) use form::{go_json, is_users_pause};
-pub use left_out::LeftOut;
+pub(crate) use file_format::{go_json, is_paused_by_user};
+pub use left_out::LeftOutObject;
+pub use pause::{UnfinishedSave, UnfinishedSaves, find_unfinished_saves, resume_interrupted_save};
 pub use plan::plan_save;
-pub use rest::{OpenSave, OpenSaves, open_saves, resume_saved};
 
 /// The state of the source during a save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SaveRest {
+pub enum SaveMode {
     /// Objects are paused while they are read, and paused in the files. No object changes between two reads.
     #[default]
     Paused,
     /// Nothing is paused, and nothing is written to the cluster. Objects may be of different moments.
-    AsItIs,
+    Live,
 }
 
 /// The format of a save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SaveInto {
+pub enum SaveFormat {
     /// Files that are named like those of clusterctl, without the group.
     Files,
     /// An archive, which distinguishes all objects.
@@ -82,21 +82,21 @@ pub struct SavedObject {
 
 /// The result of a save.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
+pub struct SaveOutcome {
     /// Number of saved objects.
     pub objects: usize,
     /// Related objects that were not saved.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutObject>,
 }
 
 /// A function that stores an object that was read.
-pub type KeepSaved<'k> = dyn FnMut(SavedObject) -> io::Result<()> + Send + 'k;
+pub type StoreSavedFn<'k> = dyn FnMut(SavedObject) -> io::Result<()> + Send + 'k;
 
-struct Save<'a> {
+struct SaveContext<'a> {
     source: ManagementCluster,
     request: &'a MoveRequest,
     plan: MovePlan,
-    how: SaveRest,
+    mode: SaveMode,
     /// The mark on the objects that the save pauses.
     run: String,
 }
@@ -105,21 +105,21 @@ struct Save<'a> {
 ///
 /// The saved objects are complete only after this function succeeds.
 /// # Errors
-/// The source is resumed on every error. If the future is dropped, [`resume_saved`] or the same call resumes the
+/// The source is resumed on every error. If the future is dropped, [`resume_interrupted_save`] or the same call resumes the
 /// source.
 pub async fn save_objects(
     source: &ManagementCluster,
     request: &MoveRequest,
     plan: MovePlan,
-    how: SaveRest,
-    keeper: &JournalKeeper,
-    keep: &mut KeepSaved<'_>,
-) -> Result<Saved, MoveError> {
-    let source = patient(source, request.timeout);
-    let mut save = Save { source, request, plan, how, run: rest::run_of(&keeper.holder) };
-    let saved = Box::pin(save.carry_out(keep)).await;
-    if how == SaveRest::Paused {
-        let resumed = Box::pin(rest::resume_run(&save.source, &save.run)).await;
+    mode: SaveMode,
+    store: &JournalStore,
+    store_object: &mut StoreSavedFn<'_>,
+) -> Result<SaveOutcome, MoveError> {
+    let source = with_retries(source, request.timeout);
+    let mut save = SaveContext { source, request, plan, mode, run: pause::save_mark(&store.holder) };
+    let saved = Box::pin(save.execute(store_object)).await;
+    if mode == SaveMode::Paused {
+        let resumed = Box::pin(pause::resume_run(&save.source, &save.run)).await;
         // An error of the save takes precedence over an error of the resume.
         let saved = saved?;
         let resumed = resumed?.len();
@@ -133,42 +133,42 @@ pub async fn save_objects(
     saved
 }
 
-impl Save<'_> {
-    async fn carry_out(&mut self, keep: &mut KeepSaved<'_>) -> Result<Saved, MoveError> {
-        if self.how == SaveRest::Paused {
-            self.come_to_rest().await?;
+impl SaveContext<'_> {
+    async fn execute(&mut self, store_object: &mut StoreSavedFn<'_>) -> Result<SaveOutcome, MoveError> {
+        if self.mode == SaveMode::Paused {
+            self.wait_for_pause().await?;
         }
-        let (mut saved, mut lost) = (Saved::default(), Lost::default());
+        let (mut saved, mut skipped) = (SaveOutcome::default(), SkippedObjects::default());
         for group in self.plan.groups.clone() {
-            let group = self.with_owners(&group, &mut lost);
-            self.read_group(&group, &mut saved, &mut lost, keep).await?;
+            let group = self.without_orphans(&group, &mut skipped);
+            self.read_group(&group, &mut saved, &mut skipped, store_object).await?;
         }
-        saved.left_out = self.left_out(lost);
-        if self.how == SaveRest::Paused {
-            self.check_rest().await?;
+        saved.left_out = self.left_out(skipped);
+        if self.mode == SaveMode::Paused {
+            self.check_still_paused().await?;
         }
         Ok(saved)
     }
 
     /// Pauses objects until no moving object needs a pause, and waits for providers that block a move.
-    async fn come_to_rest(&mut self) -> Result<(), MoveError> {
-        for _ in 0..ROUNDS {
+    async fn wait_for_pause(&mut self) -> Result<(), MoveError> {
+        for _ in 0..MAX_DISCOVERIES {
             let paused = self.pause().await?;
-            let holding = blocking(&self.plan, self.plan.selection.moving());
-            if paused == 0 && holding.is_empty() {
+            let blocking = blocking_objects(&self.plan, self.plan.selection.moving());
+            if paused == 0 && blocking.is_empty() {
                 return Ok(());
             }
-            if !holding.is_empty() {
-                wait(&self.source, holding, self.request.timeout).await?;
+            if !blocking.is_empty() {
+                wait_for_providers(&self.source, blocking, self.request.timeout).await?;
             }
-            self.look_again().await?;
+            self.rediscover().await?;
         }
-        Err(self.unsettled(self.plan.selection.moving()))
+        Err(self.keeps_changing_error(self.plan.selection.moving()))
     }
 
-    async fn look_again(&mut self) -> Result<(), MoveError> {
+    async fn rediscover(&mut self) -> Result<(), MoveError> {
         let scope = Scope { namespaces: self.request.namespaces.clone() };
-        let discovered = discover_again(&self.source, &scope, &self.plan.discovered).await;
+        let discovered = rediscover(&self.source, &scope, &self.plan.discovered).await;
         let discovered = discovered.map_err(|source| MoveError::discover(MoveSide::Source, source))?;
         let choice = self.plan.choice(self.request);
         self.plan.selection = discovered.graph.select(&choice);
@@ -180,63 +180,68 @@ impl Save<'_> {
     async fn read_group(
         &self,
         nodes: &[NodeId],
-        saved: &mut Saved,
-        lost: &mut Lost,
-        keep: &mut KeepSaved<'_>,
+        saved: &mut SaveOutcome,
+        skipped: &mut SkippedObjects,
+        store_object: &mut StoreSavedFn<'_>,
     ) -> Result<(), MoveError> {
         let graph = &self.plan.discovered.graph;
-        let mut left: BTreeSet<NodeId> = nodes.iter().copied().collect();
-        let mut reading = Reading::new(&self.source, graph, nodes);
+        let mut remaining: BTreeSet<NodeId> = nodes.iter().copied().collect();
+        let mut reading = ObjectReader::new(&self.source, graph, nodes);
         let of = self.plan.selection.moving().count();
         while let Some(batch) = reading.next().await? {
             let at_most = self.source.server.max_in_flight();
-            let (read, failures) = side_by_side(at_most, batch, |(node, object)| async move {
+            let (read, failures) = run_concurrently(at_most, batch, |(node, object)| async move {
                 let found = match object {
                     Some(object) => Some(object),
-                    None => {
-                        self.get(node).await.map_err(|error| (self.plan.facts(node).key.clone(), error))?
-                    }
+                    None => self
+                        .read_object(node)
+                        .await
+                        .map_err(|error| (self.plan.facts(node).key.clone(), error))?,
                 };
                 Ok(found.map(|object| (node, object)))
             })
             .await;
-            no_failures("read", failures)?;
+            check_failures("read", failures)?;
             for (node, object) in read.into_iter().flatten() {
-                left.remove(&node);
-                if self.leaves_out(&object) {
-                    lost.is_going(node);
+                remaining.remove(&node);
+                if self.must_skip(&object) {
+                    skipped.add_terminating(node);
                     continue;
                 }
-                keep(self.saved(node, object)).map_err(MoveError::Keep)?;
+                store_object(self.build_saved_object(node, object)).map_err(MoveError::WriteSaved)?;
                 saved.objects += 1;
             }
             self.source.events.send(&ProgressEvent::Saving { done: saved.objects, of });
         }
-        if !left.is_empty() && self.how == SaveRest::Paused {
-            return Err(self.unsettled(left.into_iter()));
+        if !remaining.is_empty() && self.mode == SaveMode::Paused {
+            return Err(self.keeps_changing_error(remaining.into_iter()));
         }
-        for node in left {
-            lost.is_gone(node);
+        for node in remaining {
+            skipped.add_deleted(node);
         }
         Ok(())
     }
 
-    async fn get(&self, node: NodeId) -> Result<Option<Object>, apply::ApiError> {
+    async fn read_object(&self, node: NodeId) -> Result<Option<Object>, apply::ApiError> {
         let facts = self.plan.facts(node);
-        self.source.server.get(&facts.of.kind, &facts.key.namespace, &facts.key.name).await
+        self.source.server.get(&facts.object_type.kind, &facts.key.namespace, &facts.key.name).await
     }
 
-    fn saved(&self, node: NodeId, object: Object) -> SavedObject {
+    fn build_saved_object(&self, node: NodeId, object: Object) -> SavedObject {
         let facts = self.plan.facts(node);
         let was_paused = facts.is_paused && facts.paused_by.is_none();
         // A ClusterClass that other Clusters use is not paused; its copy is.
-        let pausing = (self.plan.is_still_used(node) && self.how == SaveRest::Paused)
-            .then(|| Resting::of(&facts.key))
+        let pausing = (self.plan.is_still_used(node) && self.mode == SaveMode::Paused)
+            .then(|| PausableKind::of(&facts.key))
             .flatten();
         SavedObject {
-            file: form::file_name(&facts.key),
-            content: Form { api_version: &facts.of.kind.api_version(), kind: &facts.key.kind, pausing }
-                .of(object),
+            file: file_format::file_name(&facts.key),
+            content: FileFormat {
+                api_version: &facts.object_type.kind.api_version(),
+                kind: &facts.key.kind,
+                pause: pausing,
+            }
+            .to_json_line(object),
             key: facts.key.clone(),
             uid: facts.uid.clone(),
             owners: facts.owners.iter().map(|owner| owner.uid.clone()).collect(),
@@ -244,17 +249,19 @@ impl Save<'_> {
         }
     }
 
-    fn unsettled(&self, nodes: impl Iterator<Item = NodeId>) -> MoveError {
-        MoveError::Unsettled { objects: nodes.map(|node| self.plan.facts(node).key.clone()).collect() }
+    fn keeps_changing_error(&self, nodes: impl Iterator<Item = NodeId>) -> MoveError {
+        MoveError::SourceKeepsChanging {
+            objects: nodes.map(|node| self.plan.facts(node).key.clone()).collect(),
+        }
     }
 
     /// Fails unless all objects that the save paused still carry the mark of this run.
-    async fn check_rest(&self) -> Result<(), MoveError> {
-        let marked = marked(&self.source).await.map_err(at(MoveSide::Source))?;
+    async fn check_still_paused(&self) -> Result<(), MoveError> {
+        let marked = marked_objects(&self.source).await.map_err(api_error(MoveSide::Source))?;
         let ours: BTreeSet<ObjectKey> =
             marked.into_iter().filter(|(_, run)| *run == self.run).map(|(key, _)| key).collect();
-        let lost = self.rests().filter(|node| !ours.contains(&self.plan.facts(*node).key));
-        let objects: Vec<ObjectKey> = lost.map(|node| self.plan.facts(node).key.clone()).collect();
-        if objects.is_empty() { Ok(()) } else { Err(MoveError::Awake { objects }) }
+        let resumed = self.nodes_to_pause().filter(|node| !ours.contains(&self.plan.facts(*node).key));
+        let objects: Vec<ObjectKey> = resumed.map(|node| self.plan.facts(node).key.clone()).collect();
+        if objects.is_empty() { Ok(()) } else { Err(MoveError::ResumedDuringSave { objects }) }
     }
 }

@@ -8,20 +8,20 @@ use apply::{ApiError, ApiKind, GroupKind, ListQuery, ObjectKey};
 use futures::future::try_join_all;
 use inventory::{ManagementCluster, known_kind};
 use manifest::{Object, Value};
-use workload::{MARK, NodeId};
+use workload::{MOVE_MARK, NodeId};
 
-pub(crate) use dry_run::{Attempt, Trial, Tried, try_one};
+pub(crate) use dry_run::{DryRun, DryRunBatch, DryRunResults, dry_run_create};
 
 /// The wanted objects that exist on the target.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TargetView {
     /// Existing objects, with their uids and the uids of their owners.
-    pub(crate) there: BTreeMap<ObjectKey, There>,
+    pub(crate) objects: BTreeMap<ObjectKey, TargetObject>,
 }
 
 /// An object on the target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct There {
+pub(crate) struct TargetObject {
     /// Object uid.
     pub(crate) uid: String,
     /// resourceVersion at the time of the read.
@@ -31,7 +31,7 @@ pub(crate) struct There {
     /// Run of the move that paused the object, from its mark.
     pub(crate) paused_by: Option<String>,
     /// True if the object is being deleted.
-    pub(crate) is_going: bool,
+    pub(crate) is_terminating: bool,
 }
 
 /// The state of a namespace on the target.
@@ -40,26 +40,26 @@ pub(crate) enum NamespaceState {
     /// The namespace must be created.
     Missing,
     /// The namespace exists.
-    There,
+    Exists,
     /// The namespace is being deleted and accepts no new objects.
-    Going,
+    Terminating,
 }
 
 /// Maximum number of namespaces with a list each. For more namespaces, one list returns all objects of a kind.
-const FEW_NAMESPACES: usize = 3;
+const MAX_NAMESPACE_LISTS: usize = 3;
 
 impl TargetView {
     /// Lists the metadata of these objects: one list per kind, or per kind and namespace if the namespaces are few. A
     /// kind that the target lacks has no objects.
-    pub(crate) async fn look(
+    pub(crate) async fn read(
         target: &ManagementCluster,
         keys: &BTreeMap<NodeId, ObjectKey>,
     ) -> Result<Self, ApiError> {
-        Self::look_for(target, &keys.values().collect()).await
+        Self::read_keys(target, &keys.values().collect()).await
     }
 
     /// Lists the metadata of objects that are given by their keys on the target.
-    pub(crate) async fn look_for(
+    pub(crate) async fn read_keys(
         target: &ManagementCluster,
         wanted: &BTreeSet<&ObjectKey>,
     ) -> Result<Self, ApiError> {
@@ -68,15 +68,15 @@ impl TargetView {
             lists(wanted).into_iter().filter_map(|(kind, list)| Some((kinds.preferred(&kind)?, list)));
         let found = lists.map(|(kind, list)| list_wanted(target, kind, list, wanted));
         let there = try_join_all(found).await?.into_iter().flatten().collect();
-        Ok(Self { there })
+        Ok(Self { objects: there })
     }
 }
 
 /// Returns the lists that contain these objects.
 fn lists(wanted: &BTreeSet<&ObjectKey>) -> Vec<(GroupKind, ListQuery)> {
-    let mut places: BTreeMap<GroupKind, BTreeSet<&str>> = BTreeMap::new();
+    let mut namespaces_by_kind: BTreeMap<GroupKind, BTreeSet<&str>> = BTreeMap::new();
     for key in wanted {
-        places.entry(key.group_kind()).or_default().insert(&key.namespace);
+        namespaces_by_kind.entry(key.group_kind()).or_default().insert(&key.namespace);
     }
     let metadata = |namespace: &str| ListQuery {
         namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
@@ -84,10 +84,11 @@ fn lists(wanted: &BTreeSet<&ObjectKey>) -> Vec<(GroupKind, ListQuery)> {
         ..ListQuery::default()
     };
     let of_kind = |(kind, namespaces): (GroupKind, BTreeSet<&str>)| {
-        let namespaces = if namespaces.len() > FEW_NAMESPACES { BTreeSet::from([""]) } else { namespaces };
+        let namespaces =
+            if namespaces.len() > MAX_NAMESPACE_LISTS { BTreeSet::from([""]) } else { namespaces };
         namespaces.into_iter().map(|namespace| (kind.clone(), metadata(namespace))).collect::<Vec<_>>()
     };
-    places.into_iter().flat_map(of_kind).collect()
+    namespaces_by_kind.into_iter().flat_map(of_kind).collect()
 }
 
 async fn list_wanted(
@@ -95,11 +96,11 @@ async fn list_wanted(
     kind: &ApiKind,
     list: ListQuery,
     wanted: &BTreeSet<&ObjectKey>,
-) -> Result<Vec<(ObjectKey, There)>, ApiError> {
-    let take = |found: &mut Vec<(ObjectKey, There)>, object: Object| {
+) -> Result<Vec<(ObjectKey, TargetObject)>, ApiError> {
+    let take = |found: &mut Vec<(ObjectKey, TargetObject)>, object: Object| {
         let key = ObjectKey::of(&object);
         if wanted.contains(&key) {
-            found.push((key, There::of(&object)));
+            found.push((key, TargetObject::of(&object)));
         }
     };
     match target.server.pages(kind, &list).gather(take).await {
@@ -108,7 +109,7 @@ async fn list_wanted(
     }
 }
 
-impl There {
+impl TargetObject {
     /// Reads the metadata of an object.
     pub(crate) fn of(object: &Object) -> Self {
         let owners = object.get(&["metadata", "ownerReferences"]).and_then(Value::as_array);
@@ -122,14 +123,14 @@ impl There {
             uid: text("uid"),
             version: text("resourceVersion"),
             owners: owners.into_iter().flatten().map(owner).collect(),
-            paused_by: object.annotation(MARK).map(str::to_owned),
-            is_going: object.get(&["metadata", "deletionTimestamp"]).is_some(),
+            paused_by: object.annotation(MOVE_MARK).map(str::to_owned),
+            is_terminating: object.get(&["metadata", "deletionTimestamp"]).is_some(),
         }
     }
 }
 
 /// Returns the state of each namespace on the target.
-pub(crate) async fn namespaces_on_target<'n>(
+pub(crate) async fn namespace_states<'n>(
     target: &ManagementCluster,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Result<BTreeMap<String, NamespaceState>, ApiError> {
@@ -139,8 +140,8 @@ pub(crate) async fn namespaces_on_target<'n>(
         async move {
             let state = match server.get(kind, "", name).await? {
                 None => NamespaceState::Missing,
-                Some(namespace) if There::of(&namespace).is_going => NamespaceState::Going,
-                Some(_) => NamespaceState::There,
+                Some(namespace) if TargetObject::of(&namespace).is_terminating => NamespaceState::Terminating,
+                Some(_) => NamespaceState::Exists,
             };
             Ok::<_, ApiError>((name.to_owned(), state))
         }

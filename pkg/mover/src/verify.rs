@@ -8,16 +8,16 @@ use apply::ObjectKey;
 use workload::{Node, NodeId};
 
 use crate::{
-    MoveError, MoveSide, OnDifference,
-    error::at,
-    run::{Copied, Created, Moving, Verified},
-    target::{TargetView, There},
+    DifferencePolicy, MoveError, MoveSide,
+    error::api_error,
+    run::{Created, PhasedMove, TargetCopy, Verified},
+    target::{TargetObject, TargetView},
 };
 
-impl<'a> Moving<'a, Created> {
+impl<'a> PhasedMove<'a, Created> {
     /// Compares the target with the objects that were sent.
-    pub(super) async fn verify(mut self) -> Result<Moving<'a, Verified>, MoveError> {
-        self.work.enter(MovePhase::Verifying, |_| {}).await?;
+    pub(super) async fn verify(mut self) -> Result<PhasedMove<'a, Verified>, MoveError> {
+        self.work.enter_phase(MovePhase::Verifying, |_| {}).await?;
         let Self { work, copies, .. } = &self;
         let moving = work.plan.selection.moving();
         let keys: BTreeMap<NodeId, ObjectKey> =
@@ -25,42 +25,43 @@ impl<'a> Moving<'a, Created> {
         let view = if keys.is_empty() {
             TargetView::default()
         } else {
-            TargetView::look(&work.target, &keys).await.map_err(at(MoveSide::Target))?
+            TargetView::read(&work.target, &keys).await.map_err(api_error(MoveSide::Target))?
         };
         let wrong = keys.iter().filter_map(|(node, key)| {
             let object = work.plan.discovered.graph.node(*node);
             let owners = object.owners.iter().map(|(owner, _)| copies.get(&owner.uid));
-            let is_left_alone = work.plan.is_global(*node) && work.held.journal.existed.contains(key);
+            let is_left_alone =
+                work.plan.is_cluster_scoped(*node) && work.journal_lease.journal.existed.contains(key);
             let owners = owners.filter(|_| !is_left_alone);
-            let what = what_is_wrong(object, copies.get(&object.facts.uid), view.there.get(key), owners)?;
+            let what = copy_problem(object, copies.get(&object.facts.uid), view.objects.get(key), owners)?;
             Some((key.clone(), what))
         });
         let mut wrong: Vec<(ObjectKey, String)> = wrong.collect();
-        let is_stopped = work.request.on_difference == OnDifference::Stop;
+        let is_stopped = work.request.on_difference == DifferencePolicy::Stop;
         if is_stopped {
             let other = copies.differences.iter().map(|(key, path)| (key.clone(), path.clone()));
             wrong.extend(other);
         }
         if !wrong.is_empty() {
-            return Err(MoveError::Differs { differences: wrong });
+            return Err(MoveError::TargetDiffers { differences: wrong });
         }
-        work.tell(MovePhase::Verifying, keys.len(), keys.len());
-        Ok(self.on())
+        work.report_progress(MovePhase::Verifying, keys.len(), keys.len());
+        Ok(self.into_phase())
     }
 }
 
 /// Returns the problem of a copy in words; none if the copy is right.
-pub(super) fn what_is_wrong<'c>(
+pub(super) fn copy_problem<'c>(
     object: &Node,
-    copied: Option<&Copied>,
-    there: Option<&There>,
-    owners: impl Iterator<Item = Option<&'c Copied>>,
+    copied: Option<&TargetCopy>,
+    there: Option<&TargetObject>,
+    owners: impl Iterator<Item = Option<&'c TargetCopy>>,
 ) -> Option<String> {
     let (Some(copied), Some(there)) = (copied, there) else { return Some("is not there".to_owned()) };
     if there.uid != copied.uid {
         return Some("is another object of this name".to_owned());
     }
-    if there.is_going {
+    if there.is_terminating {
         return Some("is being deleted".to_owned());
     }
     let is_owned = |uid: &str| there.owners.iter().any(|(_, _, owner)| owner == uid);

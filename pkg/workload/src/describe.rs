@@ -11,45 +11,46 @@
 
 mod age;
 mod arrange;
-mod assemble;
+mod cluster_list;
 mod conditions;
-mod fleet;
-mod found;
+mod extract;
 mod group;
 mod kinds;
-mod paragraph;
 mod read;
 mod rows;
-mod seen;
-mod shown;
+mod shown_conditions;
+mod snapshot;
+mod summary;
 mod table;
-mod take;
 #[cfg(test)]
 mod tests;
 mod title;
 mod tree;
+mod tree_builder;
 mod watch;
+mod wrap;
 
 use std::{collections::BTreeSet, time::Duration};
 
 use apply::ApiError;
 use inventory::{ContractError, ManagementCluster};
 
-pub use age::age;
+pub use age::format_age;
 pub use arrange::Grouping;
+pub use cluster_list::{ClusterList, ClusterListRequest, ClusterSummary, list_clusters};
 pub use conditions::{Condition, ConditionSet};
-pub use fleet::{ClusterSummary, Fleet, FleetRequest, list_clusters};
-pub use shown::{BadChoice, ShownConditions};
+pub use shown_conditions::{ConditionChoiceError, ShownConditions};
 pub use table::{Cell, Span, Tone, TreeTable};
 pub use tree::{
-    ClusterHealth, ClusterTree, MachineCounts, MachineGroup, SeenObject, Subject, TreeNode, Unreadable,
+    ClusterHealth, ClusterTree, MachineCounts, MachineGroup, ObjectSummary, Subject, TreeNode,
+    UnreadableObject,
 };
-pub use watch::{ClusterNews, watch_cluster};
+pub use watch::{ClusterEvent, watch_cluster};
 
-use self::{arrange::Arranging, assemble::Assembly, read::Reader, watch::Watched};
+use self::{arrange::ArrangeOptions, read::ClusterReader, tree_builder::TreeBuilder, watch::WatchTarget};
 
 /// The time limit for a kind that does not answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The cluster to describe, and the level of detail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub struct DescribeRequest {
     /// The name of the Cluster.
     pub name: String,
     /// The parts of the tree besides control plane and workers.
-    pub parts: BTreeSet<Part>,
+    pub parts: BTreeSet<OptionalPart>,
     /// The grouping of machines with equal conditions.
     pub grouping: Grouping,
     /// The treatment of objects without additional information.
@@ -70,7 +71,7 @@ pub struct DescribeRequest {
 
 /// Optional parts of the tree, besides control plane and workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum OptionalPart {
     /// MachineSets, between MachineDeployments and Machines.
     MachineSets,
     /// ClusterResourceSets that were applied.
@@ -98,13 +99,13 @@ pub enum Echo {
 pub enum DescribeError {
     /// The Cluster does not exist.
     #[error("there is no cluster `{name}` in namespace `{namespace}`")]
-    NoSuchCluster {
+    UnknownCluster {
         namespace: String,
         name: String,
         /// Clusters in the namespace with similar names.
-        near: Vec<String>,
+        suggestions: Vec<String>,
         /// Other namespaces with a Cluster of this name.
-        elsewhere: Vec<String>,
+        other_namespaces: Vec<String>,
     },
     /// The server has no Cluster API, or an unsupported contract.
     #[error(transparent)]
@@ -116,8 +117,13 @@ pub enum DescribeError {
 
 impl DescribeRequest {
     /// Requests a complete description: no grouping, nothing omitted.
-    pub fn in_full(namespace: impl Into<String>, name: impl Into<String>) -> Self {
-        let parts = [Part::MachineSets, Part::ResourceSets, Part::Templates, Part::MachineHealthChecks];
+    pub fn full(namespace: impl Into<String>, name: impl Into<String>) -> Self {
+        let parts = [
+            OptionalPart::MachineSets,
+            OptionalPart::ResourceSets,
+            OptionalPart::Templates,
+            OptionalPart::MachineHealthChecks,
+        ];
         Self {
             namespace: namespace.into(),
             name: name.into(),
@@ -137,25 +143,25 @@ pub async fn describe_cluster(
     cluster: &ManagementCluster,
     request: &DescribeRequest,
 ) -> Result<ClusterTree, DescribeError> {
-    let server = cluster.server.retrying_for(PATIENCE);
-    Ok(read_tree(&Reader::new(&server, request), request).await?.0)
+    let server = cluster.server.retrying_for(REQUEST_TIMEOUT);
+    Ok(read_tree(&ClusterReader::new(&server, request), request).await?.0)
 }
 
 /// Reads a cluster. Returns the tree, and the objects to watch for changes.
 async fn read_tree(
-    reader: &Reader<'_>,
+    reader: &ClusterReader<'_>,
     request: &DescribeRequest,
-) -> Result<(ClusterTree, Vec<Watched>), DescribeError> {
-    let (found, contracts) = Box::pin(reader.found()).await?;
-    let arranging = Arranging {
+) -> Result<(ClusterTree, Vec<WatchTarget>), DescribeError> {
+    let (snapshot, contracts) = Box::pin(reader.read_snapshot()).await?;
+    let arranging = ArrangeOptions {
         grouping: request.grouping,
-        with_sets: request.parts.contains(&Part::MachineSets),
+        with_sets: request.parts.contains(&OptionalPart::MachineSets),
         conditions: request.conditions,
     };
-    let arrangement = arranging.arrange(&found);
+    let arrangement = arranging.arrange(&snapshot);
     let wanted = arrangement.references();
-    let watched = reader.watched(&found, &contracts, &wanted);
-    let references = reader.references(&contracts, wanted).await;
-    let assembly = Assembly { request, found: &found, references: &references };
-    Ok((ClusterTree { root: assembly.root(arrangement), conditions: request.conditions }, watched))
+    let watched = reader.watch_targets(&snapshot, &contracts, &wanted);
+    let references = reader.read_references(&contracts, wanted).await;
+    let assembly = TreeBuilder { request, snapshot: &snapshot, references: &references };
+    Ok((ClusterTree { root: assembly.build(arrangement), conditions: request.conditions }, watched))
 }

@@ -14,12 +14,12 @@ use manifest::Object;
 use provider::InstalledProvider;
 
 pub use definitions::types_to_discover;
-pub use facts::{facts_of, says_it_rests};
+pub use facts::{facts_of, pause_acknowledged};
 
-use crate::{Facts, Graph, TypeFacts, discover::classes::foreign_classes};
+use crate::{Graph, ObjectFacts, TypeFacts, discover::classes::classes_outside_scope};
 
 /// The number of objects in one request for full objects.
-const FULL_PAGE: usize = 250;
+const FULL_PAGE_SIZE: usize = 250;
 
 /// The namespaces of a discovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Scope {
 
 /// The result of a discovery.
 #[derive(Clone, Debug)]
-pub struct Discovered {
+pub struct Discovery {
     /// The kinds: from definitions with the label `clusterctl.cluster.x-k8s.io`, and Secrets and ConfigMaps.
     pub types: Vec<Arc<TypeFacts>>,
     /// The objects of these kinds.
@@ -64,60 +64,61 @@ pub enum DiscoverError {
 /// Source: clusterctl v1.14 client/cluster/objectgraph.go (Discovery).
 /// # Errors
 /// The failure of any list, because no kind may be left out.
-pub async fn discover(cluster: &ManagementCluster, scope: &Scope) -> Result<Discovered, DiscoverError> {
+pub async fn discover(cluster: &ManagementCluster, scope: &Scope) -> Result<Discovery, DiscoverError> {
     let (types, inventory) =
         futures::join!(Box::pin(types_to_discover(cluster)), Box::pin(cluster.inventory()));
     let (types, inventory) = (types?, inventory?);
-    let graph = Box::pin(look_at(cluster, scope, &types, &inventory, facts::needs_content)).await?;
-    Ok(Discovered { types, graph, inventory })
+    let graph = Box::pin(read_graph(cluster, scope, &types, &inventory, facts::needs_content)).await?;
+    Ok(Discovery { types, graph, inventory })
 }
 
 /// Discovers again with known kinds and a known inventory.
-pub async fn discover_again(
+pub async fn rediscover(
     cluster: &ManagementCluster,
     scope: &Scope,
-    known: &Discovered,
-) -> Result<Discovered, DiscoverError> {
-    discover_known(cluster, scope, known, facts::needs_content).await
+    known: &Discovery,
+) -> Result<Discovery, DiscoverError> {
+    discover_with(cluster, scope, known, facts::needs_content).await
 }
 
 /// Discovers again, and reads the pause condition of each object. This needs no more requests, but some answers are
 /// larger.
-pub async fn discover_at_rest(
+pub async fn rediscover_with_pause_status(
     cluster: &ManagementCluster,
     scope: &Scope,
-    known: &Discovered,
-) -> Result<Discovered, DiscoverError> {
-    discover_known(cluster, scope, known, facts::may_say_it_rests).await
+    known: &Discovery,
+) -> Result<Discovery, DiscoverError> {
+    discover_with(cluster, scope, known, facts::may_acknowledge_pause).await
 }
 
-async fn discover_known(
+async fn discover_with(
     cluster: &ManagementCluster,
     scope: &Scope,
-    known: &Discovered,
+    known: &Discovery,
     in_full: fn(&TypeFacts) -> bool,
-) -> Result<Discovered, DiscoverError> {
+) -> Result<Discovery, DiscoverError> {
     let (types, inventory) = (known.types.clone(), known.inventory.clone());
-    let graph = Box::pin(look_at(cluster, scope, &types, &inventory, in_full)).await?;
-    Ok(Discovered { types, graph, inventory })
+    let graph = Box::pin(read_graph(cluster, scope, &types, &inventory, in_full)).await?;
+    Ok(Discovery { types, graph, inventory })
 }
 
-async fn look_at(
+async fn read_graph(
     cluster: &ManagementCluster,
     scope: &Scope,
     types: &[Arc<TypeFacts>],
     inventory: &ProviderInventory,
     in_full: fn(&TypeFacts) -> bool,
 ) -> Result<Graph, ApiError> {
-    let lists =
-        types.iter().flat_map(|of| places(scope, of, inventory).into_iter().map(move |place| (of, place)));
+    let lists = types
+        .iter()
+        .flat_map(|of| namespaces_to_list(scope, of, inventory).into_iter().map(move |place| (of, place)));
     let lists = lists.map(async |(of, namespace)| {
         let list = ListQuery { namespace, metadata_only: !in_full(of), ..ListQuery::default() };
         list_facts(cluster, of, &list).await
     });
-    let mut found: Vec<Facts> = try_join_all(lists).await?.into_iter().flatten().collect();
-    found.extend(foreign_classes(cluster, scope, types, &found).await?);
-    let known = classes::classes(&found);
+    let mut found: Vec<ObjectFacts> = try_join_all(lists).await?.into_iter().flatten().collect();
+    found.extend(classes_outside_scope(cluster, scope, types, &found).await?);
+    let known = classes::class_names(&found);
     found.retain(|facts| !classes::is_unrelated(scope, &known, facts));
     Ok(Graph::new(found))
 }
@@ -126,7 +127,7 @@ async fn list_facts(
     cluster: &ManagementCluster,
     of: &Arc<TypeFacts>,
     list: &ListQuery,
-) -> Result<Vec<Facts>, ApiError> {
+) -> Result<Vec<ObjectFacts>, ApiError> {
     gather(cluster, of, list, |facts: &mut Vec<_>, object| facts.push(facts_of(&object, of))).await
 }
 
@@ -138,7 +139,7 @@ async fn gather<T: Default>(
     take: impl FnMut(&mut T, Object),
 ) -> Result<T, ApiError> {
     let pages = cluster.server.pages(&of.kind, list);
-    let mut pages = if list.metadata_only { pages } else { pages.with_size(FULL_PAGE) };
+    let mut pages = if list.metadata_only { pages } else { pages.with_size(FULL_PAGE_SIZE) };
     match pages.gather(take).await {
         Err(error) if error.is_not_found() => Ok(T::default()),
         gathered => gathered,
@@ -146,14 +147,14 @@ async fn gather<T: Default>(
 }
 
 impl Scope {
-    fn has(&self, namespace: &str) -> bool {
+    fn contains(&self, namespace: &str) -> bool {
         self.namespaces.is_empty() || namespace.is_empty() || self.namespaces.contains(namespace)
     }
 }
 
 /// Returns the namespaces for lists of a kind. None stands for one list of all namespaces.
-fn places(scope: &Scope, of: &TypeFacts, inventory: &ProviderInventory) -> Vec<Option<String>> {
-    if scope.namespaces.is_empty() || !of.kind.namespaced || is_of(of, "Cluster") {
+fn namespaces_to_list(scope: &Scope, of: &TypeFacts, inventory: &ProviderInventory) -> Vec<Option<String>> {
+    if scope.namespaces.is_empty() || !of.kind.namespaced || is_core_kind(of, "Cluster") {
         return vec![None];
     }
     let mut namespaces = scope.namespaces.clone();
@@ -167,7 +168,7 @@ fn places(scope: &Scope, of: &TypeFacts, inventory: &ProviderInventory) -> Vec<O
 }
 
 /// True if this is the given kind of the core group of Cluster API.
-fn is_of(of: &TypeFacts, kind: &str) -> bool {
+fn is_core_kind(of: &TypeFacts, kind: &str) -> bool {
     of.kind.group == facts::CORE && of.kind.kind == kind
 }
 

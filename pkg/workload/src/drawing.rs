@@ -12,19 +12,19 @@ mod forest;
 mod frames;
 mod html;
 mod mermaid;
-mod show;
+mod shown_objects;
 mod text;
 
 use api::output::{GraphObject, OwnerGraph};
 use serde::Serialize;
 
-pub use show::{NoSuchCluster, owner_graph};
+pub use shown_objects::{UnknownCluster, owner_graph};
 
 /// The format of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drawing {
+pub enum DrawingFormat {
     /// A tree for terminals: an owned object is indented below its owner.
-    Text(Fates),
+    Text(MoveAnnotations),
     /// A digraph for Graphviz.
     Dot,
     /// A flowchart for Mermaid.
@@ -33,12 +33,12 @@ pub enum Drawing {
 
 /// The option to add move decisions to a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fates {
+pub enum MoveAnnotations {
     /// The tree has no move decisions.
     #[default]
-    Untold,
+    Hidden,
     /// Each object has its move decision, with the reason.
-    Told,
+    Shown,
 }
 
 /// The origin of a graph, for an HTML page.
@@ -61,11 +61,11 @@ pub fn draw_page(graph: &OwnerGraph, origin: &PageOrigin) -> String {
 }
 
 /// Draws a graph. Ends in a newline.
-pub fn draw(graph: &OwnerGraph, drawing: Drawing) -> String {
+pub fn draw(graph: &OwnerGraph, drawing: DrawingFormat) -> String {
     match drawing {
-        Drawing::Text(fates) => text::draw(graph, fates),
-        Drawing::Dot => dot::draw(graph),
-        Drawing::Mermaid => mermaid::draw(graph),
+        DrawingFormat::Text(annotations) => text::draw(graph, annotations),
+        DrawingFormat::Dot => dot::draw(graph),
+        DrawingFormat::Mermaid => mermaid::draw(graph),
     }
 }
 

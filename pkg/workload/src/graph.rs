@@ -10,11 +10,15 @@ mod build;
 mod cycles;
 mod facts;
 mod order;
+mod reasons;
 mod select;
-mod words;
 
-pub use facts::{ClusterFacts, ConditionFacts, Content, Facts, OwnerRef, Replicas, TypeFacts};
-pub use select::{Choice, Excluded, Going, Included, KeptBecause, MoveDecision, Selection};
+pub use facts::{
+    ClusterFacts, ConditionFacts, ContentFacts, ObjectFacts, OwnerRef, ReplicaCounts, TypeFacts,
+};
+pub use select::{
+    ExcludeReason, IncludeReason, KeepReason, MoveChoice, MoveDecision, Selection, TerminatingPolicy,
+};
 
 /// An object in its graph: an index into [`Graph::node`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,7 +34,7 @@ pub struct Graph {
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The known facts.
-    pub facts: Facts,
+    pub facts: ObjectFacts,
     /// The owner references, each with its owner if the owner was discovered.
     pub owners: Vec<(OwnerRef, Option<NodeId>)>,
     /// Owners without an owner reference: the Cluster of user-supplied certificates, the ClusterClass of a Cluster, the

@@ -4,8 +4,8 @@ use api::{ErrorExplanation, Explain, one_of, output::ErrorKind};
 use apply::ObjectKey;
 
 use crate::{
-    BadChoice, DescribeError, DiscoverError, InvalidResource, KubeconfigOf, NoSuchCluster, RolloutError,
-    WorkloadKubeconfigError,
+    ConditionChoiceError, DescribeError, DiscoverError, KubeconfigUser, ResourceRefError, RolloutError,
+    UnknownCluster, WorkloadKubeconfigError,
 };
 
 impl Explain for DiscoverError {
@@ -21,11 +21,13 @@ impl Explain for DiscoverError {
 impl Explain for DescribeError {
     fn explain(&self) -> ErrorExplanation<'_> {
         let hint = match self {
-            Self::NoSuchCluster { near, .. } if !near.is_empty() => format!("did you mean {}?", one_of(near)),
-            Self::NoSuchCluster { elsewhere, .. } if !elsewhere.is_empty() => {
+            Self::UnknownCluster { suggestions: near, .. } if !near.is_empty() => {
+                format!("did you mean {}?", one_of(near))
+            }
+            Self::UnknownCluster { other_namespaces: elsewhere, .. } if !elsewhere.is_empty() => {
                 format!("there is one in namespace {}: name it with `--namespace`", one_of(elsewhere))
             }
-            Self::NoSuchCluster { .. } => "`capstan get clusters -A` lists them".to_owned(),
+            Self::UnknownCluster { .. } => "`capstan get clusters -A` lists them".to_owned(),
             Self::Contract(inner) => return inner.explain(),
             Self::Api(inner) => return inner.explain(),
         };
@@ -36,20 +38,20 @@ impl Explain for DescribeError {
 impl Explain for WorkloadKubeconfigError {
     fn explain(&self) -> ErrorExplanation<'_> {
         ErrorExplanation::hint(match self {
-            Self::NoSuchCluster { near, .. } if !near.is_empty() => format!("did you mean {}?", one_of(near)),
-            Self::NoSuchCluster { .. } => {
+            Self::UnknownCluster { suggestions: near, .. } if !near.is_empty() => format!("did you mean {}?", one_of(near)),
+            Self::UnknownCluster { .. } => {
                 "`capstan get clusters -A` lists them; `-n` names another namespace".to_owned()
             }
-            Self::NotYet { credentials: KubeconfigOf::User, .. } => {
+            Self::MissingSecret { credentials: KubeconfigUser::User, .. } => {
                 "only some managed control planes make one for users; leave `--user` out for that of the administrator"
                     .to_owned()
             }
-            Self::NotYet { waited: None, .. } => "`--wait` waits for it".to_owned(),
-            Self::NotYet { cluster, namespace, .. } => format!(
+            Self::MissingSecret { waited: None, .. } => "`--wait` waits for it".to_owned(),
+            Self::MissingSecret { cluster, namespace, .. } => format!(
                 "`kubectl describe cluster.cluster.x-k8s.io -n {namespace} {cluster}` shows what holds it up; `--timeout` gives it \
                  more time"
             ),
-            Self::NoValue { namespace, secret } => format!(
+            Self::MissingValue { namespace, secret } => format!(
                 "`kubectl describe secret -n {namespace} {secret}` shows its keys; controllers make it again when it is deleted"
             ),
             Self::Contract(inner) => return inner.explain(),
@@ -58,7 +60,7 @@ impl Explain for WorkloadKubeconfigError {
     }
 }
 
-impl Explain for InvalidResource {
+impl Explain for ResourceRefError {
     fn explain(&self) -> ErrorExplanation<'_> {
         let both = self.word.matches('/').count() > 1;
         let hint = if both { "name each resource by itself" } else { "name a resource as md/demo-workers" };
@@ -69,25 +71,25 @@ impl Explain for InvalidResource {
 impl Explain for RolloutError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Unknown { valid, .. } => {
+            Self::UnknownResource { valid, .. } => {
                 ErrorExplanation::hint(format!("take one of {}", valid.join(", "))).with_kind(ErrorKind::User)
             }
-            Self::NotFound { object, near } => {
-                ErrorExplanation::hint(not_found(object, near)).with_kind(ErrorKind::User)
+            Self::NotFound { object, suggestions: near } => {
+                ErrorExplanation::hint(not_found_hint(object, near)).with_kind(ErrorKind::User)
             }
             Self::Paused { object, by_annotation: true } => ErrorExplanation::hint(format!(
                 "`{}` takes annotation `cluster.x-k8s.io/paused` off; `kubectl describe {}` may tell who set it",
-                resume(object),
-                in_place(object, &object.name)
+                resume_command(object),
+                kubectl_arguments(object, &object.name)
             )),
             Self::Paused { object, .. } => {
-                ErrorExplanation::hint(format!("resume it first: `{}`", resume(object)))
+                ErrorExplanation::hint(format!("resume it first: `{}`", resume_command(object)))
             }
             Self::Scheduled { object, .. } => ErrorExplanation::hint(format!(
                 "wait, or take the time off: `kubectl patch {} --type merge -p '{{\"spec\":{{\"rollout\":{{\"after\":null}}}}}}'`",
-                in_place(object, &object.name)
+                kubectl_arguments(object, &object.name)
             )),
-            Self::NoRestart { .. } => ErrorExplanation::hint(
+            Self::RestartUnsupported { .. } => ErrorExplanation::hint(
                 "its machines are replaced when its template changes, or by means of its provider",
             ),
             Self::Contract(inner) => inner.explain(),
@@ -100,26 +102,26 @@ impl Explain for RolloutError {
     }
 }
 
-impl Explain for BadChoice {}
+impl Explain for ConditionChoiceError {}
 
-impl Explain for NoSuchCluster {}
+impl Explain for UnknownCluster {}
 
-fn not_found(object: &ObjectKey, near: &[String]) -> String {
+fn not_found_hint(object: &ObjectKey, near: &[String]) -> String {
     if near.is_empty() {
-        format!("`kubectl get {}` lists them; `-n` names another namespace", in_place(object, ""))
+        format!("`kubectl get {}` lists them; `-n` names another namespace", kubectl_arguments(object, ""))
     } else {
         format!("did you mean {}?", one_of(near))
     }
 }
 
 /// Returns the command that resumes the rollout of an object.
-fn resume(object: &ObjectKey) -> String {
+fn resume_command(object: &ObjectKey) -> String {
     let ObjectKey { kind, namespace, name, .. } = object;
     format!("capstan alpha rollout resume {}/{name} -n {namespace}", kind.to_lowercase())
 }
 
 /// Returns arguments of kubectl for an object, or for all objects of its kind and namespace.
-fn in_place(object: &ObjectKey, name: &str) -> String {
+fn kubectl_arguments(object: &ObjectKey, name: &str) -> String {
     let kind = object.group_kind().to_string().to_lowercase();
     format!("{kind} -n {} {name}", object.namespace).trim_end().to_owned()
 }
@@ -147,7 +149,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            error_chain(&RolloutError::NotFound { object, near: Vec::new() }).hints,
+            error_chain(&RolloutError::NotFound { object, suggestions: Vec::new() }).hints,
             [
                 "`kubectl get machinedeployment.cluster.x-k8s.io -n team` lists them; `-n` names another namespace"
             ]

@@ -18,14 +18,14 @@ pub struct KubeconfigRequest {
     /// The name of the workload cluster.
     pub cluster: String,
     /// The user of the credentials.
-    pub credentials: KubeconfigOf,
+    pub credentials: KubeconfigUser,
     /// The time to wait for the kubeconfig of a new cluster. None for no wait.
     pub wait: Option<Duration>,
 }
 
 /// The user of the credentials in a kubeconfig.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KubeconfigOf {
+pub enum KubeconfigUser {
     /// An administrator; controllers use these credentials too: Secret `CLUSTER-kubeconfig`.
     #[default]
     Admin,
@@ -40,11 +40,11 @@ pub enum KubeconfigOf {
 pub enum WorkloadKubeconfigError {
     /// Neither the Secret nor a Cluster of this name exists.
     #[error("there is no Cluster `{cluster}` in namespace `{namespace}`")]
-    NoSuchCluster {
+    UnknownCluster {
         cluster: String,
         namespace: String,
         /// Clusters of the namespace with similar names.
-        near: Vec<String>,
+        suggestions: Vec<String>,
     },
     /// The Cluster exists, and the Secret does not.
     #[error(
@@ -53,10 +53,10 @@ pub enum WorkloadKubeconfigError {
         told(phase, "phase"),
         waited.map(|waited| format!(", after {}s", waited.as_secs())).unwrap_or_default()
     )]
-    NotYet {
+    MissingSecret {
         cluster: String,
         namespace: String,
-        credentials: KubeconfigOf,
+        credentials: KubeconfigUser,
         /// The phase of the Cluster, such as `Provisioning`; empty if it is unknown.
         phase: String,
         /// The duration of the wait.
@@ -64,7 +64,7 @@ pub enum WorkloadKubeconfigError {
     },
     /// The Secret exists without a kubeconfig.
     #[error("Secret {namespace}/{secret} has no kubeconfig under key `value`")]
-    NoValue { namespace: String, secret: String },
+    MissingValue { namespace: String, secret: String },
     /// Cluster API is not installed, or its contract is unsupported or unknown.
     #[error(transparent)]
     Contract(#[from] ContractError),
@@ -75,9 +75,9 @@ pub enum WorkloadKubeconfigError {
 
 /// The key of the kubeconfig in the Secret.
 /// Source: Cluster API v1.14 util/secret/consts.go.
-const KEY: &str = "value";
+const KUBECONFIG_KEY: &str = "value";
 
-impl KubeconfigOf {
+impl KubeconfigUser {
     /// Returns the name of the Secret.
     /// Source: Cluster API v1.14 util/secret (Name); managed control planes of AWS and Google write the second Secret.
     pub fn secret_of(self, cluster: &str) -> String {
@@ -103,13 +103,13 @@ pub async fn workload_kubeconfig(
 ) -> Result<Vec<u8>, WorkloadKubeconfigError> {
     let (kind, secret) = (secret_kind(), request.credentials.secret_of(&request.cluster));
     let found = cluster.server.get(&kind, &request.namespace, &secret).await?;
-    let missing = match found.as_ref().map(value) {
+    let missing = match found.as_ref().map(kubeconfig_bytes) {
         Some(Some(value)) => return Ok(value),
-        Some(None) => request.no_value(),
-        None => why_no_kubeconfig(cluster, request).await?,
+        Some(None) => request.missing_value(),
+        None => missing_kubeconfig_error(cluster, request).await?,
     };
-    let can_come = !matches!(missing, WorkloadKubeconfigError::NoSuchCluster { .. });
-    match request.wait.filter(|_| can_come) {
+    let may_appear = !matches!(missing, WorkloadKubeconfigError::UnknownCluster { .. });
+    match request.wait.filter(|_| may_appear) {
         Some(wait) => wait_for_kubeconfig(cluster, request, wait).await,
         None => Err(missing),
     }
@@ -123,7 +123,7 @@ pub async fn cluster_names(
     namespace: &str,
 ) -> Result<Vec<String>, WorkloadKubeconfigError> {
     let clusters =
-        clusters_there(cluster, &ListQuery { metadata_only: true, ..in_namespace(namespace) }).await?;
+        read_clusters(cluster, &ListQuery { metadata_only: true, ..in_namespace(namespace) }).await?;
     Ok(clusters.iter().map(|cluster| cluster.name().to_owned()).collect())
 }
 
@@ -142,48 +142,54 @@ async fn wait_for_kubeconfig(
     request: &KubeconfigRequest,
     wait: Duration,
 ) -> Result<Vec<u8>, WorkloadKubeconfigError> {
-    let until = Instant::now() + wait;
+    let deadline = Instant::now() + wait;
     let secret = request.credentials.secret_of(&request.cluster);
     let list = ListQuery { fields: format!("metadata.name={secret}"), ..in_namespace(&request.namespace) };
     let mut changes = management.server.watch(&secret_kind(), &list);
-    let mut is_there = false;
-    while let Ok(Some(change)) = timeout_at(until, changes.next()).await {
+    let mut exists = false;
+    while let Ok(Some(change)) = timeout_at(deadline, changes.next()).await {
         match change? {
-            WatchEvent::Updated(secret) => match value(&secret) {
+            WatchEvent::Updated(secret) => match kubeconfig_bytes(&secret) {
                 Some(value) => return Ok(value),
-                None => is_there = true,
+                None => exists = true,
             },
-            WatchEvent::Deleted(_) => is_there = false,
+            WatchEvent::Deleted(_) => exists = false,
         }
     }
-    if is_there {
-        return Err(request.no_value());
+    if exists {
+        return Err(request.missing_value());
     }
-    Err(match why_no_kubeconfig(management, request).await? {
-        WorkloadKubeconfigError::NotYet { cluster, namespace, credentials, phase, .. } => {
-            WorkloadKubeconfigError::NotYet { cluster, namespace, credentials, phase, waited: Some(wait) }
+    Err(match missing_kubeconfig_error(management, request).await? {
+        WorkloadKubeconfigError::MissingSecret { cluster, namespace, credentials, phase, .. } => {
+            WorkloadKubeconfigError::MissingSecret {
+                cluster,
+                namespace,
+                credentials,
+                phase,
+                waited: Some(wait),
+            }
         }
         other => other,
     })
 }
 
 /// Reads the Clusters of the namespace, which also provides similar names.
-async fn why_no_kubeconfig(
+async fn missing_kubeconfig_error(
     management: &ManagementCluster,
     request: &KubeconfigRequest,
 ) -> Result<WorkloadKubeconfigError, WorkloadKubeconfigError> {
     let KubeconfigRequest { namespace, cluster, credentials, .. } = request;
-    let clusters = clusters_there(management, &in_namespace(namespace)).await?;
+    let clusters = read_clusters(management, &in_namespace(namespace)).await?;
     let Some(found) = clusters.iter().find(|found| found.name() == cluster) else {
         let near = similar_names(cluster, clusters.iter().map(Object::name));
-        return Ok(WorkloadKubeconfigError::NoSuchCluster {
+        return Ok(WorkloadKubeconfigError::UnknownCluster {
             cluster: cluster.clone(),
             namespace: namespace.clone(),
-            near: near.into_iter().map(str::to_owned).collect(),
+            suggestions: near.into_iter().map(str::to_owned).collect(),
         });
     };
     let phase = found.get(&["status", "phase"]).and_then(Value::as_str).unwrap_or_default();
-    Ok(WorkloadKubeconfigError::NotYet {
+    Ok(WorkloadKubeconfigError::MissingSecret {
         cluster: cluster.clone(),
         namespace: namespace.clone(),
         credentials: *credentials,
@@ -193,7 +199,7 @@ async fn why_no_kubeconfig(
 }
 
 /// Lists Clusters in the version of the current contract first, because discovery costs more than a miss.
-async fn clusters_there(
+async fn read_clusters(
     cluster: &ManagementCluster,
     list: &ListQuery,
 ) -> Result<Vec<Object>, WorkloadKubeconfigError> {
@@ -209,9 +215,9 @@ async fn clusters_there(
 }
 
 impl KubeconfigRequest {
-    fn no_value(&self) -> WorkloadKubeconfigError {
+    fn missing_value(&self) -> WorkloadKubeconfigError {
         let secret = self.credentials.secret_of(&self.cluster);
-        WorkloadKubeconfigError::NoValue { namespace: self.namespace.clone(), secret }
+        WorkloadKubeconfigError::MissingValue { namespace: self.namespace.clone(), secret }
     }
 }
 
@@ -225,15 +231,15 @@ fn cluster_kind() -> ApiKind {
 }
 
 /// Returns the bytes under the key. None if they are missing or empty.
-fn value(secret: &Object) -> Option<Vec<u8>> {
-    let text = secret.get(&["data", KEY])?.as_str()?;
+fn kubeconfig_bytes(secret: &Object) -> Option<Vec<u8>> {
+    let text = secret.get(&["data", KUBECONFIG_KEY])?.as_str()?;
     BASE64_STANDARD.decode(text).ok().filter(|bytes| !bytes.is_empty())
 }
 
-fn kubeconfig_of(credentials: KubeconfigOf) -> &'static str {
+fn kubeconfig_of(credentials: KubeconfigUser) -> &'static str {
     match credentials {
-        KubeconfigOf::Admin => "kubeconfig",
-        KubeconfigOf::User => "kubeconfig for users",
+        KubeconfigUser::Admin => "kubeconfig",
+        KubeconfigUser::User => "kubeconfig for users",
     }
 }
 

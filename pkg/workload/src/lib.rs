@@ -21,26 +21,27 @@ mod rollout;
 mod tests;
 
 pub use describe::{
-    BadChoice, Cell, ClusterHealth, ClusterNews, ClusterSummary, ClusterTree, Condition, ConditionSet,
-    DescribeError, DescribeRequest, Echo, Fleet, FleetRequest, Grouping, MachineCounts, MachineGroup, Part,
-    SeenObject, ShownConditions, Span, Subject, Tone, TreeNode, TreeTable, Unreadable, age, describe_cluster,
-    list_clusters, watch_cluster,
+    Cell, ClusterEvent, ClusterHealth, ClusterList, ClusterListRequest, ClusterSummary, ClusterTree,
+    Condition, ConditionChoiceError, ConditionSet, DescribeError, DescribeRequest, Echo, Grouping,
+    MachineCounts, MachineGroup, ObjectSummary, OptionalPart, ShownConditions, Span, Subject, Tone, TreeNode,
+    TreeTable, UnreadableObject, describe_cluster, format_age, list_clusters, watch_cluster,
 };
 pub use discover::{
-    DiscoverError, Discovered, Scope, discover, discover_again, discover_at_rest, facts_of, says_it_rests,
-    types_to_discover,
+    DiscoverError, Discovery, Scope, discover, facts_of, pause_acknowledged, rediscover,
+    rediscover_with_pause_status, types_to_discover,
 };
-pub use drawing::{Drawing, Fates, NoSuchCluster, PageOrigin, draw, draw_page, owner_graph};
+pub use drawing::{DrawingFormat, MoveAnnotations, PageOrigin, UnknownCluster, draw, draw_page, owner_graph};
 pub use graph::{
-    Choice, ClusterFacts, ConditionFacts, Content, Excluded, Facts, Going, Graph, Included, KeptBecause,
-    MoveDecision, Node, NodeId, OwnerRef, Replicas, Selection, TypeFacts,
+    ClusterFacts, ConditionFacts, ContentFacts, ExcludeReason, Graph, IncludeReason, KeepReason, MoveChoice,
+    MoveDecision, Node, NodeId, ObjectFacts, OwnerRef, ReplicaCounts, Selection, TerminatingPolicy,
+    TypeFacts,
 };
 pub use kubeconfig::{
-    KubeconfigOf, KubeconfigRequest, WorkloadKubeconfigError, cluster_names, namespace_names,
+    KubeconfigRequest, KubeconfigUser, WorkloadKubeconfigError, cluster_names, namespace_names,
     workload_kubeconfig,
 };
-pub use marks::{BLOCK_MOVE, DELETE_FOR_MOVE, MARK, PAUSED};
+pub use marks::{BLOCK_MOVE, DELETE_FOR_MOVE, MOVE_MARK, PAUSED_ANNOTATION};
 pub use rollout::{
-    InvalidResource, ResourceRef, RolloutChange, RolloutError, RolloutProgress, RolloutResource,
+    ResourceRef, ResourceRefError, RolloutChange, RolloutError, RolloutProgress, RolloutResource,
     RolloutState, change_rollout, rollout_names, rollout_progress, rollout_resources, watch_rollouts,
 };

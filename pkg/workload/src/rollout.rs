@@ -16,7 +16,7 @@ use inventory::ContractError;
 
 pub use change::{RolloutChange, change_rollout};
 pub use progress::{RolloutProgress, RolloutState};
-pub use resource::{InvalidResource, ResourceRef, RolloutResource, rollout_names, rollout_resources};
+pub use resource::{ResourceRef, ResourceRefError, RolloutResource, rollout_names, rollout_resources};
 pub use watch::{rollout_progress, watch_rollouts};
 
 /// An error about a rollout.
@@ -25,7 +25,7 @@ pub use watch::{rollout_progress, watch_rollouts};
 pub enum RolloutError {
     /// No resource of this type has rollouts.
     #[error("there is no resource type `{typed}` with rollouts")]
-    Unknown {
+    UnknownResource {
         /// The given type.
         typed: String,
         /// The valid types on this server.
@@ -44,7 +44,7 @@ pub enum RolloutError {
     NotFound {
         object: ObjectKey,
         /// Objects of its kind and namespace with similar names.
-        near: Vec<String>,
+        suggestions: Vec<String>,
     },
     /// A paused rollout cannot be restarted.
     #[error("{object} is paused")]
@@ -68,7 +68,7 @@ pub enum RolloutError {
     NotPaused { object: ObjectKey },
     /// The kind has no field that requests new machines.
     #[error("{object} cannot be restarted: its definition has no `spec.rollout.after`")]
-    NoRestart { object: ObjectKey },
+    RestartUnsupported { object: ObjectKey },
     /// The object was deleted during the wait.
     #[error("{object} was deleted")]
     Deleted { object: ObjectKey },

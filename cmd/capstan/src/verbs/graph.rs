@@ -1,6 +1,6 @@
 use inventory::ManagementCluster;
 use jiff::Timestamp;
-use workload::{Drawing, Fates, NoSuchCluster, PageOrigin, Scope, discover};
+use workload::{DrawingFormat, MoveAnnotations, PageOrigin, Scope, UnknownCluster, discover};
 
 use crate::{
     Failure,
@@ -69,11 +69,11 @@ pub(crate) fn run(args: &Graph, session: &mut Session) -> Result<(), Failure> {
     let found = session.block_on(discover(&cluster, &scope))?;
     let graph = workload::owner_graph(&found.graph, &scope, args.cluster.as_deref())
         .map_err(|error| no_such_cluster(&error))?;
-    let fates = if args.fates { Fates::Told } else { Fates::Untold };
+    let fates = if args.fates { MoveAnnotations::Shown } else { MoveAnnotations::Hidden };
     let text = match args.output {
-        Form::Text => clean(&workload::draw(&graph, Drawing::Text(fates))).into_owned(),
-        Form::Dot => clean(&workload::draw(&graph, Drawing::Dot)).into_owned(),
-        Form::Mermaid => clean(&workload::draw(&graph, Drawing::Mermaid)).into_owned(),
+        Form::Text => clean(&workload::draw(&graph, DrawingFormat::Text(fates))).into_owned(),
+        Form::Dot => clean(&workload::draw(&graph, DrawingFormat::Dot)).into_owned(),
+        Form::Mermaid => clean(&workload::draw(&graph, DrawingFormat::Mermaid)).into_owned(),
         Form::Html => workload::draw_page(&graph, &args.origin(&cluster, session)),
         Form::Json => to_json(&graph)?,
         Form::Yaml => to_yaml(&graph)?,
@@ -84,12 +84,12 @@ pub(crate) fn run(args: &Graph, session: &mut Session) -> Result<(), Failure> {
     }
 }
 
-fn no_such_cluster(error: &NoSuchCluster) -> Failure {
+fn no_such_cluster(error: &UnknownCluster) -> Failure {
     let failure = Failure::user(error.to_string());
-    if error.near.is_empty() {
+    if error.suggestions.is_empty() {
         return failure.hint("`--all-namespaces` looks at all namespaces, `--namespace` at another one");
     }
-    failure.hint(format!("there is {}", error.near.join(", ")))
+    failure.hint(format!("there is {}", error.suggestions.join(", ")))
 }
 
 impl Graph {

@@ -126,7 +126,7 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
     let request = MoveRequest {
         namespace_map: namespace_map(&args.map_namespace)?,
         include_status: filled(&args.include_status).iter().map(|kind| kind.to_lowercase()).collect(),
-        thorough: args.dry_run,
+        server_dry_run: args.dry_run,
         ..saving_request(
             filled(&args.namespace),
             choice(&filled(&args.cluster), None),

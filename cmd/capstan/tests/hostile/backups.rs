@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, fs, io::Write as _};
 
 use ::transport::Digest;
-use mover::{ArchiveOutput, Seal};
+use mover::{ArchiveOutput, Encryption};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 use support::{
@@ -34,7 +34,7 @@ async fn with_backup() -> (Two, Vec<TarEntry>) {
 
 /// Encrypts a file to the key of `with_backup`.
 fn encrypted(content: &[u8]) -> Vec<u8> {
-    let seal = Seal::Recipients(vec![PUBLIC.parse().unwrap()]);
+    let seal = Encryption::Recipients(vec![PUBLIC.parse().unwrap()]);
     let mut output = ArchiveOutput::new(Vec::new(), Some(&seal)).unwrap();
     output.write_all(content).unwrap();
     output.finish().unwrap()

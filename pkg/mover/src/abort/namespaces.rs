@@ -4,31 +4,31 @@ use apply::{ApiError, ApiKind, ListQuery, ObjectRevision};
 use inventory::{ManagementCluster, known_kind};
 use manifest::Object;
 
-use super::Undo;
-use crate::side_by_side::side_by_side;
+use super::AbortContext;
+use crate::concurrency::run_concurrently;
 
 /// Maximum number of objects to read per kind; more than a new namespace contains.
-const A_FEW: usize = 4;
+const LIST_LIMIT: usize = 4;
 
-impl Undo<'_> {
+impl AbortContext<'_> {
     /// Deletes the empty namespaces that the move created. Returns the names of the others.
-    pub(super) async fn remove_namespaces(&self) -> Result<Vec<String>, ApiError> {
+    pub(super) async fn delete_namespaces(&self) -> Result<Vec<String>, ApiError> {
         let kind = known_kind("", "v1", "Namespace", "namespaces", false);
-        let mut left = Vec::new();
+        let mut remaining = Vec::new();
         for name in &self.journal.made_namespaces {
             let Some(namespace) = self.target.server.get(&kind, "", name).await? else { continue };
-            if is_empty(&self.target, name).await? {
+            if is_empty_namespace(&self.target, name).await? {
                 self.target.server.delete(&kind, "", name, Some(&ObjectRevision::of(&namespace))).await?;
             } else {
-                left.push(name.clone());
+                remaining.push(name.clone());
             }
         }
-        Ok(left)
+        Ok(remaining)
     }
 }
 
 /// True if a namespace holds only the objects of every new namespace. A kind that cannot be listed counts as an object.
-async fn is_empty(cluster: &ManagementCluster, namespace: &str) -> Result<bool, ApiError> {
+async fn is_empty_namespace(cluster: &ManagementCluster, namespace: &str) -> Result<bool, ApiError> {
     let kinds = cluster.server.kinds().await?;
     if kinds.unavailable().next().is_some() {
         return Ok(false);
@@ -40,17 +40,17 @@ async fn is_empty(cluster: &ManagementCluster, namespace: &str) -> Result<bool, 
     let list = ListQuery {
         namespace: Some(namespace.to_owned()),
         metadata_only: true,
-        limit: Some(A_FEW),
+        limit: Some(LIST_LIMIT),
         ..ListQuery::default()
     };
     let list = &list;
     let at_most = cluster.server.max_in_flight();
-    let (found, failures) = side_by_side(at_most, kinds.iter().filter(holds), |kind| async move {
+    let (found, failures) = run_concurrently(at_most, kinds.iter().filter(holds), |kind| async move {
         match cluster.server.list(kind, list).await {
             Err(error) if error.is_not_found() => Ok(true),
             Err(error) if error.is_temporary() => Err(error),
             Err(_) => Ok(false),
-            Ok(objects) => Ok(objects.iter().all(comes_by_itself)),
+            Ok(objects) => Ok(objects.iter().all(is_default_object)),
         }
     })
     .await;
@@ -62,7 +62,7 @@ async fn is_empty(cluster: &ManagementCluster, namespace: &str) -> Result<bool, 
 
 /// True for an object that Kubernetes creates in every namespace.
 /// Source: Kubernetes 1.36, pkg/controller/certificates/rootcacertpublisher and pkg/controller/serviceaccount.
-fn comes_by_itself(object: &Object) -> bool {
+fn is_default_object(object: &Object) -> bool {
     matches!(
         (object.kind(), object.name()),
         ("ConfigMap", "kube-root-ca.crt") | ("ServiceAccount", "default")

@@ -10,20 +10,20 @@ use support::{
 
 use super::*;
 use crate::{
-    Holder, JournalError,
-    tests::lab::{Lab, Lines},
+    JournalError, JournalHolder,
+    tests::lab::{Lab, LabConnections},
 };
 
 const RUN: &str = "r1";
 const JOURNAL: &str = "capi-system/capstan-move";
 const PATIENCE: Duration = Duration::from_mins(10);
 
-fn keeper(process: &str) -> JournalKeeper {
-    JournalKeeper {
-        holder: Holder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
-        is_gone: Arc::new(|_| true),
-        store: Arc::new(|_| Ok(())),
-        store_report: Arc::new(|_| Ok(())),
+fn keeper(process: &str) -> JournalStore {
+    JournalStore {
+        holder: JournalHolder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
+        has_ended: Arc::new(|_| true),
+        write_journal: Arc::new(|_| Ok(())),
+        write_report: Arc::new(|_| Ok(())),
     }
 }
 
@@ -32,14 +32,14 @@ fn team() -> ClusterBuilder {
 }
 
 /// An interrupted move of the namespace `team`.
-struct Begun {
+struct StartedMove {
     lab: Lab,
     cluster: ClusterBuilder,
     /// The objects of the source before the move.
     source: Vec<Value>,
 }
 
-impl Begun {
+impl StartedMove {
     /// Starts a move that has paused its objects. `before` changes the target before the move.
     async fn new(cluster: ClusterBuilder, before: impl AsyncFnOnce(&Fixture)) -> Self {
         let lab = Box::pin(Lab::with_kinds()).await;
@@ -53,7 +53,7 @@ impl Begun {
     }
 
     /// Starts a move that has created every object.
-    async fn whole() -> Self {
+    async fn new_whole() -> Self {
         Box::pin(Self::created(team())).await
     }
 
@@ -71,7 +71,8 @@ impl Begun {
     }
 
     async fn rest(&self, fixture: &Fixture) {
-        let (cluster, class) = (Resting::Cluster.pause(RUN), Resting::ClusterClass.pause(RUN));
+        let (cluster, class) =
+            (PausableKind::Cluster.pause_patch(RUN), PausableKind::ClusterClass.pause_patch(RUN));
         fixture.merge(CLUSTER, "team/one", &cluster).await;
         fixture.merge(CLUSTER_CLASS, "team/class", &class).await;
     }
@@ -97,7 +98,7 @@ impl Begun {
         }
     }
 
-    async fn abort(&self) -> Result<Aborted, MoveError> {
+    async fn abort(&self) -> Result<AbortOutcome, MoveError> {
         abort(&self.lab.lines()).await
     }
 
@@ -107,9 +108,9 @@ impl Begun {
     }
 }
 
-async fn abort(lines: &Lines) -> Result<Aborted, MoveError> {
+async fn abort(lines: &LabConnections) -> Result<AbortOutcome, MoveError> {
     let (source, target) = (lines.source().await, lines.target().await);
-    let route = Route { source: &source, target: &target };
+    let route = MoveRoute { source: &source, target: &target };
     Box::pin(abort_move(route, PATIENCE, &keeper("2"))).await
 }
 
@@ -149,12 +150,12 @@ async fn phases(lab: &Lab) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_created_goes_and_what_was_paused_goes_on() {
-    let begun = Box::pin(Begun::whole()).await;
+    let begun = Box::pin(StartedMove::new_whole()).await;
     let aborted = begun.abort().await.unwrap();
     let names: Vec<_> = aborted.resumed.iter().map(ToString::to_string).collect();
     assert_eq!(names, ["Cluster team/one", "ClusterClass team/class"]);
     assert!(aborted.removed > 20, "{aborted:?}");
-    assert_eq!((aborted.overwritten.len(), aborted.namespaces_left.len()), (0, 0));
+    assert_eq!((aborted.overwritten.len(), aborted.remaining_namespaces.len()), (0, 0));
     begun.lab.target.settled().await;
     assert_eq!(outline(&begun.lab.target, "team").await, "");
     assert!(begun.lab.target.get(NAMESPACE, "team").await.is_none());
@@ -167,7 +168,8 @@ async fn what_was_created_goes_and_what_was_paused_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn what_was_on_the_target_before_stays_and_so_does_its_namespace() {
     let begun =
-        Begun::new(team(), async |target| target.create([object(SECRET, "team/one-extra")]).await).await;
+        StartedMove::new(team(), async |target| target.create([object(SECRET, "team/one-extra")]).await)
+            .await;
     begun.lab.source.create([object(SECRET, "team/one-extra").owned_by(CLUSTER, "one")]).await;
     begun.create().await;
     let existed = json!({"group": "", "kind": "Secret", "namespace": "team", "name": "one-extra"});
@@ -177,14 +179,14 @@ async fn what_was_on_the_target_before_stays_and_so_does_its_namespace() {
         aborted.overwritten.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["Secret team/one-extra"]
     );
-    assert_eq!(aborted.namespaces_left, ["team"]);
+    assert_eq!(aborted.remaining_namespaces, ["team"]);
     begun.lab.target.settled().await;
     assert_eq!(outline(&begun.lab.target, "team").await, "Secret one-extra\n");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_move_that_was_still_pausing_touches_nothing_on_the_target() {
-    let begun = Begun::new(team(), async |target| {
+    let begun = StartedMove::new(team(), async |target| {
         target.create(cluster_class("team/class")).await;
         target.create(team()).await;
     })
@@ -199,28 +201,28 @@ async fn a_move_that_was_still_pausing_touches_nothing_on_the_target() {
 #[tokio::test(start_paused = true)]
 async fn there_is_no_way_back_once_something_may_be_deleted() {
     for phase in ["deleting", "resuming"] {
-        let begun = Box::pin(Begun::new(team(), async |_| {})).await;
+        let begun = Box::pin(StartedMove::new(team(), async |_| {})).await;
         begun.note(&json!({"phase": phase})).await;
         let error = begun.abort().await.unwrap_err();
-        assert!(matches!(error, MoveError::TooLate), "{error:?}");
+        assert!(matches!(error, MoveError::AlreadyDeleting), "{error:?}");
         assert_eq!(phases(&begun.lab).await, [phase, phase]);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_move_between_other_clusters_is_not_undone() {
-    let begun = Box::pin(Begun::new(team(), async |_| {})).await;
+    let begun = Box::pin(StartedMove::new(team(), async |_| {})).await;
     let other = ClusterIdentity { uid: "other".to_owned(), address: "https://other".to_owned() };
     begun.note(&json!({"target": other})).await;
     let error = begun.abort().await.unwrap_err();
-    assert!(matches!(error, MoveError::Journal(JournalError::Another { .. })), "{error:?}");
+    assert!(matches!(error, MoveError::Journal(JournalError::Conflict { .. })), "{error:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn objects_that_took_the_place_of_a_copy_and_pauses_of_the_user_are_left_alone() {
-    let begun = Box::pin(Begun::whole()).await;
+    let begun = Box::pin(StartedMove::new_whole()).await;
     // The user has resumed the Cluster by hand, and paused the Cluster again.
-    let own = json!({"metadata": {"annotations": {MARK: null}}, "spec": {"paused": true}});
+    let own = json!({"metadata": {"annotations": {MOVE_MARK: null}}, "spec": {"paused": true}});
     begun.lab.source.merge(CLUSTER, "team/one", &own).await;
     let aborted = begun.abort().await.unwrap();
     assert_eq!(aborted.resumed.len(), 1);
@@ -229,7 +231,7 @@ async fn objects_that_took_the_place_of_a_copy_and_pauses_of_the_user_are_left_a
 
 #[tokio::test(start_paused = true)]
 async fn objects_that_are_going_already_lose_what_holds_them() {
-    let begun = Box::pin(Begun::whole()).await;
+    let begun = Box::pin(StartedMove::new_whole()).await;
     begun.lab.target.delete(MACHINE, "team/one-md-1-0").await;
     assert!(begun.lab.target.get(MACHINE, "team/one-md-1-0").await.is_some());
     begun.abort().await.unwrap();
@@ -239,10 +241,10 @@ async fn objects_that_are_going_already_lose_what_holds_them() {
 
 #[tokio::test(start_paused = true)]
 async fn an_object_that_may_not_be_removed_is_named_and_nothing_is_resumed() {
-    let begun = Box::pin(Begun::whole()).await;
+    let begun = Box::pin(StartedMove::new_whole()).await;
     support::wire::strike(&begun.lab.target, "forbid,verb=delete,resource=cluster.x-k8s.io/machines");
     let error = begun.abort().await.unwrap_err();
-    let MoveError::Objects { action: "removed", failures } = &error else { panic!("{error:?}") };
+    let MoveError::ObjectFailures { action: "removed", failures } = &error else { panic!("{error:?}") };
     assert_eq!(failures[0].0.kind, "Machine");
     assert_eq!(begun.lab.source.get(CLUSTER, "team/one").await.unwrap()["spec"]["paused"], true);
     assert_eq!(phases(&begun.lab).await, ["aborting", "aborting"]);
@@ -251,7 +253,7 @@ async fn an_object_that_may_not_be_removed_is_named_and_nothing_is_resumed() {
 #[tokio::test(start_paused = true)]
 async fn an_abort_killed_after_any_write_is_completed_by_the_same_call() {
     for writes in 1.. {
-        let begun = Box::pin(Begun::created(cluster("team/one").machines(1))).await;
+        let begun = Box::pin(StartedMove::created(cluster("team/one").machines(1))).await;
         let lines = begun.lab.breaking_after_writes(writes);
         if let Some(ended) = lines.until_broken(Box::pin(abort(&lines))).await {
             ended.unwrap();

@@ -6,7 +6,7 @@ use api::output;
 use apply::{GroupKind, ObjectKey, object_name};
 use manifest::{Object, Value};
 
-use super::{ArchiveLock, BackupIndex};
+use super::{BackupIndex, RequiredKey};
 
 const CORE: &str = "cluster.x-k8s.io";
 const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
@@ -33,7 +33,7 @@ struct ClusterContents {
 
 impl BackupContents {
     /// Counts an object.
-    pub(super) fn note(&mut self, object: &Object) {
+    pub(super) fn count_object(&mut self, object: &Object) {
         let key = ObjectKey::of(object);
         *self.kinds.entry(key.group_kind()).or_default() += 1;
         let text = |path: &[&str]| object.get(path).and_then(Value::as_str).map(str::to_owned);
@@ -61,10 +61,10 @@ impl BackupContents {
     }
 
     /// Counts an object from its saved JSON.
-    pub(super) fn note_json(&mut self, content: &[u8]) {
+    pub(super) fn count_json(&mut self, content: &[u8]) {
         let object = serde_json::from_slice::<Value>(content).ok().and_then(|value| value.try_into().ok());
         if let Some(object) = object {
-            self.note(&object);
+            self.count_object(&object);
         }
     }
 
@@ -78,7 +78,7 @@ impl BackupContents {
         self.clusters.len()
     }
 
-    fn clusters_of(&self, paused: &BTreeSet<ObjectKey>) -> Vec<output::BackupCluster> {
+    fn cluster_reports(&self, paused: &BTreeSet<ObjectKey>) -> Vec<output::BackupCluster> {
         let report = |((namespace, name), cluster): (&(String, String), &ClusterContents)| {
             let of_control_plane = || {
                 let (kind, name) = cluster.control_plane.clone()?;
@@ -101,14 +101,14 @@ impl BackupContents {
 
 impl BackupIndex {
     /// Returns the report of the backup, as commands print it.
-    pub fn report(&self, file: &str, lock: ArchiveLock) -> output::BackupReport {
-        let about = &self.manifest.about;
+    pub fn report(&self, file: &str, required_key: RequiredKey) -> output::BackupReport {
+        let about = &self.manifest.origin;
         let provider = |one: &super::BackupProvider| output::BackupProvider {
             provider: one.provider.clone(),
             version: one.version.clone(),
             namespace: one.namespace.clone(),
         };
-        let left_out = |one: &crate::LeftOut| output::StayingObject {
+        let left_out = |one: &crate::LeftOutObject| output::StayingObject {
             object: object_name(&one.object),
             why: one.why.clone(),
         };
@@ -126,14 +126,14 @@ impl BackupIndex {
                 uid: about.source.uid.clone(),
             },
             paused: about.at_rest,
-            encryption: match lock {
-                ArchiveLock::Open => output::BackupEncryption::None,
-                ArchiveLock::Recipients => output::BackupEncryption::PublicKeys,
-                ArchiveLock::Passphrase => output::BackupEncryption::Passphrase,
+            encryption: match required_key {
+                RequiredKey::None => output::BackupEncryption::None,
+                RequiredKey::Recipients => output::BackupEncryption::PublicKeys,
+                RequiredKey::Passphrase => output::BackupEncryption::Passphrase,
             },
             namespaces: about.namespaces.iter().cloned().collect(),
             objects: self.contents.objects(),
-            clusters: self.contents.clusters_of(&self.manifest.paused()),
+            clusters: self.contents.cluster_reports(&self.manifest.paused()),
             kinds: self.contents.kinds.iter().map(kind).collect(),
             providers: about.providers.iter().map(provider).collect(),
             left_out: self.manifest.left_out.iter().map(left_out).collect(),

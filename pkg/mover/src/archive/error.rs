@@ -18,31 +18,31 @@ pub enum ArchiveError {
     Truncated,
     /// The archive does not have the shape of a backup.
     #[error("{what}")]
-    Shape { what: String },
+    Malformed { what: String },
     /// The archive unpacks to far more bytes than a backup does.
     #[error("it unpacks to more than {most} times its size")]
-    Bomb {
+    DecompressionBomb {
         /// Maximum ratio of unpacked to compressed bytes.
         most: u64,
     },
     /// The archive has the format of another release.
     #[error("it is of format {found}, and this program reads {}", BackupManifest::FORMAT)]
-    Format { found: u64 },
+    UnsupportedFormat { found: u64 },
     /// The checksum of a file does not match.
     #[error("`{file}` in it was changed: its SHA-256 is another")]
-    Sum { file: String },
+    ChecksumMismatch { file: String },
     /// The archive is encrypted, and no key of the required type was given.
     #[error("it is encrypted {}", by.in_words())]
-    Locked { by: ArchiveLock },
+    Encrypted { by: RequiredKey },
     /// The archive is encrypted to other recipients.
     #[error("none of the identities opens it: it is encrypted to others")]
-    NoIdentity,
+    NoMatchingIdentity,
     /// The archive is encrypted with another passphrase.
     #[error("it is encrypted with another passphrase")]
-    Passphrase,
+    WrongPassphrase,
     /// The passphrase takes more memory than the limit allows.
     #[error("its passphrase takes 2^{asked} rounds, and 2^{most} is the most")]
-    Work {
+    ExcessiveWork {
         /// Base-2 logarithm of the rounds in the header.
         asked: u8,
         /// Base-2 logarithm of the maximum number of rounds.
@@ -50,33 +50,33 @@ pub enum ArchiveError {
     },
     /// The encrypted data was changed or truncated.
     #[error("it was changed or cut off since it was encrypted")]
-    Sealed,
+    CorruptedPayload,
     /// The objects of the archive cannot be read.
     #[error(transparent)]
-    Objects(#[from] PreflightProblems),
+    InvalidObjects(#[from] PreflightProblems),
 }
 
 /// The type of key that opens an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArchiveLock {
+pub enum RequiredKey {
     /// No key: the archive is in clear text.
-    Open,
+    None,
     /// An identity of one of the recipients. The file does not name the recipients.
     Recipients,
     /// A passphrase.
     Passphrase,
 }
 
-impl ArchiveLock {
+impl RequiredKey {
     fn in_words(self) -> &'static str {
         match self {
-            Self::Open => "in no way",
+            Self::None => "in no way",
             Self::Recipients => "to public keys",
             Self::Passphrase => "with a passphrase",
         }
     }
 }
 
-pub(super) fn shape(what: String) -> ArchiveError {
-    ArchiveError::Shape { what }
+pub(super) fn malformed(what: String) -> ArchiveError {
+    ArchiveError::Malformed { what }
 }

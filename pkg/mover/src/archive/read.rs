@@ -11,10 +11,10 @@ use flate2::bufread::GzDecoder;
 use serde::Deserialize;
 
 use super::{
-    ArchiveError, BackupContents, BackupIndex, BackupManifest, MANIFEST, OBJECTS,
-    error::shape,
-    sum,
-    tar::{Counted, Entry, TarReader, read_error},
+    ArchiveError, BackupContents, BackupIndex, BackupManifest, MANIFEST_FILE, OBJECTS_FOLDER,
+    error::malformed,
+    sha256_hex,
+    tar::{CountingReader, TarEntry, TarReader, read_error},
 };
 use crate::{SavedFile, SavedObjects, restore::ObjectChecks};
 
@@ -34,10 +34,10 @@ pub struct Backup {
 /// completely.
 pub fn read_archive(input: impl Read) -> Result<Backup, ArchiveError> {
     let mut files = Vec::new();
-    let manifest = scan(input, &mut |file| files.push(file))?;
+    let manifest = read_entries(input, &mut |file| files.push(file))?;
     let objects = SavedObjects::read(files)?;
     check_listed(&manifest, objects.iter().map(|object| &object.key))?;
-    let objects = objects.with(&manifest);
+    let objects = objects.with_manifest(&manifest);
     Ok(Backup { manifest, objects })
 }
 
@@ -46,56 +46,59 @@ pub fn read_archive(input: impl Read) -> Result<Backup, ArchiveError> {
 /// Fails like [`read_archive`].
 pub fn verify_archive(input: impl Read) -> Result<BackupIndex, ArchiveError> {
     let (mut checks, mut contents) = (ObjectChecks::default(), BackupContents::default());
-    let manifest = scan(input, &mut |file| {
-        checks.read(&file).iter().for_each(|object| contents.note(object));
+    let manifest = read_entries(input, &mut |file| {
+        checks.read(&file).iter().for_each(|object| contents.count_object(object));
     })?;
     check_listed(&manifest, checks.finish()?.iter())?;
     Ok(BackupIndex { manifest, contents })
 }
 
 /// Passes each file to `visit`, then verifies every checksum. The files are valid only if this function succeeds.
-fn scan(input: impl Read, visit: &mut dyn FnMut(SavedFile)) -> Result<BackupManifest, ArchiveError> {
+fn read_entries(input: impl Read, visit: &mut dyn FnMut(SavedFile)) -> Result<BackupManifest, ArchiveError> {
     let compressed = Cell::new(0);
-    let mut input = BufReader::new(Counted { input, count: &compressed });
+    let mut input = BufReader::new(CountingReader { input, count: &compressed });
     let mut tar = TarReader::new(GzDecoder::new(&mut input), &compressed);
-    let (mut sums, mut manifest) = (BTreeMap::new(), None);
-    while let Some(Entry { name, content }) = tar.next()? {
+    let (mut checksums, mut manifest) = (BTreeMap::new(), None);
+    while let Some(TarEntry { name, content }) = tar.next()? {
         if manifest.is_some() {
-            return Err(shape(format!("`{name}` in it comes after the manifest")));
+            return Err(malformed(format!("`{name}` in it comes after the manifest")));
         }
-        if name == MANIFEST {
+        if name == MANIFEST_FILE {
             manifest = Some(read_manifest(&content)?);
-        } else if let Some(file) = name.strip_prefix(OBJECTS).filter(|file| is_plain(file)) {
-            if sums.insert(file.to_owned(), sum(&content)).is_some() {
-                return Err(shape(format!("`{name}` is in it twice")));
+        } else if let Some(file) = name.strip_prefix(OBJECTS_FOLDER).filter(|file| is_plain_file_name(file)) {
+            if checksums.insert(file.to_owned(), sha256_hex(&content)).is_some() {
+                return Err(malformed(format!("`{name}` is in it twice")));
             }
             visit(SavedFile { name: file.to_owned(), content });
         } else {
-            return Err(shape(format!("`{}` in it is no file of a backup", name.escape_debug())));
+            return Err(malformed(format!("`{}` in it is no file of a backup", name.escape_debug())));
         }
     }
     // Reading to the end proves that an encrypted archive is complete.
     if !input.fill_buf().map_err(read_error)?.is_empty() {
-        return Err(shape("there is something behind its end".to_owned()));
+        return Err(malformed("there is something behind its end".to_owned()));
     }
-    let Some(manifest) = manifest else { return Err(shape("it has no manifest".to_owned())) };
-    check_sums(&manifest, sums)?;
+    let Some(manifest) = manifest else { return Err(malformed("it has no manifest".to_owned())) };
+    check_checksums(&manifest, checksums)?;
     Ok(manifest)
 }
 
 /// Compares the files with the manifest in both directions.
-fn check_sums(manifest: &BackupManifest, mut sums: BTreeMap<String, String>) -> Result<(), ArchiveError> {
+fn check_checksums(
+    manifest: &BackupManifest,
+    mut checksums: BTreeMap<String, String>,
+) -> Result<(), ArchiveError> {
     for object in &manifest.objects {
         let file = &object.file;
-        let Some(sum) = sums.remove(file) else {
-            return Err(shape(format!("`{file}` is in its manifest and not in it")));
+        let Some(sum) = checksums.remove(file) else {
+            return Err(malformed(format!("`{file}` is in its manifest and not in it")));
         };
         if sum != object.sha256 {
-            return Err(ArchiveError::Sum { file: file.clone() });
+            return Err(ArchiveError::ChecksumMismatch { file: file.clone() });
         }
     }
-    match sums.keys().next() {
-        Some(file) => Err(shape(format!("`{file}` is in it and not in its manifest"))),
+    match checksums.keys().next() {
+        Some(file) => Err(malformed(format!("`{file}` is in it and not in its manifest"))),
         None => Ok(()),
     }
 }
@@ -107,7 +110,7 @@ fn check_listed<'k>(
 ) -> Result<(), ArchiveError> {
     let listed: BTreeSet<&ObjectKey> = manifest.objects.iter().map(|one| &one.object).collect();
     match keys.into_iter().find(|key| !listed.contains(key)) {
-        Some(other) => Err(shape(format!("{other} is in it and not in its manifest"))),
+        Some(other) => Err(malformed(format!("{other} is in it and not in its manifest"))),
         None => Ok(()),
     }
 }
@@ -118,16 +121,16 @@ fn read_manifest(content: &[u8]) -> Result<BackupManifest, ArchiveError> {
     struct Format {
         format: Option<u64>,
     }
-    let bad = |error: serde_json::Error| shape(format!("its manifest cannot be read: {error}"));
+    let bad = |error: serde_json::Error| malformed(format!("its manifest cannot be read: {error}"));
     match serde_json::from_slice::<Format>(content).map_err(bad)?.format {
         Some(found) if found == u64::from(BackupManifest::FORMAT) => {}
-        Some(found) => return Err(ArchiveError::Format { found }),
-        None => return Err(shape("its manifest has no format".to_owned())),
+        Some(found) => return Err(ArchiveError::UnsupportedFormat { found }),
+        None => return Err(malformed("its manifest has no format".to_owned())),
     }
     serde_json::from_slice(content).map_err(bad)
 }
 
-fn is_plain(file: &str) -> bool {
+fn is_plain_file_name(file: &str) -> bool {
     let is_path = file.contains(['/', '\\', '\0']) || file == "." || file == "..";
     !file.is_empty() && !is_path && !file.chars().any(char::is_control)
 }

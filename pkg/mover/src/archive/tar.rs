@@ -7,23 +7,23 @@ use std::{
     io::{self, Read, Write},
 };
 
-use super::{ArchiveError, error::shape, seal::Broken};
+use super::{ArchiveError, encryption::CorruptPayload, error::malformed};
 
 const BLOCK: usize = 512;
 /// Maximum length of a name in a plain header.
-const NAME: usize = 100;
+const MAX_NAME: usize = 100;
 /// Maximum size of an object. A server stores up to 1.5 MiB per object.
-const LARGEST_OBJECT: u64 = 8 << 20;
+const MAX_OBJECT: u64 = 8 << 20;
 /// Maximum size of a manifest. A manifest of 100,000 objects has 50 MiB.
-const LARGEST_MANIFEST: u64 = 128 << 20;
+const MAX_MANIFEST: u64 = 128 << 20;
 /// Maximum size of all entries together.
-const LARGEST_SUM: u64 = 4 << 30;
-/// Maximum number of unpacked bytes per compressed byte, plus [`SLACK`]. Objects of one kind differ in uids, times and
+const MAX_TOTAL: u64 = 4 << 30;
+/// Maximum number of unpacked bytes per compressed byte, plus [`RATIO_SLACK`]. Objects of one kind differ in uids, times and
 /// keys, so they compress to a tenth or a twentieth.
-const RATIO: u64 = 64;
-const SLACK: u64 = 16 << 20;
+const MAX_RATIO: u64 = 64;
+const RATIO_SLACK: u64 = 16 << 20;
 /// Maximum size of an extended header, which holds a name.
-const LARGEST_HEADER: u64 = 8 << 10;
+const MAX_EXTENDED_HEADER: u64 = 8 << 10;
 
 /// Entry types that can be read.
 const REGULAR: [u8; 2] = [b'0', 0];
@@ -36,7 +36,7 @@ pub(super) struct TarWriter<W: Write> {
 }
 
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct TarEntry {
     pub(super) name: String,
     pub(super) content: Vec<u8>,
 }
@@ -50,12 +50,12 @@ pub(super) struct TarReader<'c, R> {
 }
 
 /// Counts the bytes that are read from the input.
-pub(super) struct Counted<'c, R> {
+pub(super) struct CountingReader<'c, R> {
     pub(super) input: R,
     pub(super) count: &'c Cell<u64>,
 }
 
-impl<R: Read> Read for Counted<'_, R> {
+impl<R: Read> Read for CountingReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         self.count.set(self.count.get() + read as u64);
@@ -69,11 +69,11 @@ impl<W: Write> TarWriter<W> {
     }
 
     pub(super) fn append(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
-        if name.len() > NAME {
+        if name.len() > MAX_NAME {
             let record = path_record(name);
-            self.entry("PaxHeader", EXTENDED, record.as_bytes())?;
+            self.write_entry("PaxHeader", EXTENDED, record.as_bytes())?;
         }
-        self.entry(name, REGULAR[0], content)
+        self.write_entry(name, REGULAR[0], content)
     }
 
     /// Writes the end of the archive.
@@ -82,7 +82,7 @@ impl<W: Write> TarWriter<W> {
         Ok(self.out)
     }
 
-    fn entry(&mut self, name: &str, kind: u8, content: &[u8]) -> io::Result<()> {
+    fn write_entry(&mut self, name: &str, kind: u8, content: &[u8]) -> io::Result<()> {
         self.out.write_all(&header(name, kind, content.len()))?;
         self.out.write_all(content)?;
         let rest = content.len() % BLOCK;
@@ -97,7 +97,7 @@ impl<W: Write> TarWriter<W> {
 fn header(name: &str, kind: u8, size: usize) -> [u8; BLOCK] {
     let mut block = [0; BLOCK];
     let mut put = |at: usize, text: &[u8]| block[at..at + text.len()].copy_from_slice(text);
-    let name = &name.as_bytes()[..name.len().min(NAME)];
+    let name = &name.as_bytes()[..name.len().min(MAX_NAME)];
     put(0, name);
     put(100, b"0000600\0");
     put(108, b"0000000\0");
@@ -116,7 +116,7 @@ fn checksum(block: &[u8; BLOCK]) -> u64 {
     block.iter().zip(0..).map(|(byte, at)| if (148..156).contains(&at) { 32 } else { u64::from(*byte) }).sum()
 }
 
-/// Formats `LENGTH path=NAME\n`. The length includes its own digits.
+/// Formats `LENGTH path=MAX_NAME\n`. The length includes its own digits.
 fn path_record(name: &str) -> String {
     let rest = format!(" path={name}\n");
     let mut length = rest.len();
@@ -135,39 +135,42 @@ impl<'c, R: Read> TarReader<'c, R> {
     }
 
     /// Returns the next file. None if the verified end of the archive follows.
-    pub(super) fn next(&mut self) -> Result<Option<Entry>, ArchiveError> {
+    pub(super) fn next(&mut self) -> Result<Option<TarEntry>, ArchiveError> {
         let mut long_name = None;
         loop {
-            let block = self.block()?;
+            let block = self.read_block()?;
             if block == [0; BLOCK] {
-                return self.end().map(|()| None);
+                return self.verify_end().map(|()| None);
             }
-            let header = Header::read(&block)?;
+            let header = TarHeader::read(&block)?;
             let name = long_name.take().unwrap_or_else(|| header.name.clone());
             match header.kind {
                 EXTENDED => {
-                    let record = self.content(&header, LARGEST_HEADER)?;
-                    long_name = Some(path_of(&record)?);
+                    let record = self.read_content(&header, MAX_EXTENDED_HEADER)?;
+                    long_name = Some(parse_path(&record)?);
                 }
                 // Archives that were repacked by other programs have this entry.
-                FOLDER if name == super::OBJECTS => {}
+                FOLDER if name == super::OBJECTS_FOLDER => {}
                 kind if REGULAR.contains(&kind) => {
-                    let is_manifest = name == super::MANIFEST;
-                    let largest = if is_manifest { LARGEST_MANIFEST } else { LARGEST_OBJECT };
-                    let content = self.content(&header, largest)?;
-                    return Ok(Some(Entry { name, content }));
+                    let is_manifest = name == super::MANIFEST_FILE;
+                    let largest = if is_manifest { MAX_MANIFEST } else { MAX_OBJECT };
+                    let content = self.read_content(&header, largest)?;
+                    return Ok(Some(TarEntry { name, content }));
                 }
-                _ => return Err(shape(format!("`{}` in it is no regular file", name.escape_debug()))),
+                _ => return Err(malformed(format!("`{}` in it is no regular file", name.escape_debug()))),
             }
         }
     }
 
-    fn content(&mut self, header: &Header, largest: u64) -> Result<Vec<u8>, ArchiveError> {
+    fn read_content(&mut self, header: &TarHeader, largest: u64) -> Result<Vec<u8>, ArchiveError> {
         let padded = header.size.div_ceil(BLOCK as u64) * BLOCK as u64;
-        if header.size > largest || self.unpacked.saturating_add(padded) > LARGEST_SUM {
-            return Err(shape(format!("`{}` in it is too large for a backup", header.name.escape_debug())));
+        if header.size > largest || self.unpacked.saturating_add(padded) > MAX_TOTAL {
+            return Err(malformed(format!(
+                "`{}` in it is too large for a backup",
+                header.name.escape_debug()
+            )));
         }
-        self.count(padded)?;
+        self.count_unpacked(padded)?;
         let mut content = Vec::new();
         // Memory grows only with the bytes that arrive, because the size in the header is untrusted.
         (&mut self.input).take(padded).read_to_end(&mut content).map_err(read_error)?;
@@ -178,87 +181,88 @@ impl<'c, R: Read> TarReader<'c, R> {
         Ok(content)
     }
 
-    fn block(&mut self) -> Result<[u8; BLOCK], ArchiveError> {
-        self.count(BLOCK as u64)?;
+    fn read_block(&mut self) -> Result<[u8; BLOCK], ArchiveError> {
+        self.count_unpacked(BLOCK as u64)?;
         let mut block = [0; BLOCK];
         self.input.read_exact(&mut block).map_err(read_error)?;
         Ok(block)
     }
 
     /// Counts bytes before they are unpacked. Headers alone can also form a decompression bomb.
-    fn count(&mut self, bytes: u64) -> Result<(), ArchiveError> {
+    fn count_unpacked(&mut self, bytes: u64) -> Result<(), ArchiveError> {
         self.unpacked = self.unpacked.saturating_add(bytes);
-        if self.unpacked > RATIO * self.compressed.get() + SLACK {
-            return Err(ArchiveError::Bomb { most: RATIO });
+        if self.unpacked > MAX_RATIO * self.compressed.get() + RATIO_SLACK {
+            return Err(ArchiveError::DecompressionBomb { most: MAX_RATIO });
         }
         Ok(())
     }
 
     /// Verifies the end: a second empty block, then only zeros up to the checksum of the compressed data.
-    fn end(&mut self) -> Result<(), ArchiveError> {
+    fn verify_end(&mut self) -> Result<(), ArchiveError> {
         let mut buffer = [0; BLOCK];
-        let mut seen = 0;
+        let mut trailing = 0;
         loop {
             let count = self.input.read(&mut buffer).map_err(read_error)?;
             if buffer[..count].iter().any(|byte| *byte != 0) {
-                return Err(shape("there is something behind its end".to_owned()));
+                return Err(malformed("there is something behind its end".to_owned()));
             }
-            seen += count as u64;
-            if seen > LARGEST_HEADER * 128 {
-                return Err(shape("there is something behind its end".to_owned()));
+            trailing += count as u64;
+            if trailing > MAX_EXTENDED_HEADER * 128 {
+                return Err(malformed("there is something behind its end".to_owned()));
             }
             if count == 0 {
-                return if seen < BLOCK as u64 { Err(ArchiveError::Truncated) } else { Ok(()) };
+                return if trailing < BLOCK as u64 { Err(ArchiveError::Truncated) } else { Ok(()) };
             }
         }
     }
 }
 
 pub(super) fn read_error(error: io::Error) -> ArchiveError {
-    if error.get_ref().and_then(|inner| inner.downcast_ref::<Broken>()).is_some() {
-        return ArchiveError::Sealed;
+    if error.get_ref().and_then(|inner| inner.downcast_ref::<CorruptPayload>()).is_some() {
+        return ArchiveError::CorruptedPayload;
     }
     match error.kind() {
         io::ErrorKind::UnexpectedEof => ArchiveError::Truncated,
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-            shape(format!("it is no gzip file: {error}"))
+            malformed(format!("it is no gzip file: {error}"))
         }
         _ => ArchiveError::Read(error),
     }
 }
 
-struct Header {
+struct TarHeader {
     name: String,
     kind: u8,
     size: u64,
 }
 
-impl Header {
+impl TarHeader {
     fn read(block: &[u8; BLOCK]) -> Result<Self, ArchiveError> {
-        let bad = || shape("it is no tar archive, or was damaged".to_owned());
-        if &block[257..262] != b"ustar" || octal(&block[148..156]) != Some(checksum(block)) {
+        let bad = || malformed("it is no tar archive, or was damaged".to_owned());
+        if &block[257..262] != b"ustar" || parse_octal(&block[148..156]) != Some(checksum(block)) {
             return Err(bad());
         }
-        let (prefix, name) = (text(&block[345..500]).ok_or_else(bad)?, text(&block[..NAME]).ok_or_else(bad)?);
+        let (prefix, name) =
+            (parse_text(&block[345..500]).ok_or_else(bad)?, parse_text(&block[..MAX_NAME]).ok_or_else(bad)?);
         let name = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
-        let size = octal(&block[124..136]).ok_or_else(bad)?;
+        let size = parse_octal(&block[124..136]).ok_or_else(bad)?;
         Ok(Self { name, kind: block[156], size })
     }
 }
 
-fn text(field: &[u8]) -> Option<&str> {
+fn parse_text(field: &[u8]) -> Option<&str> {
     let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
     std::str::from_utf8(&field[..end]).ok()
 }
 
-fn octal(field: &[u8]) -> Option<u64> {
-    let digits = text(field)?.trim_matches(' ');
+fn parse_octal(field: &[u8]) -> Option<u64> {
+    let digits = parse_text(field)?.trim_matches(' ');
     u64::from_str_radix(digits, 8).ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Returns the name in an extended header. Times are ignored; any other key is an error.
-fn path_of(records: &[u8]) -> Result<String, ArchiveError> {
-    let bad = || shape("it has an extended header that cannot be read".to_owned());
+fn parse_path(records: &[u8]) -> Result<String, ArchiveError> {
+    let bad = || malformed("it has an extended header that cannot be read".to_owned());
     let mut rest = std::str::from_utf8(records).map_err(|_| bad())?;
     let mut path = None;
     while !rest.is_empty() {
@@ -271,7 +275,7 @@ fn path_of(records: &[u8]) -> Result<String, ArchiveError> {
         match key {
             "path" => path = Some(value.to_owned()),
             "mtime" | "atime" | "ctime" => {}
-            _ => return Err(shape(format!("it has an extended header of `{}`", key.escape_debug()))),
+            _ => return Err(malformed(format!("it has an extended header of `{}`", key.escape_debug()))),
         }
         rest = &rest[length..];
     }
@@ -285,7 +289,7 @@ pub(super) mod tests {
     /// Returns the bytes of one entry.
     pub(in crate::archive) fn entry(name: &str, kind: u8, content: &[u8]) -> Vec<u8> {
         let mut writer = TarWriter::new(Vec::new());
-        writer.entry(name, kind, content).unwrap();
+        writer.write_entry(name, kind, content).unwrap();
         writer.out
     }
 
@@ -304,7 +308,7 @@ pub(super) mod tests {
             let record = path_record(&name);
             let (count, _) = record.split_once(' ').unwrap();
             assert_eq!(count.parse::<usize>().unwrap(), record.len());
-            assert_eq!(path_of(record.as_bytes()).unwrap(), name);
+            assert_eq!(parse_path(record.as_bytes()).unwrap(), name);
         }
     }
 }

@@ -7,7 +7,7 @@ use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
 
 use serde_json::json;
 
-use super::{tar::Counted, *};
+use super::{tar::CountingReader, *};
 use crate::SavedObject;
 
 fn saved(kind: &str, name: &str) -> SavedObject {
@@ -31,8 +31,8 @@ fn saved(kind: &str, name: &str) -> SavedObject {
     }
 }
 
-fn about() -> BackupAbout {
-    BackupAbout {
+fn about() -> BackupOrigin {
+    BackupOrigin {
         created: "2026-01-02T03:04:05Z".to_owned(),
         made_by: Some("0.1.0".to_owned()),
         source: ClusterIdentity { uid: "u".to_owned(), address: "https://one".to_owned() },
@@ -57,8 +57,8 @@ pub(super) fn archive() -> Vec<u8> {
     writer.finish(about(), vec![left_out()]).unwrap().0
 }
 
-fn left_out() -> LeftOut {
-    LeftOut { object: saved("Machine", "going").key, why: "it is being deleted".to_owned() }
+fn left_out() -> LeftOutObject {
+    LeftOutObject { object: saved("Machine", "going").key, why: "it is being deleted".to_owned() }
 }
 
 /// Returns an archive of these entries: names, types and contents.
@@ -93,7 +93,7 @@ fn refused(archive: &[u8]) -> String {
 #[test]
 fn a_backup_reads_back_with_all_it_says_of_itself() {
     let backup = read_archive(&*archive()).unwrap();
-    assert_eq!((&backup.manifest.about, &backup.manifest.left_out), (&about(), &vec![left_out()]));
+    assert_eq!((&backup.manifest.origin, &backup.manifest.left_out), (&about(), &vec![left_out()]));
     assert_eq!((backup.objects.len(), backup.objects.providers.len()), (3, 1));
     let cluster = backup.objects.by_uid("Cluster-a").unwrap();
     assert!(cluster.stays_paused && !backup.objects.by_uid("Machine-a").unwrap().stays_paused);
@@ -125,7 +125,7 @@ fn the_index_of_a_backup_is_the_same_when_it_is_written_and_verified() {
     }
     let (bytes, written) = writer.finish(about(), vec![left_out()]).unwrap();
     let verified = verify_archive(&*bytes).unwrap();
-    let report = |index: &BackupIndex| index.report("a.tar.gz", ArchiveLock::Open);
+    let report = |index: &BackupIndex| index.report("a.tar.gz", RequiredKey::None);
     assert_eq!(report(&written), report(&verified));
     let report = report(&verified);
     let expected = api::output::BackupCluster {
@@ -232,12 +232,12 @@ fn backup_bomb_is_refused_before_it_fills_the_memory() {
     }
     let bomb = bomb.finish().unwrap();
     let read = Cell::new(0);
-    let error = read_archive(Counted { input: &*bomb, count: &read }).unwrap_err();
-    assert!(matches!(error, ArchiveError::Bomb { .. }), "{error:?}");
+    let error = read_archive(CountingReader { input: &*bomb, count: &read }).unwrap_err();
+    assert!(matches!(error, ArchiveError::DecompressionBomb { .. }), "{error:?}");
     // Five of forty entries, and the read-ahead.
     assert!(read.get() * 4 < bomb.len() as u64, "{} of {}", read.get(), bomb.len());
     let large = packed(&[("objects/a", b'0', &vec![b'a'; 9 << 20])]);
-    assert!(matches!(read_archive(&*large), Err(ArchiveError::Shape { .. })));
+    assert!(matches!(read_archive(&*large), Err(ArchiveError::Malformed { .. })));
 }
 
 #[test]
@@ -249,13 +249,13 @@ fn manifest_and_files_must_be_of_each_other() {
     let with = |manifest: &str, file: Option<&[u8]>| {
         let mut entries: Vec<(&str, u8, &[u8])> = Vec::new();
         entries.extend(file.map(|content| ("objects/a.yaml", b'0', content)));
-        entries.push((MANIFEST, b'0', manifest.as_bytes()));
+        entries.push((MANIFEST_FILE, b'0', manifest.as_bytes()));
         refused(&packed(&entries))
     };
     let content = &saved("Cluster", "a").content;
     let entry = |name: &str| {
         let object = ObjectKey { name: name.to_owned(), ..saved("Cluster", "a").key };
-        json!([{"file": "a.yaml", "sha256": sum(content), "object": object, "uid": "u"}])
+        json!([{"file": "a.yaml", "sha256": sha256_hex(content), "object": object, "uid": "u"}])
     };
     assert_eq!(with(&manifest(entry("a"), 1), None), "`a.yaml` is in its manifest and not in it");
     assert_eq!(with(&manifest(json!([]), 1), Some(content)), "`a.yaml` is in it and not in its manifest");
@@ -265,6 +265,6 @@ fn manifest_and_files_must_be_of_each_other() {
     );
     assert_eq!(with(&manifest(entry("a"), 2), Some(content)), "it is of format 2, and this program reads 1");
     assert!(with("{}", None).contains("has no format") && with("[", None).contains("cannot be read"));
-    let late = packed(&[(MANIFEST, b'0', manifest(json!([]), 1).as_bytes()), ("objects/a", b'0', b"")]);
+    let late = packed(&[(MANIFEST_FILE, b'0', manifest(json!([]), 1).as_bytes()), ("objects/a", b'0', b"")]);
     assert_eq!(refused(&late), "`objects/a` in it comes after the manifest");
 }

@@ -9,10 +9,10 @@ use apply::ObjectKey;
 use flate2::{Compression, write::GzEncoder};
 
 use super::{
-    BackupAbout, BackupContents, BackupIndex, BackupManifest, BackupObject, MANIFEST, OBJECTS, sum,
-    tar::TarWriter,
+    BackupContents, BackupIndex, BackupManifest, BackupObject, BackupOrigin, MANIFEST_FILE, OBJECTS_FOLDER,
+    sha256_hex, tar::TarWriter,
 };
-use crate::{LeftOut, SavedObject};
+use crate::{LeftOutObject, SavedObject};
 
 /// Writes a backup, object by object.
 #[derive(Debug)]
@@ -34,12 +34,12 @@ impl<W: Write> ArchiveWriter<W> {
     /// # Errors
     /// Fails if the output cannot be written.
     pub fn add(&mut self, saved: &SavedObject) -> io::Result<()> {
-        let file = self.name(saved);
-        self.tar.append(&format!("{OBJECTS}{file}"), &saved.content)?;
-        self.contents.note_json(&saved.content);
+        let file = self.unique_file_name(saved);
+        self.tar.append(&format!("{OBJECTS_FOLDER}{file}"), &saved.content)?;
+        self.contents.count_json(&saved.content);
         self.objects.push(BackupObject {
             file,
-            sha256: sum(&saved.content),
+            sha256: sha256_hex(&saved.content),
             object: saved.key.clone(),
             uid: saved.uid.clone(),
             owners: saved.owners.clone(),
@@ -51,19 +51,23 @@ impl<W: Write> ArchiveWriter<W> {
     /// Writes the manifest and the end. Returns the output and an index of the backup.
     /// # Errors
     /// Fails if the output cannot be written.
-    pub fn finish(mut self, about: BackupAbout, left_out: Vec<LeftOut>) -> io::Result<(W, BackupIndex)> {
+    pub fn finish(
+        mut self,
+        about: BackupOrigin,
+        left_out: Vec<LeftOutObject>,
+    ) -> io::Result<(W, BackupIndex)> {
         let format = BackupManifest::FORMAT;
-        let manifest = BackupManifest { format, about, objects: self.objects, left_out };
+        let manifest = BackupManifest { format, origin: about, objects: self.objects, left_out };
         let mut json = serde_json::to_vec_pretty(&manifest)?;
         json.push(b'\n');
-        self.tar.append(MANIFEST, &json)?;
+        self.tar.append(MANIFEST_FILE, &json)?;
         let out = self.tar.finish()?.finish()?;
         Ok((out, BackupIndex { manifest, contents: self.contents }))
     }
 
     /// Returns the file name of an object. The name includes the group if another object has the same name, ignoring
     /// case.
-    fn name(&mut self, saved: &SavedObject) -> String {
+    fn unique_file_name(&mut self, saved: &SavedObject) -> String {
         let plain = saved.file.clone();
         if self.names.insert(plain.to_lowercase()) {
             return plain;

@@ -3,22 +3,26 @@
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use manifest::{Map, Object, Value};
-use workload::{MARK, PAUSED};
+use workload::{MOVE_MARK, PAUSED_ANNOTATION};
 
 /// Metadata lists whose order has no meaning, and to which others may add items.
-const SETS: [&str; 2] = ["finalizers", "ownerReferences"];
+const SET_FIELDS: [&str; 2] = ["finalizers", "ownerReferences"];
 /// Metadata fields that a copy takes from its source.
-const COPIED: [&str; 4] = ["annotations", "finalizers", "labels", "ownerReferences"];
+const COPIED_METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "ownerReferences"];
 
 /// Returns the path of the first sent field that is missing or different in the found object, such as `spec.replicas`.
 /// The found object may have more fields: defaults, and additions of controllers.
 ///
 /// Values are compared as JSON, but 1 and 1.0 are equal. The status is ignored.
-pub(crate) fn difference(sent: &Object, found: &Object) -> Option<String> {
+pub(crate) fn first_difference(sent: &Object, found: &Object) -> Option<String> {
     let fields = sent.as_map().iter().filter(|(key, _)| *key != "status");
     for (key, value) in fields {
         let there = found.as_map().get(key);
-        let path = if key == "metadata" { in_metadata(value, there) } else { missing(value, there) };
+        let path = if key == "metadata" {
+            metadata_difference(value, there)
+        } else {
+            value_difference(value, there)
+        };
         if let Some(path) = path {
             return Some(format!("{key}{path}"));
         }
@@ -26,35 +30,38 @@ pub(crate) fn difference(sent: &Object, found: &Object) -> Option<String> {
     None
 }
 
-fn in_metadata(sent: &Value, found: Option<&Value>) -> Option<String> {
+fn metadata_difference(sent: &Value, found: Option<&Value>) -> Option<String> {
     let fields = sent.as_object()?.iter();
     fields.into_iter().find_map(|(key, value)| {
         let there = found.and_then(|found| found.get(key));
-        let path =
-            if SETS.contains(&key.as_str()) { missing_of_set(value, there) } else { missing(value, there) };
+        let path = if SET_FIELDS.contains(&key.as_str()) {
+            set_difference(value, there)
+        } else {
+            value_difference(value, there)
+        };
         path.map(|path| format!(".{key}{path}"))
     })
 }
 
-fn missing_of_set(sent: &Value, found: Option<&Value>) -> Option<String> {
+fn set_difference(sent: &Value, found: Option<&Value>) -> Option<String> {
     let none = Vec::new();
     let found = found.and_then(Value::as_array).unwrap_or(&none);
     let sent = sent.as_array().unwrap_or(&none);
-    let is_there = |item: &Value| found.iter().any(|other| missing(item, Some(other)).is_none());
+    let is_there = |item: &Value| found.iter().any(|other| value_difference(item, Some(other)).is_none());
     sent.iter().position(|item| !is_there(item)).map(|place| format!("[{place}]"))
 }
 
 /// Returns the path of the first missing or different value, relative to these values.
-fn missing(sent: &Value, found: Option<&Value>) -> Option<String> {
+fn value_difference(sent: &Value, found: Option<&Value>) -> Option<String> {
     match (sent, found) {
         (Value::Null, _) => None,
-        (Value::Object(sent), Some(Value::Object(found))) => sent
-            .iter()
-            .find_map(|(key, value)| missing(value, found.get(key)).map(|path| format!(".{key}{path}"))),
+        (Value::Object(sent), Some(Value::Object(found))) => sent.iter().find_map(|(key, value)| {
+            value_difference(value, found.get(key)).map(|path| format!(".{key}{path}"))
+        }),
         (Value::Array(sent), Some(Value::Array(found))) if sent.len() == found.len() => {
             let pairs = sent.iter().zip(found).enumerate();
             pairs.into_iter().find_map(|(place, (sent, found))| {
-                missing(sent, Some(found)).map(|path| format!("[{place}]{path}"))
+                value_difference(sent, Some(found)).map(|path| format!("[{place}]{path}"))
             })
         }
         // Servers often omit empty values.
@@ -72,7 +79,7 @@ fn missing(sent: &Value, found: Option<&Value>) -> Option<String> {
 
 /// Returns an object without its pause, the mark of a move and its finalizers. An interrupted deletion has already
 /// removed the finalizers.
-pub(crate) fn without_rest(object: &Object) -> Object {
+pub(crate) fn without_pause(object: &Object) -> Object {
     let mut object = object.clone();
     let mut remove = |path: &[&str], fields: &[&str]| {
         if let Some(found) = object.get_mut(path).and_then(Value::as_object_mut) {
@@ -80,25 +87,25 @@ pub(crate) fn without_rest(object: &Object) -> Object {
         }
     };
     remove(&["metadata"], &["finalizers"]);
-    remove(&["metadata", "annotations"], &[MARK, PAUSED]);
+    remove(&["metadata", "annotations"], &[MOVE_MARK, PAUSED_ANNOTATION]);
     remove(&["spec"], &["paused"]);
     object
 }
 
 /// Returns a hash of an object. Objects with the same content have the same hash, whatever their status and server
 /// fields are.
-pub(crate) fn essence(object: &Object) -> u64 {
+pub(crate) fn content_hash(object: &Object) -> u64 {
     let mut hasher = DefaultHasher::new();
     let own = object.as_map().iter().filter(|(key, _)| *key != "status" && *key != "metadata");
     hash_fields(own, &mut hasher);
-    for field in COPIED {
-        let value = object.get(&["metadata", field]).filter(|value| !is_empty(value));
+    for field in COPIED_METADATA {
+        let value = object.get(&["metadata", field]).filter(|value| !is_empty_value(value));
         hash(value.unwrap_or(&Value::Null), &mut hasher);
     }
     hasher.finish()
 }
 
-fn is_empty(value: &Value) -> bool {
+fn is_empty_value(value: &Value) -> bool {
     value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
@@ -176,7 +183,7 @@ mod tests {
             ),
         ] {
             let (sent, found) = (object(sent), object(found));
-            assert_eq!(difference(&sent, &found).as_deref(), path, "{sent:?}");
+            assert_eq!(first_difference(&sent, &found).as_deref(), path, "{sent:?}");
         }
     }
 
@@ -189,13 +196,13 @@ mod tests {
             "status": {"s": 1}, "spec": {"b": [1], "n": null, "a": 1}, "kind": "A",
             "metadata": {"labels": {"x": "y"}, "resourceVersion": "9"}
         }));
-        assert_eq!(essence(&one), essence(&same));
+        assert_eq!(content_hash(&one), content_hash(&same));
         for other in [
             json!({"kind": "A", "spec": {"a": 1, "b": []}, "metadata": {"labels": {"x": "y"}}}),
             json!({"kind": "A", "spec": {"a": 1, "b": [1]}, "metadata": {"labels": {"x": "z"}}}),
             json!({"kind": "A", "spec": {"a": 1, "b": [1]}, "metadata": {"labels": {"x": "y"}, "finalizers": ["f"]}}),
         ] {
-            assert_ne!(essence(&one), essence(&object(other.clone())), "{other}");
+            assert_ne!(content_hash(&one), content_hash(&object(other.clone())), "{other}");
         }
     }
 }

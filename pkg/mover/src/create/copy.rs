@@ -5,10 +5,10 @@ use manifest::{Map, Object, Value};
 use serde_json::json;
 use workload::DELETE_FOR_MOVE;
 
-use crate::pause::Resting;
+use crate::pause::PausableKind;
 
 /// Metadata fields that the server writes.
-const OF_THE_SERVER: [&str; 8] = [
+const SERVER_FIELDS: [&str; 8] = [
     "uid",
     "resourceVersion",
     "creationTimestamp",
@@ -20,14 +20,14 @@ const OF_THE_SERVER: [&str; 8] = [
 ];
 
 /// The settings of one copy.
-pub(crate) struct Copying<'a> {
+pub(crate) struct CopyOptions<'a> {
     /// `group/version` of the copy.
     pub(crate) api_version: &'a str,
     /// Namespace on the target; empty for cluster-scoped objects.
     pub(crate) namespace: &'a str,
     /// Type of the pause and the run that sets the pause. None for objects without a pause of their own, and for
     /// objects that the user paused.
-    pub(crate) rest: Option<(Resting, &'a str)>,
+    pub(crate) pause: Option<(PausableKind, &'a str)>,
     /// True if the status is written separately.
     pub(crate) has_status: bool,
 }
@@ -39,36 +39,36 @@ pub(crate) struct UnknownOwner;
 /// Builds the copy: the source without server fields, without leftovers of an earlier move, and without a status
 /// that is written separately. Owners stay the same, in the same order, with their uids on the target.
 /// Source: clusterctl v1.14 client/cluster/mover.go (createTargetObject).
-pub(crate) fn copy_of(
+pub(crate) fn build_copy(
     source: &Object,
-    how: &Copying<'_>,
+    options: &CopyOptions<'_>,
     uid_of: impl Fn(&str) -> Option<String>,
 ) -> Result<Object, UnknownOwner> {
     let mut copy = source.clone();
-    copy.as_map_mut().insert("apiVersion".to_owned(), how.api_version.into());
-    if how.has_status {
+    copy.as_map_mut().insert("apiVersion".to_owned(), options.api_version.into());
+    if options.has_status {
         copy.as_map_mut().remove("status");
     }
-    copy.set_namespace(how.namespace);
+    copy.set_namespace(options.namespace);
     if let Some(metadata) = copy.get_mut(&["metadata"]).and_then(Value::as_object_mut) {
-        metadata.retain(|field, _| !OF_THE_SERVER.contains(&&**field));
+        metadata.retain(|field, _| !SERVER_FIELDS.contains(&&**field));
         if metadata.contains_key("name") {
             metadata.remove("generateName");
         }
-        without_delete_for_move(metadata);
+        remove_delete_for_move(metadata);
         for owner in metadata.get_mut("ownerReferences").and_then(Value::as_array_mut).into_iter().flatten() {
             let uid = owner.get("uid").and_then(Value::as_str).and_then(&uid_of);
             owner["uid"] = uid.ok_or(UnknownOwner)?.into();
         }
     }
-    if let Some((resting, run)) = how.rest {
-        resting.put_to_rest(&mut copy, run);
+    if let Some((resting, run)) = options.pause {
+        resting.pause_object(&mut copy, run);
     }
     Ok(copy)
 }
 
 /// Removes the annotation of an interrupted deletion, which no copy may carry.
-pub(crate) fn without_delete_for_move(metadata: &mut Map<String, Value>) {
+pub(crate) fn remove_delete_for_move(metadata: &mut Map<String, Value>) {
     let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
     if annotations.remove(DELETE_FOR_MOVE).is_some() && annotations.is_empty() {
         metadata.remove("annotations");
@@ -77,7 +77,7 @@ pub(crate) fn without_delete_for_move(metadata: &mut Map<String, Value>) {
 
 /// Returns the patch that gives a target object the field managers of its source. Servers ignore an empty list.
 /// Source: Kubernetes 1.36, apimachinery/pkg/util/managedfields, where one empty entry removes all managers.
-pub(crate) fn field_managers_of(source: &Object) -> Value {
+pub(crate) fn field_managers_patch(source: &Object) -> Value {
     let entries = source
         .get(&["metadata", "managedFields"])
         .filter(|entries| entries.as_array().is_some_and(|entries| !entries.is_empty()));
@@ -100,7 +100,7 @@ pub(crate) fn is_copy_of(source: &Object, there: &Object) -> bool {
 }
 
 /// Returns the field managers of an object, sorted: name, operation and subresource of each entry.
-pub(crate) fn managers_of(object: &Object) -> Vec<[String; 3]> {
+pub(crate) fn field_manager_names(object: &Object) -> Vec<[String; 3]> {
     let entries = object.get(&["metadata", "managedFields"]).and_then(Value::as_array);
     let manager = |entry: &Value| {
         ["manager", "operation", "subresource"]

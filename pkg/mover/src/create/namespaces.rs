@@ -4,26 +4,27 @@ use apply::{ObjectKey, WriteMode};
 use inventory::{FIELD_MANAGER, known_kind};
 use manifest::{Map, Object};
 
-use crate::{MoveError, error::no_failures, run::Work, side_by_side::side_by_side};
+use crate::{MoveError, concurrency::run_concurrently, error::check_failures, run::MoveContext};
 
-impl Work<'_> {
+impl MoveContext<'_> {
     /// Creates the namespaces that the target lacks, without labels, like clusterctl. A denied request is ignored: the
     /// namespace may exist, and otherwise its first object fails.
     /// Source: clusterctl v1.14 client/cluster/mover.go (ensureNamespace).
-    pub(super) async fn make_namespaces(&mut self) -> Result<(), MoveError> {
+    pub(super) async fn create_namespaces(&mut self) -> Result<(), MoveError> {
         let missing = self.missing_namespaces();
         if missing.is_empty() {
             return Ok(());
         }
-        let made = self.held.journal.made_namespaces.iter().cloned().collect::<BTreeSet<_>>();
-        if !missing.is_subset(&made) {
-            self.held
-                .update(|journal| journal.made_namespaces = made.union(&missing).cloned().collect())
+        let recorded = self.journal_lease.journal.made_namespaces.iter().cloned().collect::<BTreeSet<_>>();
+        if !missing.is_subset(&recorded) {
+            self.journal_lease
+                .update(|journal| journal.made_namespaces = recorded.union(&missing).cloned().collect())
                 .await?;
         }
         let server = &self.target.server;
-        let (_, failures) = side_by_side(server.max_in_flight(), &missing, |name| async move {
-            let (kind, namespace) = (known_kind("", "v1", "Namespace", "namespaces", false), namespace(name));
+        let (_, failures) = run_concurrently(server.max_in_flight(), &missing, |name| async move {
+            let (kind, namespace) =
+                (known_kind("", "v1", "Namespace", "namespaces", false), namespace_object(name));
             match server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
                 Ok(_) => Ok(()),
                 Err(error) if error.is_already_exists() || error.code() == Some(403) => Ok(()),
@@ -31,7 +32,7 @@ impl Work<'_> {
             }
         })
         .await;
-        no_failures("created", failures)?;
+        check_failures("created", failures)?;
         self.plan.new_namespaces.retain(|name| !missing.contains(name));
         Ok(())
     }
@@ -43,7 +44,7 @@ impl Work<'_> {
 }
 
 /// Returns a Namespace with nothing but a name.
-pub(crate) fn namespace(name: &str) -> Object {
+pub(crate) fn namespace_object(name: &str) -> Object {
     let mut namespace = Object::from_map(Map::new());
     namespace.as_map_mut().insert("apiVersion".to_owned(), "v1".into());
     namespace.as_map_mut().insert("kind".to_owned(), "Namespace".into());

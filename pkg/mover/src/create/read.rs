@@ -9,31 +9,31 @@ use std::{
 use apply::{GroupKind, ListQuery, ObjectPage, ObjectPages};
 use inventory::ManagementCluster;
 use manifest::Object;
-use workload::{Facts, Graph, NodeId};
+use workload::{Graph, NodeId, ObjectFacts};
 
-use crate::{MoveError, MoveSide, error::at};
+use crate::{MoveError, MoveSide, error::api_error};
 
 /// Minimum number of objects of a kind in a namespace for a list. Fewer objects are read one by one.
-pub(super) const FEW: usize = 4;
+pub(super) const MIN_LIST_OBJECTS: usize = 4;
 /// Maximum ratio of listed objects to wanted objects.
-const SPARSE: usize = 8;
+const MAX_LIST_RATIO: usize = 8;
 /// Label of the objects that belong to a Cluster.
 pub(super) const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
 /// Maximum number of objects in memory at once.
-const PAGE: usize = 200;
+const PAGE_SIZE: usize = 200;
 
 /// The remaining reads of a group.
-pub(crate) struct Reading<'w> {
+pub(crate) struct ObjectReader<'w> {
     source: &'w ManagementCluster,
     graph: &'w Graph,
     one_by_one: Vec<NodeId>,
-    lists: VecDeque<Wanted>,
-    open: Option<(Wanted, ObjectPages)>,
-    missed: bool,
+    lists: VecDeque<PendingList>,
+    current: Option<(PendingList, ObjectPages)>,
+    has_missing: bool,
 }
 
 /// Objects of one kind in one namespace to read, by name.
-struct Wanted {
+struct PendingList {
     namespace: String,
     /// Label selector that matches all of the objects; may be empty.
     labels: &'static str,
@@ -42,24 +42,24 @@ struct Wanted {
 
 /// A set of objects that one list may read.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Place<'w> {
+struct ListScope<'w> {
     kind: GroupKind,
     namespace: &'w str,
     /// True if the objects name their Cluster.
     is_labelled: bool,
 }
 
-impl<'w> Place<'w> {
+impl<'w> ListScope<'w> {
     /// Returns the set of an object. For most kinds, one set contains all objects of a namespace.
-    fn of(facts: &'w Facts) -> Self {
+    fn of(facts: &'w ObjectFacts) -> Self {
         let kind = facts.key.group_kind();
-        let is_labelled = is_read_apart(&kind) && facts.cluster_name.is_some();
+        let is_labelled = is_listed_by_cluster(&kind) && facts.cluster_name.is_some();
         Self { kind, namespace: &facts.key.namespace, is_labelled }
     }
 
     /// Returns the label selector of a list. None if every list would read objects that must not be read.
     fn labels(&self) -> Option<&'static str> {
-        match (is_read_apart(&self.kind), self.is_labelled) {
+        match (is_listed_by_cluster(&self.kind), self.is_labelled) {
             (false, _) => Some(""),
             (true, true) => Some(CLUSTER_NAME),
             (true, false) => None,
@@ -68,33 +68,40 @@ impl<'w> Place<'w> {
 }
 
 /// True for kinds whose objects mostly stay and may be large. Only objects that name a Cluster are listed.
-pub(super) fn is_read_apart(kind: &GroupKind) -> bool {
+pub(super) fn is_listed_by_cluster(kind: &GroupKind) -> bool {
     kind.group.is_empty() && matches!(&*kind.kind, "Secret" | "ConfigMap")
 }
 
-impl<'w> Reading<'w> {
+impl<'w> ObjectReader<'w> {
     pub(crate) fn new(source: &'w ManagementCluster, graph: &'w Graph, nodes: &[NodeId]) -> Self {
         let facts = |node| &graph.node(node).facts;
-        let mut places: BTreeMap<Place<'_>, Vec<NodeId>> = BTreeMap::new();
+        let mut scopes: BTreeMap<ListScope<'_>, Vec<NodeId>> = BTreeMap::new();
         for node in nodes {
-            places.entry(Place::of(facts(*node))).or_default().push(*node);
+            scopes.entry(ListScope::of(facts(*node))).or_default().push(*node);
         }
-        let mut there: BTreeMap<Place<'_>, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<ListScope<'_>, usize> = BTreeMap::new();
         for (_, node) in graph.iter() {
-            let place = Place::of(&node.facts);
-            if places.contains_key(&place) {
-                *there.entry(place).or_default() += 1;
+            let place = ListScope::of(&node.facts);
+            if scopes.contains_key(&place) {
+                *counts.entry(place).or_default() += 1;
             }
         }
         let (one_by_one, lists) = (Vec::new(), VecDeque::new());
-        let mut reading = Self { source, graph, one_by_one, lists, open: None, missed: false };
-        for (place, nodes) in places {
-            let all = there.get(&place).copied().unwrap_or_default();
-            match place.labels().filter(|_| nodes.len() >= FEW && nodes.len() * SPARSE >= all) {
+        let mut reading = Self { source, graph, one_by_one, lists, current: None, has_missing: false };
+        for (place, nodes) in scopes {
+            let all = counts.get(&place).copied().unwrap_or_default();
+            match place
+                .labels()
+                .filter(|_| nodes.len() >= MIN_LIST_OBJECTS && nodes.len() * MAX_LIST_RATIO >= all)
+            {
                 None => reading.one_by_one.extend(nodes),
                 Some(labels) => {
                     let names = nodes.into_iter().map(|node| (facts(node).key.name.clone(), node)).collect();
-                    reading.lists.push_back(Wanted { namespace: place.namespace.to_owned(), labels, names });
+                    reading.lists.push_back(PendingList {
+                        namespace: place.namespace.to_owned(),
+                        labels,
+                        names,
+                    });
                 }
             }
         }
@@ -108,7 +115,7 @@ impl<'w> Reading<'w> {
             return Ok(Some(alone.into_iter().map(|node| (node, None)).collect()));
         }
         loop {
-            let Some((mut wanted, mut pages)) = self.open.take().or_else(|| self.open_next()) else {
+            let Some((mut wanted, mut pages)) = self.current.take().or_else(|| self.start_next_list()) else {
                 return Ok(None);
             };
             let page = match pages.next().await {
@@ -117,17 +124,17 @@ impl<'w> Reading<'w> {
                     self.lists.push_front(wanted);
                     continue;
                 }
-                page => page.map_err(at(MoveSide::Source))?,
+                page => page.map_err(api_error(MoveSide::Source))?,
             };
             let Some(ObjectPage::First(objects) | ObjectPage::Next(objects)) = page else {
-                self.missed |= !wanted.names.is_empty();
+                self.has_missing |= !wanted.names.is_empty();
                 continue;
             };
             let found = objects.into_iter();
             let found = found.filter_map(|object| Some((wanted.names.remove(object.name())?, Some(object))));
             let found: Vec<_> = found.collect();
             if !wanted.names.is_empty() {
-                self.open = Some((wanted, pages));
+                self.current = Some((wanted, pages));
             }
             if !found.is_empty() {
                 return Ok(Some(found));
@@ -136,20 +143,20 @@ impl<'w> Reading<'w> {
     }
 
     /// True if an object no longer existed.
-    pub(crate) fn missed(&self) -> bool {
-        self.missed
+    pub(crate) fn has_missing(&self) -> bool {
+        self.has_missing
     }
 
-    fn open_next(&mut self) -> Option<(Wanted, ObjectPages)> {
+    fn start_next_list(&mut self) -> Option<(PendingList, ObjectPages)> {
         let wanted = self.lists.pop_front()?;
         let node = *wanted.names.values().next()?;
-        let kind = &self.graph.node(node).facts.of.kind;
+        let kind = &self.graph.node(node).facts.object_type.kind;
         let list = ListQuery {
             namespace: (!wanted.namespace.is_empty()).then(|| wanted.namespace.clone()),
             labels: wanted.labels.to_owned(),
             ..ListQuery::default()
         };
-        let pages = self.source.server.pages(kind, &list).with_size(PAGE);
+        let pages = self.source.server.pages(kind, &list).with_size(PAGE_SIZE);
         Some((wanted, pages))
     }
 }

@@ -11,13 +11,13 @@ use crate::{MovePlan, MoveRequest};
 /// Groups are ignored. References of contract v1beta2 have a group, older references have an `apiVersion`, and some
 /// have neither.
 #[derive(Debug, Default)]
-pub(crate) struct References {
-    moved: BTreeMap<(String, String, String), String>,
+pub(crate) struct MovedReferences {
+    new_namespaces: BTreeMap<(String, String, String), String>,
 }
 
-impl References {
+impl MovedReferences {
     /// Collects the moving objects of a plan that change their namespace.
-    pub(crate) fn of(plan: &MovePlan, request: &MoveRequest) -> Self {
+    pub(crate) fn new(plan: &MovePlan, request: &MoveRequest) -> Self {
         if request.namespace_map.is_empty() {
             return Self::default();
         }
@@ -29,50 +29,50 @@ impl References {
                 ((here.kind.clone(), here.namespace.clone(), here.name.clone()), there.namespace)
             })
             .collect();
-        Self { moved }
+        Self { new_namespaces: moved }
     }
 
     /// Rewrites the namespace in each field `…Ref` whose object changes its namespace, such as
     /// `spec.topology.classRef`. References to other objects are unchanged.
-    pub(crate) fn follow(&self, copy: &mut Object) {
-        if self.moved.is_empty() {
+    pub(crate) fn rewrite(&self, copy: &mut Object) {
+        if self.new_namespaces.is_empty() {
             return;
         }
         let own = |field: &&mut Value| field.is_object() || field.is_array();
         let fields =
             copy.as_map_mut().iter_mut().filter(|(name, _)| *name != "metadata" && *name != "status");
-        fields.map(|(_, value)| value).filter(own).for_each(|value| self.follow_in(value));
+        fields.map(|(_, value)| value).filter(own).for_each(|value| self.rewrite_value(value));
     }
 
-    fn follow_in(&self, value: &mut Value) {
+    fn rewrite_value(&self, value: &mut Value) {
         match value {
-            Value::Array(items) => items.iter_mut().for_each(|item| self.follow_in(item)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.rewrite_value(item)),
             Value::Object(fields) => {
                 for (name, value) in fields.iter_mut() {
                     if name.ends_with("Ref")
                         && let Some(reference) = value.as_object_mut()
                     {
-                        self.follow_one(name, reference);
+                        self.rewrite_reference(name, reference);
                     }
-                    self.follow_in(value);
+                    self.rewrite_value(value);
                 }
             }
             _ => {}
         }
     }
 
-    fn follow_one(&self, field: &str, reference: &mut Map<String, Value>) {
+    fn rewrite_reference(&self, field: &str, reference: &mut Map<String, Value>) {
         let text = |field: &str| reference.get(field).and_then(Value::as_str).map(str::to_owned);
-        let kind = text("kind").unwrap_or_else(|| implied_kind(field).to_owned());
+        let kind = text("kind").unwrap_or_else(|| default_kind(field).to_owned());
         let (Some(namespace), Some(name)) = (text("namespace"), text("name")) else { return };
-        if let Some(there) = self.moved.get(&(kind, namespace, name)) {
+        if let Some(there) = self.new_namespaces.get(&(kind, namespace, name)) {
             reference.insert("namespace".to_owned(), there.as_str().into());
         }
     }
 }
 
 /// Returns the kind of a reference without the field `kind`.
-fn implied_kind(field: &str) -> &'static str {
+fn default_kind(field: &str) -> &'static str {
     if field == "classRef" { "ClusterClass" } else { "Secret" }
 }
 
@@ -86,7 +86,8 @@ mod tests {
     fn only_references_to_what_goes_elsewhere_follow_it() {
         let place = |kind: &str, name: &str| (kind.to_owned(), "team".to_owned(), name.to_owned());
         let moved = [place("ClusterClass", "small"), place("Secret", "login"), place("DockerCluster", "a")];
-        let references = References { moved: moved.map(|place| (place, "crew".to_owned())).into() };
+        let references =
+            MovedReferences { new_namespaces: moved.map(|place| (place, "crew".to_owned())).into() };
         for (reference, namespace) in [
             (json!({"classRef": {"name": "small", "namespace": "team"}}), Some("crew")),
             (json!({"classRef": {"name": "large", "namespace": "team"}}), Some("team")),
@@ -104,7 +105,7 @@ mod tests {
         ] {
             let field = reference.as_object().unwrap().keys().next().unwrap().clone();
             let mut copy: Object = json!({"spec": {"topology": [reference]}}).try_into().unwrap();
-            references.follow(&mut copy);
+            references.rewrite(&mut copy);
             let found = &copy.as_map()["spec"]["topology"][0][&field];
             assert_eq!(found.get("namespace").and_then(Value::as_str), namespace, "{field}");
         }

@@ -6,53 +6,53 @@ use apply::{ApiError, ApiKind, GroupKind, ObjectKey, ObjectRevision, PatchTarget
 use inventory::FIELD_MANAGER;
 use manifest::{Object, Value};
 use serde_json::json;
-use workload::{BLOCK_MOVE, DELETE_FOR_MOVE, Facts, MARK, NodeId};
+use workload::{BLOCK_MOVE, DELETE_FOR_MOVE, MOVE_MARK, NodeId, ObjectFacts};
 
 use super::{
-    compare::{difference, essence, without_rest},
-    copy::{Copying, UnknownOwner, copy_of, field_managers_of, is_copy_of, managers_of},
-    existing::{Before, Existing},
-    references::References,
-    refused,
+    compare::{content_hash, first_difference, without_pause},
+    conflict_error,
+    copy::{CopyOptions, UnknownOwner, build_copy, field_manager_names, field_managers_patch, is_copy_of},
+    existing::{ExistingObject, ExistingObjects},
+    references::MovedReferences,
 };
 use crate::{
-    pause::Resting,
-    run::{Copied, Copies, Work},
+    pause::PausableKind,
+    run::{KnownCopies, MoveContext, TargetCopy},
     target::kind_on_target,
 };
 
 /// Maximum number of attempts to complete an object while controllers change the object.
-const CHANGES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
-type Failure = (ObjectKey, ApiError);
+type WriteFailure = (ObjectKey, ApiError);
 
-pub(crate) struct Writer<'w> {
-    work: &'w Work<'w>,
-    existing: &'w Existing,
+pub(crate) struct CopyWriter<'w> {
+    work: &'w MoveContext<'w>,
+    existing: &'w ExistingObjects,
     /// Kinds of the target, by kind and version on the source.
     kinds: BTreeMap<(GroupKind, String), ApiKind>,
-    references: References,
+    references: MovedReferences,
 }
 
 /// The result of a write.
 #[derive(Debug)]
-pub(crate) enum Written {
+pub(crate) enum CopyOutcome {
     /// The target has the object.
     Copy {
         /// Uid on the source.
         source_uid: String,
         /// The copy on the target.
-        copied: Copied,
+        copied: TargetCopy,
         /// Key on the target, and path of the first difference.
         difference: Option<(ObjectKey, String)>,
     },
     /// The object has changed since discovery: it is gone, blocks the move, or has other owners.
-    Changed,
+    SourceChanged,
 }
 
 /// An object and the copy to write.
-struct Pair<'o> {
-    facts: &'o Facts,
+struct CopyJob<'o> {
+    facts: &'o ObjectFacts,
     kind: &'o ApiKind,
     key: ObjectKey,
     source: &'o Object,
@@ -61,20 +61,23 @@ struct Pair<'o> {
     is_left_alone: bool,
 }
 
-impl Pair<'_> {
+impl CopyJob<'_> {
     /// True if an interrupted move, this one or another, was about to delete the source object. The object may lack
     /// finalizers that the target must keep, so it is compared and never written.
-    fn is_half_gone(&self) -> bool {
+    fn is_marked_for_deletion(&self) -> bool {
         self.source.annotation(DELETE_FOR_MOVE).is_some()
     }
 }
 
-impl<'w> Writer<'w> {
+impl<'w> CopyWriter<'w> {
     /// Determines the API version in which each moving kind is written.
-    pub(crate) async fn new(work: &'w Work<'w>, existing: &'w Existing) -> Result<Self, ApiError> {
+    pub(crate) async fn new(
+        work: &'w MoveContext<'w>,
+        existing: &'w ExistingObjects,
+    ) -> Result<Self, ApiError> {
         let mut kinds = BTreeMap::new();
         for node in work.plan.selection.moving() {
-            let kind = &work.plan.facts(node).of.kind;
+            let kind = &work.plan.facts(node).object_type.kind;
             let place = (kind.group_kind(), kind.version.clone());
             if let Entry::Vacant(vacant) = kinds.entry(place) {
                 let (kind, version) = vacant.key();
@@ -82,14 +85,15 @@ impl<'w> Writer<'w> {
                 vacant.insert(on_target);
             }
         }
-        let references = References::of(&work.plan, work.request);
+        let references = MovedReferences::new(&work.plan, work.request);
         Ok(Self { work, existing, kinds, references })
     }
 
     /// Reads an object of the source again; none if the object is gone.
-    pub(crate) async fn read(&self, node: NodeId) -> Result<Option<Object>, Failure> {
+    pub(crate) async fn read(&self, node: NodeId) -> Result<Option<Object>, WriteFailure> {
         let facts = self.facts(node);
-        let read = self.work.source.server.get(&facts.of.kind, &facts.key.namespace, &facts.key.name).await;
+        let read =
+            self.work.source.server.get(&facts.object_type.kind, &facts.key.namespace, &facts.key.name).await;
         read.map_err(|error| (facts.key.clone(), error))
     }
 
@@ -98,124 +102,133 @@ impl<'w> Writer<'w> {
         &self,
         node: NodeId,
         source: &Object,
-        copies: &Copies,
-    ) -> Result<Written, Failure> {
+        copies: &KnownCopies,
+    ) -> Result<CopyOutcome, WriteFailure> {
         let facts = self.facts(node);
-        if text(source, "uid") != facts.uid || source.annotation(BLOCK_MOVE).is_some() {
-            return Ok(Written::Changed);
+        if metadata_text(source, "uid") != facts.uid || source.annotation(BLOCK_MOVE).is_some() {
+            return Ok(CopyOutcome::SourceChanged);
         }
-        let Ok(pair) = self.pair(node, source, copies) else { return Ok(Written::Changed) };
+        let Ok(pair) = self.prepare(node, source, copies) else { return Ok(CopyOutcome::SourceChanged) };
         let failed = |error| (facts.key.clone(), error);
-        let (uid, difference) = self.settle(&pair, copies).await.map_err(failed)?;
-        let copied = Copied { uid, version: text(source, "resourceVersion").to_owned() };
+        let (uid, difference) = self.ensure_copy(&pair, copies).await.map_err(failed)?;
+        let copied = TargetCopy { uid, source_version: metadata_text(source, "resourceVersion").to_owned() };
         let difference = difference.map(|path| (pair.key, path));
-        Ok(Written::Copy { source_uid: facts.uid.clone(), copied, difference })
+        Ok(CopyOutcome::Copy { source_uid: facts.uid.clone(), copied, difference })
     }
 
-    fn facts(&self, node: NodeId) -> &Facts {
+    fn facts(&self, node: NodeId) -> &ObjectFacts {
         self.work.plan.facts(node)
     }
 
-    fn pair<'o>(
+    fn prepare<'o>(
         &'o self,
         node: NodeId,
         source: &'o Object,
-        copies: &Copies,
-    ) -> Result<Pair<'o>, UnknownOwner> {
+        copies: &KnownCopies,
+    ) -> Result<CopyJob<'o>, UnknownOwner> {
         let (work, facts) = (self.work, self.facts(node));
         let key = work.plan.key_on_target(node, work.request);
-        let of = &facts.of.kind;
+        let of = &facts.object_type.kind;
         let kind = &self.kinds[&(of.group_kind(), of.version.clone())];
-        let paused = &work.held.journal.paused;
+        let paused = &work.journal_lease.journal.paused;
         let is_users = || paused.iter().any(|paused| paused.was_paused && paused.object == facts.key);
-        let how = Copying {
+        let options = CopyOptions {
             api_version: &kind.api_version(),
             namespace: &key.namespace,
-            rest: Resting::of(&facts.key).filter(|_| !is_users()).map(|rest| (rest, &*work.held.journal.run)),
-            has_status: facts.of.has_status,
+            pause: PausableKind::of(&facts.key)
+                .filter(|_| !is_users())
+                .map(|rest| (rest, &*work.journal_lease.journal.run)),
+            has_status: facts.object_type.has_status,
         };
-        let mut copy = copy_of(source, &how, |uid| copies.get(uid).map(|copied| copied.uid.clone()))?;
-        self.references.follow(&mut copy);
+        let mut copy = build_copy(source, &options, |uid| copies.get(uid).map(|copied| copied.uid.clone()))?;
+        self.references.rewrite(&mut copy);
         // An object that an earlier run of this move created is completed.
-        let is_ours = || self.existing.get(&key).is_some() && !work.held.journal.existed.contains(&key);
-        let is_left_alone = work.plan.is_global(node) && !is_ours();
-        Ok(Pair { facts, kind, key, source, copy, is_left_alone })
+        let is_ours =
+            || self.existing.get(&key).is_some() && !work.journal_lease.journal.existed.contains(&key);
+        let is_left_alone = work.plan.is_cluster_scoped(node) && !is_ours();
+        Ok(CopyJob { facts, kind, key, source, copy, is_left_alone })
     }
 
     /// Returns the uid on the target, and the path of the first difference.
-    async fn settle(&self, pair: &Pair<'_>, copies: &Copies) -> Result<(String, Option<String>), ApiError> {
+    async fn ensure_copy(
+        &self,
+        pair: &CopyJob<'_>,
+        copies: &KnownCopies,
+    ) -> Result<(String, Option<String>), ApiError> {
         if let Some(before) = self.existing.get(&pair.key) {
-            return self.settle_with(pair, before, copies).await;
+            return self.ensure_existing(pair, before, copies).await;
         }
-        if !text(pair.source, "deletionTimestamp").is_empty() {
-            return Err(refused("create", &pair.key, "it is being deleted on the source"));
+        if !metadata_text(pair.source, "deletionTimestamp").is_empty() {
+            return Err(conflict_error("create", &pair.key, "it is being deleted on the source"));
         }
         match self.work.target.server.create(pair.kind, &pair.copy, FIELD_MANAGER, WriteMode::Real).await {
             Ok(answer) => self.finish(pair, &answer).await,
-            Err(error) if error.is_already_exists() => self.settle_with_unread(pair, copies).await,
+            Err(error) if error.is_already_exists() => self.ensure_unread(pair, copies).await,
             Err(error) => Err(error),
         }
     }
 
-    async fn settle_with(
+    async fn ensure_existing(
         &self,
-        pair: &Pair<'_>,
-        before: &Before,
-        copies: &Copies,
+        pair: &CopyJob<'_>,
+        before: &ExistingObject,
+        copies: &KnownCopies,
     ) -> Result<(String, Option<String>), ApiError> {
         if pair.is_left_alone {
             return Ok((before.uid.clone(), None));
         }
         match &before.content {
-            Some((content, managers)) if *content == essence(&pair.copy) && !pair.is_half_gone() => {
-                if *managers != managers_of(pair.source) {
-                    self.repair(pair, before.revision()).await?;
+            Some((content, managers))
+                if *content == content_hash(&pair.copy) && !pair.is_marked_for_deletion() =>
+            {
+                if *managers != field_manager_names(pair.source) {
+                    self.write_status_and_managers(pair, before.revision()).await?;
                 }
                 Ok((before.uid.clone(), None))
             }
-            _ => self.settle_with_unread(pair, copies).await,
+            _ => self.ensure_unread(pair, copies).await,
         }
     }
 
     /// Reads the existing object, then keeps, repairs or replaces the object.
-    async fn settle_with_unread(
+    async fn ensure_unread(
         &self,
-        pair: &Pair<'_>,
-        copies: &Copies,
+        pair: &CopyJob<'_>,
+        copies: &KnownCopies,
     ) -> Result<(String, Option<String>), ApiError> {
         let server = &self.work.target.server;
         let Some(there) = server.get(pair.kind, &pair.key.namespace, &pair.key.name).await? else {
             let gone = "it was there and is gone while the move goes on";
-            return Err(refused("update", &pair.key, gone));
+            return Err(conflict_error("update", &pair.key, gone));
         };
-        let uid = text(&there, "uid").to_owned();
+        let uid = metadata_text(&there, "uid").to_owned();
         if pair.is_left_alone {
             return Ok((uid, None));
         }
-        if !text(&there, "deletionTimestamp").is_empty() {
-            return Err(refused("update", &pair.key, "it is being deleted on the target"));
+        if !metadata_text(&there, "deletionTimestamp").is_empty() {
+            return Err(conflict_error("update", &pair.key, "it is being deleted on the target"));
         }
-        if pair.is_half_gone() {
-            return match difference(&without_rest(&pair.copy), &there) {
+        if pair.is_marked_for_deletion() {
+            return match first_difference(&without_pause(&pair.copy), &there) {
                 None => Ok((uid, None)),
-                Some(path) => Err(refused("keep", &pair.key, &half_gone(&path))),
+                Some(path) => Err(conflict_error("keep", &pair.key, &marked_for_deletion_message(&path))),
             };
         }
         // An interrupted abort leaves copies that are marked for deletion.
         let is_whole = there.annotation(DELETE_FOR_MOVE).is_none();
-        if is_whole && difference(&pair.copy, &there).is_none() {
-            if managers_of(&there) != managers_of(pair.source) {
-                self.repair(pair, ObjectRevision::of(&there)).await?;
+        if is_whole && first_difference(&pair.copy, &there).is_none() {
+            if field_manager_names(&there) != field_manager_names(pair.source) {
+                self.write_status_and_managers(pair, ObjectRevision::of(&there)).await?;
             }
             return Ok((uid, None));
         }
         if !self.may_replace(pair, &there, copies) {
-            return Err(refused("replace", &pair.key, FOREIGN));
+            return Err(conflict_error("replace", &pair.key, FOREIGN_OBJECT));
         }
         let mut copy = pair.copy.clone();
         if let Some(metadata) = copy.get_mut(&["metadata"]).and_then(Value::as_object_mut) {
             metadata.insert("uid".to_owned(), uid.into());
-            metadata.insert("resourceVersion".to_owned(), text(&there, "resourceVersion").into());
+            metadata.insert("resourceVersion".to_owned(), metadata_text(&there, "resourceVersion").into());
         }
         let answer = server.replace(pair.kind, &copy, FIELD_MANAGER, WriteMode::Real).await?;
         self.finish(pair, &answer).await
@@ -228,44 +241,60 @@ impl<'w> Writer<'w> {
     /// - A Cluster or ClusterClass carries the mark of the move that created it, until the move ends.
     /// - Any other object is a copy if this run created the object. A copy of an earlier run existed when this run
     ///   began, has not changed since, and has a field manager of its source.
-    fn may_replace(&self, pair: &Pair<'_>, there: &Object, copies: &Copies) -> bool {
-        let was_seen = self.existing.get(&pair.key).is_some_and(|before| before.is_still(there));
-        let existed = &self.work.held.journal.existed;
-        if was_seen && (self.work.request.overwrite || existed.contains(&pair.key)) {
+    fn may_replace(&self, pair: &CopyJob<'_>, there: &Object, copies: &KnownCopies) -> bool {
+        let is_unchanged = self.existing.get(&pair.key).is_some_and(|before| before.is_unchanged(there));
+        let existed = &self.work.journal_lease.journal.existed;
+        if is_unchanged && (self.work.request.overwrite || existed.contains(&pair.key)) {
             return true;
         }
-        if let Some(run) = pair.copy.annotation(MARK) {
-            return there.annotation(MARK) == Some(run);
+        if let Some(run) = pair.copy.annotation(MOVE_MARK) {
+            return there.annotation(MOVE_MARK) == Some(run);
         }
         let copied = copies.get(&pair.facts.uid);
-        copied.is_some_and(|copied| copied.uid == text(there, "uid"))
-            || was_seen && is_copy_of(pair.source, there)
+        copied.is_some_and(|copied| copied.uid == metadata_text(there, "uid"))
+            || is_unchanged && is_copy_of(pair.source, there)
     }
 
-    async fn finish(&self, pair: &Pair<'_>, answer: &Object) -> Result<(String, Option<String>), ApiError> {
-        self.repair(pair, ObjectRevision::of(answer)).await?;
-        Ok((text(answer, "uid").to_owned(), difference(&pair.copy, answer)))
+    async fn finish(
+        &self,
+        pair: &CopyJob<'_>,
+        answer: &Object,
+    ) -> Result<(String, Option<String>), ApiError> {
+        self.write_status_and_managers(pair, ObjectRevision::of(answer)).await?;
+        Ok((metadata_text(answer, "uid").to_owned(), first_difference(&pair.copy, answer)))
     }
 
     /// Writes the status if requested, then replaces the field managers by those of the source.
-    async fn repair(&self, pair: &Pair<'_>, written: ObjectRevision) -> Result<(), ApiError> {
+    async fn write_status_and_managers(
+        &self,
+        pair: &CopyJob<'_>,
+        written: ObjectRevision,
+    ) -> Result<(), ApiError> {
         let (server, wanted) = (&self.work.target.server, &self.work.request.include_status);
-        let status = pair.source.as_map().get("status").filter(|_| takes_status(pair.facts, wanted));
-        complete(server, pair.kind, &pair.key, written, status, field_managers_of(pair.source)).await
+        let status = pair.source.as_map().get("status").filter(|_| copies_status(pair.facts, wanted));
+        patch_status_and_managers(
+            server,
+            pair.kind,
+            &pair.key,
+            written,
+            status,
+            field_managers_patch(pair.source),
+        )
+        .await
     }
 }
 
-const FOREIGN: &str = "another object of this name is on the target: this move did not create it, or it was changed since \
+const FOREIGN_OBJECT: &str = "another object of this name is on the target: this move did not create it, or it was changed since \
                        this run looked at it";
 
 /// Returns the message for a source object that an earlier move marked for deletion, with the first different path.
-fn half_gone(path: &str) -> String {
+fn marked_for_deletion_message(path: &str) -> String {
     format!("an earlier move marked the source object for deletion, and the target has another `{path}`")
 }
 
 /// Writes the status, if any, and then the field managers of the source. Each patch names a revision. After a conflict,
 /// the patch is retried with the current revision.
-pub(crate) async fn complete(
+pub(crate) async fn patch_status_and_managers(
     server: &Server,
     kind: &ApiKind,
     key: &ObjectKey,
@@ -281,7 +310,7 @@ pub(crate) async fn complete(
             patch["metadata"]["uid"] = revision.uid.clone().into();
             patch["metadata"]["resourceVersion"] = revision.resource_version.clone().into();
             match server.patch(kind, namespace, name, &patch, FIELD_MANAGER, of).await {
-                Err(error) if error.is_conflict() && attempt < CHANGES => {
+                Err(error) if error.is_conflict() && attempt < MAX_ATTEMPTS => {
                     let found = server.get(kind, namespace, name).await?;
                     revision.resource_version =
                         found.as_ref().map(ObjectRevision::of).ok_or(error)?.resource_version;
@@ -297,13 +326,13 @@ pub(crate) async fn complete(
 }
 
 /// True if the status of an object is copied: its kind has a status and is requested.
-pub(crate) fn takes_status(facts: &Facts, wanted: &BTreeSet<String>) -> bool {
+pub(crate) fn copies_status(facts: &ObjectFacts, wanted: &BTreeSet<String>) -> bool {
     let kind = facts.key.kind.to_lowercase();
     let full = format!("{kind}.{}", facts.key.group);
-    facts.of.has_status && (wanted.contains(&kind) || wanted.contains(&full))
+    facts.object_type.has_status && (wanted.contains(&kind) || wanted.contains(&full))
 }
 
 /// Returns a metadata field as text; empty if missing.
-fn text<'o>(object: &'o Object, field: &str) -> &'o str {
+fn metadata_text<'o>(object: &'o Object, field: &str) -> &'o str {
     object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default()
 }

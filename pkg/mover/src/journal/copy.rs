@@ -31,15 +31,15 @@ const NAMESPACE: &str = "capi-system";
 const PLAIN_BYTES: usize = 128 << 10;
 /// Maximum size of the keys and values of a ConfigMap, with room for the keys.
 /// Source: Kubernetes 1.36, pkg/apis/core (MaxSecretSize), which counts bytes before base64.
-const MOST_BYTES: usize = (1 << 20) - 1024;
+const MAX_BYTES: usize = (1 << 20) - 1024;
 /// Maximum unpacked size of a journal or report.
-const MOST_UNPACKED: u64 = 256 << 20;
+const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 /// Maximum number of attempts for a write that conflicts with earlier writes of this run.
-const AGAIN: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 
 /// A copy as it was last read or written.
 #[derive(Debug)]
-pub(super) struct Copy {
+pub(super) struct JournalCopy {
     pub(super) cluster: ManagementCluster,
     side: MoveSide,
     namespace: String,
@@ -52,16 +52,16 @@ pub(super) struct Copy {
 }
 
 /// The content of a write, built once for both sides.
-pub(super) struct Content<'j> {
+pub(super) struct JournalContent<'j> {
     journal: &'j MoveJournal,
     data: Value,
     binary: Value,
 }
 
-impl<'j> Content<'j> {
+impl<'j> JournalContent<'j> {
     /// Builds the content. A report that does not fit beside the journal is left out, because the disk holds the
     /// report.
-    pub(super) fn of(journal: &'j MoveJournal, report: Option<&[u8]>) -> Self {
+    pub(super) fn new(journal: &'j MoveJournal, report: Option<&[u8]>) -> Self {
         let text = serde_json::to_string(journal).expect("invariant: a journal has text keys alone");
         let (mut data, mut binary) = (json!({}), json!({}));
         let mut bytes = text.len();
@@ -72,23 +72,24 @@ impl<'j> Content<'j> {
             bytes = packed.len();
             binary[JOURNAL_KEY] = BASE64.encode(packed).into();
         }
-        if let Some(report) = report.filter(|report| bytes + report.len() <= MOST_BYTES) {
+        if let Some(report) = report.filter(|report| bytes + report.len() <= MAX_BYTES) {
             binary[REPORT_KEY] = BASE64.encode(report).into();
         }
         Self { journal, data, binary }
     }
 }
 
-impl Copy {
+impl JournalCopy {
     /// Reads a copy with three requests, two of them in parallel.
     pub(super) async fn read(cluster: &ManagementCluster, side: MoveSide) -> Result<Self, JournalError> {
         let inventory = Box::pin(cluster.inventory()).await;
-        let inventory = inventory.map_err(|source| JournalError::Place { side, source: Box::new(source) })?;
-        Self::read_beside(cluster, side, &inventory).await
+        let inventory =
+            inventory.map_err(|source| JournalError::UnknownNamespace { side, source: Box::new(source) })?;
+        Self::read_with_inventory(cluster, side, &inventory).await
     }
 
     /// Reads a copy with one request, given the inventory.
-    pub(super) async fn read_beside(
+    pub(super) async fn read_with_inventory(
         cluster: &ManagementCluster,
         side: MoveSide,
         inventory: &ProviderInventory,
@@ -97,19 +98,19 @@ impl Copy {
         let namespace = core.map_or_else(|| NAMESPACE.to_owned(), |core| core.namespace.clone());
         let (cluster, journal, report, revision) = (cluster.clone(), None, None, None);
         let mut copy = Self { cluster, side, namespace, journal, report, revision };
-        Box::pin(copy.read_again()).await?;
+        Box::pin(copy.refresh()).await?;
         Ok(copy)
     }
 
-    pub(super) async fn read_again(&mut self) -> Result<(), JournalError> {
+    pub(super) async fn refresh(&mut self) -> Result<(), JournalError> {
         let found = self.cluster.server.get(&config_map_kind(), &self.namespace, NAME).await;
-        let found = found.map_err(|source| self.not_kept(source))?;
+        let found = found.map_err(|source| self.api_error(source))?;
         let Some(found) = found else {
             (self.journal, self.report, self.revision) = (None, None, None);
             return Ok(());
         };
         self.cluster.revisions.record(&found);
-        self.journal = Some(journal(&found).map_err(|problem| self.unusable(problem))?);
+        self.journal = Some(parse_journal(&found).map_err(|problem| self.unusable_error(problem))?);
         self.report = found.get(&["binaryData", REPORT_KEY]).and_then(Value::as_str).map(str::to_owned);
         self.revision = Some(ObjectRevision::of(&found));
         Ok(())
@@ -120,17 +121,17 @@ impl Copy {
     /// `TakenOver` if another run wrote or deleted the journal meanwhile.
     pub(super) async fn write(
         &mut self,
-        content: &Content<'_>,
-        patience: Duration,
+        content: &JournalContent<'_>,
+        timeout: Duration,
     ) -> Result<(), JournalError> {
         let object = self.config_map(content);
-        let server = self.cluster.server.retrying_for(patience);
+        let server = self.cluster.server.retrying_for(timeout);
         let mut last = None;
-        for _ in 0..AGAIN {
+        for _ in 0..MAX_ATTEMPTS {
             let onto = self.revision.clone().map_or(ApplyPrecondition::Absent, ApplyPrecondition::Revision);
             let is_new = onto == ApplyPrecondition::Absent;
-            let how = ApplyRequest { precondition: onto, mode: WriteMode::Real };
-            let error = match server.apply(&config_map_kind(), &object, FIELD_MANAGER, how).await {
+            let options = ApplyRequest { precondition: onto, mode: WriteMode::Real };
+            let error = match server.apply(&config_map_kind(), &object, FIELD_MANAGER, options).await {
                 Ok(written) => {
                     self.revision = Some(ObjectRevision::of(&written));
                     return Ok(());
@@ -138,22 +139,22 @@ impl Copy {
                 Err(error) => error,
             };
             match error.code() {
-                Some(404) if is_new => self.make_namespace().await?,
+                Some(404) if is_new => self.create_namespace().await?,
                 Some(404) => return Err(JournalError::TakenOver),
                 Some(409) => {
-                    self.read_again().await?;
-                    if !self.journal.as_ref().is_some_and(|live| is_our_own(live, content.journal)) {
+                    self.refresh().await?;
+                    if !self.journal.as_ref().is_some_and(|live| is_own_write(live, content.journal)) {
                         return Err(JournalError::TakenOver);
                     }
                 }
-                _ => return Err(self.not_kept(error)),
+                _ => return Err(self.api_error(error)),
             }
             last = Some(error);
         }
-        Err(last.map_or(JournalError::TakenOver, |error| self.not_kept(error)))
+        Err(last.map_or(JournalError::TakenOver, |error| self.api_error(error)))
     }
 
-    fn config_map(&self, content: &Content<'_>) -> Object {
+    fn config_map(&self, content: &JournalContent<'_>) -> Object {
         let whole = json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",
@@ -168,36 +169,36 @@ impl Copy {
         Object::try_from(whole).expect("invariant: the literal above is a mapping")
     }
 
-    async fn make_namespace(&self) -> Result<(), JournalError> {
+    async fn create_namespace(&self) -> Result<(), JournalError> {
         let kind = known_kind("", "v1", "Namespace", "namespaces", false);
         let namespace =
             json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}});
         let namespace = Object::try_from(namespace).expect("invariant: the literal above is a mapping");
         match self.cluster.server.create(&kind, &namespace, FIELD_MANAGER, WriteMode::Real).await {
-            Err(error) if !error.is_already_exists() => Err(self.not_kept(error)),
+            Err(error) if !error.is_already_exists() => Err(self.api_error(error)),
             _ => Ok(()),
         }
     }
 
-    fn not_kept(&self, source: ApiError) -> JournalError {
-        JournalError::NotKept { side: self.side, source: Box::new(source) }
+    fn api_error(&self, source: ApiError) -> JournalError {
+        JournalError::Api { side: self.side, source: Box::new(source) }
     }
 
-    pub(super) fn unusable(&self, problem: String) -> JournalError {
+    pub(super) fn unusable_error(&self, problem: String) -> JournalError {
         let place = format!("{}/{NAME}", self.namespace);
         JournalError::Unusable { side: self.side, place, problem }
     }
 }
 
 /// True if the journal on the cluster is an earlier write of the same process, whose answer was lost.
-fn is_our_own(live: &MoveJournal, sent: &MoveJournal) -> bool {
-    live.run == sent.run && live.holder.is_process_of(&sent.holder) && live.holder.sign <= sent.holder.sign
+fn is_own_write(live: &MoveJournal, sent: &MoveJournal) -> bool {
+    live.run == sent.run && live.holder.is_same_process(&sent.holder) && live.holder.sign <= sent.holder.sign
 }
 
-fn journal(config_map: &Object) -> Result<MoveJournal, String> {
+fn parse_journal(config_map: &Object) -> Result<MoveJournal, String> {
     /// The common field of all formats.
     #[derive(Deserialize)]
-    struct Head {
+    struct FormatHeader {
         format: u32,
     }
     let value = |field| config_map.get(&[field, JOURNAL_KEY]).and_then(Value::as_str);
@@ -207,7 +208,7 @@ fn journal(config_map: &Object) -> Result<MoveJournal, String> {
         (None, None) => return Err(format!("it has no key `{JOURNAL_KEY}`")),
     };
     let broken = |error: serde_json::Error| format!("it cannot be read: {error}");
-    let head: Head = serde_json::from_slice(&text).map_err(broken)?;
+    let head: FormatHeader = serde_json::from_slice(&text).map_err(broken)?;
     if head.format != MoveJournal::FORMAT {
         let (has, known) = (head.format, MoveJournal::FORMAT);
         return Err(format!("it has format {has}, and this binary knows {known}"));
@@ -228,10 +229,11 @@ pub(super) fn pack(text: &str) -> Vec<u8> {
 pub(super) fn unpack(packed: &str) -> Result<Vec<u8>, String> {
     let packed = BASE64.decode(packed).map_err(|error| format!("it cannot be read: {error}"))?;
     let mut bytes = Vec::new();
-    let read: io::Result<usize> = GzDecoder::new(&*packed).take(MOST_UNPACKED + 1).read_to_end(&mut bytes);
+    let read: io::Result<usize> =
+        GzDecoder::new(&*packed).take(MAX_UNPACKED_BYTES + 1).read_to_end(&mut bytes);
     let read = read.map_err(|error| format!("it cannot be unpacked: {error}"))?;
     match u64::try_from(read) {
-        Ok(read) if read <= MOST_UNPACKED => Ok(bytes),
-        _ => Err(format!("it is larger than {} MiB", MOST_UNPACKED >> 20)),
+        Ok(read) if read <= MAX_UNPACKED_BYTES => Ok(bytes),
+        _ => Err(format!("it is larger than {} MiB", MAX_UNPACKED_BYTES >> 20)),
     }
 }

@@ -1,9 +1,9 @@
 //! The journal of a move on the only cluster that still exists.
 
 use super::{
-    Holder, JournalError, JournalKeeper, MoveJournal, MoveReport, MoveSide,
-    copy::{Content, Copy},
-    held::PATIENCE,
+    JournalError, JournalHolder, JournalStore, MoveJournal, MoveReport, MoveSide,
+    copy::{JournalContent, JournalCopy},
+    lease::WRITE_TIMEOUT,
 };
 use api::output::MovePhase;
 use inventory::ManagementCluster;
@@ -13,30 +13,30 @@ use inventory::ManagementCluster;
 pub(crate) struct RemainingJournal {
     /// The journal as it is on the cluster.
     pub(crate) journal: MoveJournal,
-    copy: Copy,
-    keeper: JournalKeeper,
+    copy: JournalCopy,
+    store: JournalStore,
 }
 
 impl RemainingJournal {
     /// Reads the journal of an unfinished move of which a cluster is this side; none if there is no such move.
     /// # Errors
-    /// `Another` if the cluster is not this side of the move; `Unusable`, `Place`, `NotKept`.
+    /// `Conflict` if the cluster is not this side of the move; `Unusable`, `Place`, `Api`.
     pub(crate) async fn read(
         cluster: &ManagementCluster,
         side: MoveSide,
-        keeper: &JournalKeeper,
+        store: &JournalStore,
     ) -> Result<Option<Self>, JournalError> {
         let identity = cluster.identity().await;
-        let identity = identity.map_err(|source| JournalError::NotKept { side, source: Box::new(source) })?;
-        let copy = Box::pin(Copy::read(cluster, side)).await?;
+        let identity = identity.map_err(|source| JournalError::Api { side, source: Box::new(source) })?;
+        let copy = Box::pin(JournalCopy::read(cluster, side)).await?;
         let Some(journal) = copy.journal.clone().filter(MoveJournal::is_unfinished) else { return Ok(None) };
-        journal.check_end(side, &identity)?;
-        Ok(Some(Self { journal, copy, keeper: keeper.clone() }))
+        journal.check_cluster(side, &identity)?;
+        Ok(Some(Self { journal, copy, store: store.clone() }))
     }
 
     /// Writes the last phase, with the report of every object.
     /// # Errors
-    /// `TakenOver`, `NotKept`.
+    /// `TakenOver`, `Api`.
     pub(crate) async fn end(
         mut self,
         phase: MovePhase,
@@ -44,10 +44,10 @@ impl RemainingJournal {
     ) -> Result<MoveJournal, JournalError> {
         self.journal.phase = phase;
         self.journal.holder =
-            Holder { sign: self.journal.holder.sign.saturating_add(1), ..self.keeper.holder.clone() };
-        self.keeper.store_report(report, &self.copy.cluster);
-        self.keeper.store(&self.journal, &self.copy.cluster, false)?;
-        self.copy.write(&Content::of(&self.journal, Some(&report.packed())), PATIENCE).await?;
+            JournalHolder { sign: self.journal.holder.sign.saturating_add(1), ..self.store.holder.clone() };
+        self.store.store_report(report, &self.copy.cluster);
+        self.store.store(&self.journal, &self.copy.cluster, false)?;
+        self.copy.write(&JournalContent::new(&self.journal, Some(&report.gzipped())), WRITE_TIMEOUT).await?;
         Ok(self.journal)
     }
 }

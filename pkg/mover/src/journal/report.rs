@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     JournalError, MoveSide,
-    copy::{Copy, pack, unpack},
+    copy::{JournalCopy, pack, unpack},
 };
 
 /// The outcome of every object of a finished move.
@@ -22,19 +22,19 @@ pub struct MoveReport {
 /// Returns the report of the last finished move out of or into a cluster. If both clusters are given, the move must be
 /// between them.
 /// # Errors
-/// Fails like [`super::move_state`].
-pub async fn move_report(
+/// Fails like [`super::find_move_journal`].
+pub async fn find_move_report(
     source: Option<&ManagementCluster>,
     target: Option<&ManagementCluster>,
 ) -> Result<Option<MoveReport>, JournalError> {
-    let ends = match (source, target) {
+    let identities = match (source, target) {
         (Some(source), Some(target)) => {
             Some(try_join!(identity(source, MoveSide::Source), identity(target, MoveSide::Target))?)
         }
         _ => None,
     };
-    let is_between = |copy: &Copy| match (&ends, &copy.journal) {
-        (Some((source, target)), Some(journal)) => journal.check_ends(source, target).is_ok(),
+    let is_between = |copy: &JournalCopy| match (&identities, &copy.journal) {
+        (Some((source, target)), Some(journal)) => journal.check_clusters(source, target).is_ok(),
         (ends, _) => ends.is_none(),
     };
     let is_between = &is_between;
@@ -45,27 +45,27 @@ pub async fn move_report(
 
 async fn identity(cluster: &ManagementCluster, side: MoveSide) -> Result<ClusterIdentity, JournalError> {
     let identity = cluster.identity().await;
-    identity.map_err(|source| JournalError::NotKept { side, source: Box::new(source) })
+    identity.map_err(|source| JournalError::Api { side, source: Box::new(source) })
 }
 
 async fn read(
     cluster: Option<&ManagementCluster>,
     side: MoveSide,
-    is_wanted: impl Fn(&Copy) -> bool,
+    is_wanted: impl Fn(&JournalCopy) -> bool,
 ) -> Result<Option<MoveReport>, JournalError> {
     let Some(cluster) = cluster else { return Ok(None) };
-    let copy = Copy::read(cluster, side).await?;
+    let copy = JournalCopy::read(cluster, side).await?;
     if !is_wanted(&copy) {
         return Ok(None);
     }
     let Some(packed) = &copy.report else { return Ok(None) };
-    let bytes = unpack(packed).map_err(|problem| copy.unusable(problem))?;
+    let bytes = unpack(packed).map_err(|problem| copy.unusable_error(problem))?;
     let report = serde_json::from_slice(&bytes);
-    report.map(Some).map_err(|error| copy.unusable(format!("its report cannot be read: {error}")))
+    report.map(Some).map_err(|error| copy.unusable_error(format!("its report cannot be read: {error}")))
 }
 
 impl MoveReport {
-    pub(super) fn packed(&self) -> Vec<u8> {
+    pub(super) fn gzipped(&self) -> Vec<u8> {
         pack(&serde_json::to_string(self).expect("invariant: a report has no maps"))
     }
 }

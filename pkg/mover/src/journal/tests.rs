@@ -1,5 +1,5 @@
-mod holding;
-mod killed;
+mod interrupted;
+mod lease;
 
 use std::{sync::Mutex, time::Duration};
 
@@ -14,7 +14,7 @@ use support::{
 
 use super::*;
 use crate::{
-    OnDifference, tests as testing,
+    DifferencePolicy, tests as testing,
     tests::{NEW, core, lab::Lab},
 };
 
@@ -27,9 +27,9 @@ fn request(clusters: ClusterChoice) -> MoveRequest {
         namespace_map: BTreeMap::new(),
         include_status: BTreeSet::new(),
         timeout: Duration::from_mins(10),
-        on_difference: OnDifference::Stop,
+        on_difference: DifferencePolicy::Stop,
         overwrite: false,
-        thorough: false,
+        server_dry_run: false,
     }
 }
 
@@ -38,26 +38,26 @@ fn identity(uid: &str) -> ClusterIdentity {
 }
 
 /// Returns a keeper that stores nothing, for a process of the machine `here`. No holder is known to have ended.
-fn keeper(process: &str) -> JournalKeeper {
-    JournalKeeper {
-        holder: Holder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
-        is_gone: Arc::new(|_| false),
-        store: Arc::new(|_| Ok(())),
-        store_report: Arc::new(|_| Ok(())),
+fn keeper(process: &str) -> JournalStore {
+    JournalStore {
+        holder: JournalHolder { host: "here".to_owned(), process: process.to_owned(), sign: 0 },
+        has_ended: Arc::new(|_| false),
+        write_journal: Arc::new(|_| Ok(())),
+        write_report: Arc::new(|_| Ok(())),
     }
 }
 
 fn begin(request: &MoveRequest, clusters: Option<&[&str]>) -> MoveJournal {
     let clusters = clusters.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-    MoveJournal::begin(identity("a"), identity("b"), request, clusters, &keeper("1"))
+    MoveJournal::new(identity("a"), identity("b"), request, clusters, &keeper("1"))
 }
 
-fn begun() -> MoveJournal {
+fn started_journal() -> MoveJournal {
     begin(&request(ClusterChoice::All), None)
 }
 
 /// Returns the journal on a cluster.
-async fn kept(fixture: &Fixture) -> Option<MoveJournal> {
+async fn stored_journal(fixture: &Fixture) -> Option<MoveJournal> {
     let found = fixture.get(CONFIG_MAP, PLACE).await?;
     Some(serde_json::from_str(found["data"]["journal"].as_str()?).unwrap())
 }
@@ -71,7 +71,7 @@ async fn plant(fixture: &Fixture, data: Value) {
 fn of_two_copies_the_unfinished_holds_and_then_the_newer() {
     use MovePhase::{Aborted, Aborting, Creating, Deleting, Finished, Resuming, Verifying};
     let copy = |run: &str, phase, sign, begun: &str| {
-        let mut journal = self::begun();
+        let mut journal = self::started_journal();
         journal.run = run.to_owned();
         journal.begun = begun.to_owned();
         journal.phase = phase;
@@ -99,12 +99,12 @@ fn of_two_copies_the_unfinished_holds_and_then_the_newer() {
     ] {
         let [source, target] =
             [source, target].map(|(run, phase, sign, begun)| copy(run, phase, sign, begun));
-        let holds = sides::standing(Some(&source), Some(&target)).unwrap();
+        let holds = copies::valid_journal(Some(&source), Some(&target)).unwrap();
         assert_eq!(holds, if the_target_holds { &target } else { &source }, "{why}");
-        assert_eq!(sides::standing(None, Some(&target)), Some(&target));
-        assert_eq!(sides::standing(Some(&source), None), Some(&source));
+        assert_eq!(copies::valid_journal(None, Some(&target)), Some(&target));
+        assert_eq!(copies::valid_journal(Some(&source), None), Some(&source));
     }
-    assert_eq!(sides::standing(None, None), None);
+    assert_eq!(copies::valid_journal(None, None), None);
 }
 
 #[test]
@@ -114,11 +114,11 @@ fn another_move_than_the_one_that_was_begun_is_told_by_what_is_another() {
     let of_one = || begin(&request(named(&["one"])), Some(&["team/one"]));
     let (a, b, c) = (identity("a"), identity("b"), identity("c"));
     let cases = [
-        (begun(), &a, &b, ClusterChoice::All, ""),
-        (begun(), &c, &b, ClusterChoice::All, "it comes from `https://a`"),
-        (begun(), &a, &c, ClusterChoice::All, "it goes to `https://b`"),
-        (begun(), &a, &b, named(&["one"]), "it is of all Clusters"),
-        (begun(), &a, &b, labelled("x=y"), "it is of all Clusters"),
+        (started_journal(), &a, &b, ClusterChoice::All, ""),
+        (started_journal(), &c, &b, ClusterChoice::All, "it comes from `https://a`"),
+        (started_journal(), &a, &c, ClusterChoice::All, "it goes to `https://b`"),
+        (started_journal(), &a, &b, named(&["one"]), "it is of all Clusters"),
+        (started_journal(), &a, &b, labelled("x=y"), "it is of all Clusters"),
         (of_one(), &a, &b, named(&["one"]), ""),
         (of_one(), &a, &b, named(&["team/one"]), ""),
         (of_one(), &a, &b, named(&["one", "two"]), "its Clusters are `team/one`"),
@@ -133,7 +133,7 @@ fn another_move_than_the_one_that_was_begun_is_told_by_what_is_another() {
             "its Clusters are those with `x=y`",
         ),
         (
-            MoveJournal { phase: MovePhase::Aborting, ..begun() },
+            MoveJournal { phase: MovePhase::Aborting, ..started_journal() },
             &a,
             &b,
             ClusterChoice::All,
@@ -141,7 +141,7 @@ fn another_move_than_the_one_that_was_begun_is_told_by_what_is_another() {
         ),
     ];
     for (journal, source, target, choice, expected) in cases {
-        let told = match journal.check(source, target, &request(choice.clone())) {
+        let told = match journal.check_request(source, target, &request(choice.clone())) {
             Ok(()) => String::new(),
             Err(error) => error.to_string().replace("an unfinished move stands in the way: ", ""),
         };
@@ -149,17 +149,17 @@ fn another_move_than_the_one_that_was_begun_is_told_by_what_is_another() {
     }
     let mut other = request(ClusterChoice::All);
     other.namespaces.insert("more".to_owned());
-    let told = begun().check(&a, &b, &other).unwrap_err().to_string();
+    let told = started_journal().check_request(&a, &b, &other).unwrap_err().to_string();
     assert_eq!(told, "an unfinished move stands in the way: it is out of `team`");
     let mut other = request(ClusterChoice::All);
     other.namespace_map.insert("team".to_owned(), "crew".to_owned());
-    let told = begun().check(&a, &b, &other).unwrap_err().to_string();
+    let told = started_journal().check_request(&a, &b, &other).unwrap_err().to_string();
     assert_eq!(told, "an unfinished move stands in the way: its namespaces are mapped by none");
 }
 
 #[test]
 fn no_two_moves_have_the_same_id() {
-    let ids: BTreeSet<_> = (0..100).map(|_| begun().run).collect();
+    let ids: BTreeSet<_> = (0..100).map(|_| started_journal().run).collect();
     assert!(ids.len() > 95 && ids.iter().all(|id| id.len() == 21), "{ids:?}");
 }
 
@@ -174,7 +174,7 @@ async fn what_is_no_journal_of_this_layout_is_told_with_its_place() {
     ] {
         let fixture = Fixture::start().await;
         plant(&fixture, data).await;
-        let error = move_state(None, Some(&testing::cluster(&fixture).await)).await.unwrap_err();
+        let error = find_move_journal(None, Some(&testing::cluster(&fixture).await)).await.unwrap_err();
         let told = "the journal on the target cluster, ConfigMap capi-system/capstan-move, cannot be used: ";
         assert_eq!(error.to_string(), format!("{told}{problem}"));
     }

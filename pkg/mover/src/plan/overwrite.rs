@@ -7,18 +7,18 @@ use apply::ObjectKey;
 use futures::try_join;
 use inventory::PreflightProblem;
 use manifest::{Object, Value};
-use workload::{Content, Facts, NodeId};
+use workload::{ContentFacts, NodeId, ObjectFacts};
 
-use super::{MovePlan, OnTarget, look::Looked};
+use super::{MovePlan, TargetEffect, target_planner::TargetPlanner};
 use crate::{
     MoveError, MoveSide,
-    create::{essence, without_rest},
-    error::at,
+    create::{content_hash, without_pause},
+    error::api_error,
     preflight::{Stage, listed, problem},
-    target::{TargetView, There},
+    target::{TargetObject, TargetView},
 };
 
-impl Looked<'_> {
+impl TargetPlanner<'_> {
     /// Finds target Clusters that may be different clusters, and Clusters and Secrets with other content that no move
     /// made. Overwriting a different cluster would take its machines away. Other content is overwritten on demand.
     pub(super) async fn check_overwritten(
@@ -29,14 +29,14 @@ impl Looked<'_> {
     ) -> Result<Vec<PreflightProblem>, MoveError> {
         let (mut problems, mut overwritten) = (Vec::new(), Vec::new());
         for (node, key) in keys {
-            let (facts, Some(seen)) = (plan.facts(*node), view.there.get(key)) else { continue };
-            let is_cluster = matches!(facts.content, Content::Cluster(_));
-            let is_updated = plan.on_target.get(node) == Some(&OnTarget::Update);
-            if !is_updated || !(is_cluster || is_secret(key)) || self.is_made_by_move(facts, key, seen) {
+            let (facts, Some(existing)) = (plan.facts(*node), view.objects.get(key)) else { continue };
+            let is_cluster = matches!(facts.content, ContentFacts::Cluster(_));
+            let is_updated = plan.target_effects.get(node) == Some(&TargetEffect::Update);
+            if !is_updated || !(is_cluster || is_secret(key)) || self.is_made_by_move(facts, key, existing) {
                 continue;
             }
             let Some((here, there)) = self.both(facts, key).await? else { continue };
-            if holds_the_same(&here, &there) {
+            if has_same_content(&here, &there) {
                 continue;
             }
             if is_cluster && let Some(problem) = check_endpoint(key, &here, &there) {
@@ -55,25 +55,29 @@ impl Looked<'_> {
     }
 
     /// True if the unfinished move made a target object, according to its journal or to equal marks on both sides.
-    fn is_made_by_move(&self, facts: &Facts, key: &ObjectKey, there: &There) -> bool {
+    fn is_made_by_move(&self, facts: &ObjectFacts, key: &ObjectKey, there: &TargetObject) -> bool {
         let is_marked = there.paused_by.is_some() && there.paused_by == facts.paused_by;
         is_marked
             || match self.stage {
                 Stage::New => false,
-                Stage::Begun(journal) | Stage::Deleting(journal) => {
+                Stage::Started(journal) | Stage::Deleting(journal) => {
                     journal.phase >= MovePhase::Creating && !journal.existed.contains(key)
                 }
             }
     }
 
-    async fn both(&self, facts: &Facts, key: &ObjectKey) -> Result<Option<(Object, Object)>, MoveError> {
-        let kind = &facts.of.kind;
+    async fn both(
+        &self,
+        facts: &ObjectFacts,
+        key: &ObjectKey,
+    ) -> Result<Option<(Object, Object)>, MoveError> {
+        let kind = &facts.object_type.kind;
         let here = async {
             let here = self.source.server.get(kind, &facts.key.namespace, &facts.key.name).await;
-            here.map_err(at(MoveSide::Source))
+            here.map_err(api_error(MoveSide::Source))
         };
         let there = async {
-            self.target.server.get(kind, &key.namespace, &key.name).await.map_err(at(MoveSide::Target))
+            self.target.server.get(kind, &key.namespace, &key.name).await.map_err(api_error(MoveSide::Target))
         };
         let (here, there) = try_join!(here, there)?;
         Ok(here.zip(there))
@@ -85,11 +89,11 @@ fn is_secret(key: &ObjectKey) -> bool {
 }
 
 /// True if two objects are equal except for API version, metadata, status and pause.
-pub(super) fn holds_the_same(one: &Object, other: &Object) -> bool {
+pub(super) fn has_same_content(one: &Object, other: &Object) -> bool {
     let content = |object: &Object| {
-        let mut content = without_rest(object);
+        let mut content = without_pause(object);
         content.as_map_mut().retain(|field, _| !["apiVersion", "metadata"].contains(&&**field));
-        essence(&content)
+        content_hash(&content)
     };
     content(one) == content(other)
 }

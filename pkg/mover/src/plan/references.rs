@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use apply::{ApiError, GroupKind, ListQuery, ObjectKey, ServedKinds};
 use inventory::{ManagementCluster, PreflightProblem};
 use manifest::{Object, Value};
-use workload::Facts;
+use workload::ObjectFacts;
 
 use super::MovePlan;
 use crate::{
     MoveError, MoveRequest, MoveSide,
-    error::at,
-    on_target,
+    error::api_error,
     preflight::{listed, problem},
     target::TargetView,
+    target_key,
 };
 
 /// The group of the objects that are searched for references. Their kinds end in `Cluster`, and each Cluster has one
@@ -21,7 +21,7 @@ use crate::{
 const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
 
 /// The referring objects of each referenced object, by keys on the source.
-type Referred = BTreeMap<ObjectKey, Vec<ObjectKey>>;
+type ReferencesByObject = BTreeMap<ObjectKey, Vec<ObjectKey>>;
 
 impl MovePlan {
     /// Warns about each object that a field `spec.…Ref` of a Cluster's infrastructure names, and that neither moves nor
@@ -33,48 +33,48 @@ impl MovePlan {
         target: &ManagementCluster,
         request: &MoveRequest,
     ) -> Result<Vec<PreflightProblem>, MoveError> {
-        let mut referred = self.referred(source, target).await?;
+        let mut referred = self.referenced_objects(source, target).await?;
         let moving: BTreeSet<&ObjectKey> =
             self.selection.moving().map(|node| &self.facts(node).key).collect();
         referred.retain(|key, _| !moving.contains(key));
         let there: BTreeMap<&ObjectKey, ObjectKey> =
-            referred.keys().map(|key| (key, on_target(key, &request.namespace_map))).collect();
-        let found = match TargetView::look_for(target, &there.values().collect()).await {
+            referred.keys().map(|key| (key, target_key(key, &request.namespace_map))).collect();
+        let found = match TargetView::read_keys(target, &there.values().collect()).await {
             // Without permission to read the objects, there is no warning.
             Err(error) if error.code() == Some(403) => return Ok(Vec::new()),
-            found => found.map_err(at(MoveSide::Target))?.there,
+            found => found.map_err(api_error(MoveSide::Target))?.objects,
         };
         let lacking = there.iter().filter(|(_, key)| !found.contains_key(*key));
-        Ok(lacking.map(|(key, there)| told(&referred[*key], there)).collect())
+        Ok(lacking.map(|(key, there)| missing_reference(&referred[*key], there)).collect())
     }
 
-    async fn referred(
+    async fn referenced_objects(
         &self,
         source: &ManagementCluster,
         target: &ManagementCluster,
-    ) -> Result<Referred, MoveError> {
-        let mut places: BTreeMap<(&str, &str), BTreeMap<&str, &Facts>> = BTreeMap::new();
+    ) -> Result<ReferencesByObject, MoveError> {
+        let mut places: BTreeMap<(&str, &str), BTreeMap<&str, &ObjectFacts>> = BTreeMap::new();
         for facts in self.selection.moving().map(|node| self.facts(node)) {
             let ObjectKey { group, kind, namespace, name } = &facts.key;
             if group == INFRASTRUCTURE && kind.ends_with("Cluster") {
                 places.entry((kind, namespace)).or_default().insert(name, facts);
             }
         }
-        let mut referred = Referred::new();
-        let kinds = target.server.kinds().await.map_err(at(MoveSide::Target))?;
+        let mut referred = ReferencesByObject::new();
+        let kinds = target.server.kinds().await.map_err(api_error(MoveSide::Target))?;
         for ((_, namespace), named) in places {
             let Some(facts) = named.values().next() else { continue };
             let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
             let list = ListQuery { namespace, ..ListQuery::default() };
-            let mut pages = source.server.pages(&facts.of.kind, &list);
+            let mut pages = source.server.pages(&facts.object_type.kind, &list);
             let found: Result<Vec<(ObjectKey, ObjectKey)>, ApiError> = pages
                 .gather(|found: &mut Vec<_>, object| {
                     let Some(facts) = named.get(object.name()) else { return };
-                    let keys = references(&object, &facts.key, &kinds);
+                    let keys = references_of(&object, &facts.key, &kinds);
                     found.extend(keys.map(|key| (key, facts.key.clone())));
                 })
                 .await;
-            for (key, by) in found.map_err(at(MoveSide::Source))? {
+            for (key, by) in found.map_err(api_error(MoveSide::Source))? {
                 referred.entry(key).or_default().push(by);
             }
         }
@@ -84,17 +84,17 @@ impl MovePlan {
 
 /// Returns the objects that the fields `spec.…Ref` of an object name. The default kind is Secret. The default group and
 /// namespace are those of the object.
-fn references<'o>(
+fn references_of<'o>(
     object: &'o Object,
     key: &'o ObjectKey,
     kinds: &'o ServedKinds,
 ) -> impl Iterator<Item = ObjectKey> + 'o {
     let fields = object.get(&["spec"]).and_then(Value::as_object);
     let references = fields.into_iter().flatten().filter(|(field, _)| field.ends_with("Ref"));
-    references.filter_map(move |(_, reference)| meant(reference, key, kinds))
+    references.filter_map(move |(_, reference)| resolve_reference(reference, key, kinds))
 }
 
-fn meant(reference: &Value, by: &ObjectKey, kinds: &ServedKinds) -> Option<ObjectKey> {
+fn resolve_reference(reference: &Value, by: &ObjectKey, kinds: &ServedKinds) -> Option<ObjectKey> {
     let text = |field: &str| reference.get(field)?.as_str().filter(|text| !text.is_empty());
     let name = text("name")?.to_owned();
     let kind = text("kind").unwrap_or("Secret").to_owned();
@@ -111,7 +111,7 @@ fn meant(reference: &Value, by: &ObjectKey, kinds: &ServedKinds) -> Option<Objec
     Some(ObjectKey { namespace: namespace.to_owned(), group, kind, name })
 }
 
-fn told(by: &[ObjectKey], there: &ObjectKey) -> PreflightProblem {
+fn missing_reference(by: &[ObjectKey], there: &ObjectKey) -> PreflightProblem {
     problem(
         format!("{there} does not move and is not on the target, and is referred to by {}", listed(by)),
         "make it there first, or take it along with the label `clusterctl.cluster.x-k8s.io/move`",
@@ -144,7 +144,7 @@ mod tests {
             (json!({"kind": "Secret"}), None),
             (json!("x"), None),
         ] {
-            let found = meant(&reference, &by, &kinds).map(|key| key.to_string());
+            let found = resolve_reference(&reference, &by, &kinds).map(|key| key.to_string());
             assert_eq!(found.as_deref(), expected, "{reference}");
         }
     }

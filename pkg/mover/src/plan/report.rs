@@ -2,18 +2,18 @@
 
 use api::output::{self, MoveAction, MovedObject, MovingObject, StayingObject};
 use apply::{ObjectKey, object_name};
-use workload::{Excluded, KeptBecause, MoveDecision, NodeId};
+use workload::{ExcludeReason, KeepReason, MoveDecision, NodeId};
 
-use super::{MovePlan, OnTarget};
+use super::{MovePlan, TargetEffect};
 use crate::{MoveJournal, MoveOutcome, MoveReport, MoveRequest};
 
 impl MovePlan {
     /// Returns the plan in its printed form.
     pub fn report(&self, source: &str, target: Option<&str>, request: &MoveRequest) -> output::MovePlan {
         let moving = self.groups.iter().zip(1..).flat_map(|(group, number)| {
-            group.iter().filter_map(move |node| self.moving(*node, number, request))
+            group.iter().filter_map(move |node| self.moving_object(*node, number, request))
         });
-        let staying = self.discovered.graph.iter().filter_map(|(node, _)| self.staying(node));
+        let staying = self.discovered.graph.iter().filter_map(|(node, _)| self.staying_object(node));
         output::MovePlan {
             source: source.to_owned(),
             target: target.map(str::to_owned),
@@ -26,52 +26,52 @@ impl MovePlan {
         }
     }
 
-    fn moving(&self, node: NodeId, group: usize, request: &MoveRequest) -> Option<MovingObject> {
-        let MoveDecision::Moves { why, kept } = self.selection.fate(node) else { return None };
+    fn moving_object(&self, node: NodeId, group: usize, request: &MoveRequest) -> Option<MovingObject> {
+        let MoveDecision::Moves { why, kept } = self.selection.decision(node) else { return None };
         let (here, there) = (&self.facts(node).key, self.key_on_target(node, request));
         Some(MovingObject {
             object: object_name(here),
             target_namespace: (here.namespace != there.namespace).then_some(there.namespace),
-            action: action(self.on_target.get(&node).copied(), *kept),
+            action: action(self.target_effects.get(&node).copied(), *kept),
             group,
-            why: self.discovered.graph.why_included(why),
-            kept: kept.map(KeptBecause::in_words),
+            why: self.discovered.graph.include_text(why),
+            kept: kept.map(KeepReason::describe),
         })
     }
 
-    fn staying(&self, node: NodeId) -> Option<StayingObject> {
-        let MoveDecision::Stays(why) = self.selection.fate(node) else { return None };
+    fn staying_object(&self, node: NodeId) -> Option<StayingObject> {
+        let MoveDecision::Stays(why) = self.selection.decision(node) else { return None };
         // Objects of other namespaces were read only to find their owners.
-        let told = !matches!(why, Excluded::OtherNamespace);
+        let told = !matches!(why, ExcludeReason::OtherNamespace);
         let graph = &self.discovered.graph;
         told.then(|| StayingObject {
             object: object_name(&self.facts(node).key),
-            why: graph.why_excluded(why),
+            why: graph.exclude_text(why),
         })
     }
 }
 
-fn action(on_target: Option<OnTarget>, kept: Option<KeptBecause>) -> MoveAction {
+fn action(on_target: Option<TargetEffect>, kept: Option<KeepReason>) -> MoveAction {
     match (on_target, kept) {
-        (Some(OnTarget::LeaveAlone), _) => MoveAction::LeaveAlone,
-        (Some(OnTarget::Update), None) => MoveAction::Overwrite,
-        (Some(OnTarget::Update), Some(_)) => MoveAction::Update,
-        (Some(OnTarget::Create) | None, None) => MoveAction::Move,
-        (Some(OnTarget::Create) | None, Some(_)) => MoveAction::Copy,
+        (Some(TargetEffect::LeaveAlone), _) => MoveAction::LeaveAlone,
+        (Some(TargetEffect::Update), None) => MoveAction::Overwrite,
+        (Some(TargetEffect::Update), Some(_)) => MoveAction::Update,
+        (Some(TargetEffect::Create) | None, None) => MoveAction::Move,
+        (Some(TargetEffect::Create) | None, Some(_)) => MoveAction::Copy,
     }
 }
 
 impl MoveOutcome {
     /// Returns the outcome in its printed form.
     pub fn report(&self) -> output::MoveReport {
-        printed(&self.journal.run, Some(&self.journal), &self.objects, &self.differences)
+        report_output(&self.journal.run, Some(&self.journal), &self.objects, &self.differences)
     }
 }
 
 impl MoveReport {
     /// Returns the report in its printed form, with the journal of the same move.
     pub fn report(&self, journal: Option<&MoveJournal>) -> output::MoveReport {
-        printed(&self.run, journal.filter(|journal| journal.run == self.run), &self.objects, &[])
+        report_output(&self.run, journal.filter(|journal| journal.run == self.run), &self.objects, &[])
     }
 }
 
@@ -87,7 +87,7 @@ impl MoveJournal {
     }
 }
 
-fn printed(
+fn report_output(
     run: &str,
     journal: Option<&MoveJournal>,
     objects: &[(ObjectKey, String)],

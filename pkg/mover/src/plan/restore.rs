@@ -10,33 +10,34 @@ use futures::{StreamExt as _, stream, try_join};
 use inventory::{ManagementCluster, PreflightProblem, PreflightProblems, ProviderInventory, known_kind};
 use manifest::Value;
 use workload::{
-    Content, Discovered, Excluded, Graph, MARK, MoveDecision, NodeId, TypeFacts, facts_of, types_to_discover,
+    ContentFacts, Discovery, ExcludeReason, Graph, MOVE_MARK, MoveDecision, NodeId, TypeFacts, facts_of,
+    types_to_discover,
 };
 
 use super::{
-    CURRENT, MovePlan, OnTarget,
-    choose::choose,
-    look,
-    overwrite::{check_endpoint, holds_the_same},
-    twins::check_twins,
+    CONTRACT_CHECK, MovePlan, TargetEffect,
+    cluster_choice::choose_clusters,
+    duplicate_clusters::check_duplicate_clusters,
+    overwrite::{check_endpoint, has_same_content},
+    target_planner,
 };
 use crate::{
     ClusterChoice, MoveError, MoveRequest, MoveSide, RestoreOptions,
-    error::at,
-    mark::RESTORE,
+    error::api_error,
+    mark::RESTORE_MARK,
     preflight::{
-        Among, Findings, Stage, check_kinds, check_namespaces, check_places, check_providers,
-        check_selection, listed, problem, remark,
+        Findings, ResourceScope, Stage, check_kinds, check_namespaces, check_providers, check_selection,
+        check_target_keys, listed, problem, remark,
     },
     restore::{SavedContent, SavedObjects},
-    target::{NamespaceState, TargetView, Tried, namespaces_on_target, try_one},
+    target::{DryRunResults, NamespaceState, TargetView, dry_run_create, namespace_states},
 };
 
 /// Verbs for reading, creating, completing and resuming objects.
-const VERBS: [&str; 4] = ["get", "list", "create", "patch"];
+const RESTORE_VERBS: [&str; 4] = ["get", "list", "create", "patch"];
 
 /// The state of the target.
-struct Target<'t> {
+struct RestoreTarget<'t> {
     cluster: &'t ManagementCluster,
     kinds: Arc<ServedKinds>,
     inventory: ProviderInventory,
@@ -57,43 +58,43 @@ pub async fn plan_restore(
     request: &MoveRequest,
     options: RestoreOptions<'_>,
 ) -> Result<MovePlan, MoveError> {
-    let contract = target.check_contract(CURRENT).await;
+    let contract = target.check_contract(CONTRACT_CHECK).await;
     contract.map_err(|source| MoveError::Contract { side: MoveSide::Target, source })?;
     let types = types_to_discover(target).await;
     let types = types.map_err(|source| MoveError::discover(MoveSide::Target, source))?;
-    let kinds = target.server.kinds().await.map_err(at(MoveSide::Target))?;
-    let mut found = Findings::default();
+    let kinds = target.server.kinds().await.map_err(api_error(MoveSide::Target))?;
+    let mut findings = Findings::default();
     if matches!(request.clusters, ClusterChoice::Labelled(_)) {
-        found
+        findings
             .problems
             .push(problem("saved Clusters cannot be chosen by labels", "name them with `--cluster`"));
     }
-    let graph = graph(saved, &types, &kinds);
-    let request_of_names = MoveRequest {
+    let graph = build_graph(saved, &types, &kinds);
+    let named_request = MoveRequest {
         clusters: match &request.clusters {
             ClusterChoice::Labelled(_) => ClusterChoice::All,
             named => named.clone(),
         },
         ..request.clone()
     };
-    let choice = choose(target, &graph, &request_of_names, Stage::New, false, &mut found).await?;
-    let discovered = Discovered { types, graph, inventory: ProviderInventory::default() };
-    let mut plan = MovePlan::of(discovered, &choice);
-    found.add(check_selection(&plan.discovered.graph, &plan.selection));
-    found.warnings.extend(plan.unlinked(saved));
-    found.problems.extend(plan.foreign_kinds(&kinds));
-    let target = Box::pin(Target::ask(target, &plan, request, kinds)).await?;
-    Box::pin(target.fill(&mut plan, saved, request, &mut found)).await?;
-    let twins = Box::pin(check_twins(target.cluster, &plan, saved, request, options)).await;
-    found.add(twins.map_err(at(MoveSide::Target))?);
-    if !found.problems.is_empty() {
-        return Err(PreflightProblems { problems: found.problems }.into());
+    let choice = choose_clusters(target, &graph, &named_request, Stage::New, false, &mut findings).await?;
+    let discovered = Discovery { types, graph, inventory: ProviderInventory::default() };
+    let mut plan = MovePlan::new(discovered, &choice);
+    findings.add(check_selection(&plan.discovered.graph, &plan.selection));
+    findings.warnings.extend(plan.unlinked_warning(saved));
+    findings.problems.extend(plan.foreign_kinds_problem(&kinds));
+    let target = Box::pin(RestoreTarget::read(target, &plan, request, kinds)).await?;
+    Box::pin(target.plan_target(&mut plan, saved, request, &mut findings)).await?;
+    let twins = Box::pin(check_duplicate_clusters(target.cluster, &plan, saved, request, options)).await;
+    findings.add(twins.map_err(api_error(MoveSide::Target))?);
+    if !findings.problems.is_empty() {
+        return Err(PreflightProblems { problems: findings.problems }.into());
     }
-    plan.warnings = found.warnings;
+    plan.warnings = findings.warnings;
     Ok(plan)
 }
 
-fn graph(saved: &SavedObjects, types: &[Arc<TypeFacts>], kinds: &ServedKinds) -> Graph {
+fn build_graph(saved: &SavedObjects, types: &[Arc<TypeFacts>], kinds: &ServedKinds) -> Graph {
     let mut known: BTreeMap<String, Arc<TypeFacts>> = BTreeMap::new();
     let facts = saved.iter().filter_map(|content| {
         let name = format!("{} {}", content.api_version, content.key.kind);
@@ -114,14 +115,14 @@ fn type_of(content: &SavedContent, types: &[Arc<TypeFacts>], kinds: &ServedKinds
     let known = types.iter().find(|of| of.kind.group_kind() == group_kind);
     Arc::new(match known {
         Some(of) => TypeFacts { kind: written, ..TypeFacts::clone(of) },
-        None => TypeFacts::plain(written),
+        None => TypeFacts::unlabelled(written),
     })
 }
 
 impl MovePlan {
     /// Returns a problem for served kinds that no move takes. A crafted owner reference must not restore a role, for
     /// example.
-    fn foreign_kinds(&self, kinds: &ServedKinds) -> Option<PreflightProblem> {
+    fn foreign_kinds_problem(&self, kinds: &ServedKinds) -> Option<PreflightProblem> {
         let moved: BTreeSet<GroupKind> =
             self.discovered.types.iter().map(|of| of.kind.group_kind()).collect();
         let is_foreign = |kind: &GroupKind| !moved.contains(kind) && kinds.preferred(kind).is_some();
@@ -137,9 +138,9 @@ impl MovePlan {
     }
 
     /// Warns about files that no Cluster leads to. clusterctl leaves these files out without a warning.
-    fn unlinked(&self, saved: &SavedObjects) -> Option<PreflightProblem> {
+    fn unlinked_warning(&self, saved: &SavedObjects) -> Option<PreflightProblem> {
         let unlinked = self.discovered.graph.iter().filter(|(node, _)| {
-            matches!(self.selection.fate(*node), MoveDecision::Stays(Excluded::NotLinked))
+            matches!(self.selection.decision(*node), MoveDecision::Stays(ExcludeReason::NotLinked))
         });
         let keys: Vec<&ObjectKey> = unlinked.map(|(_, node)| &node.facts.key).collect();
         let of = saved.len();
@@ -157,8 +158,8 @@ impl MovePlan {
     }
 }
 
-impl<'t> Target<'t> {
-    async fn ask(
+impl<'t> RestoreTarget<'t> {
+    async fn read(
         cluster: &'t ManagementCluster,
         plan: &MovePlan,
         request: &MoveRequest,
@@ -172,32 +173,36 @@ impl<'t> Target<'t> {
             inventory.map_err(|source| MoveError::discover(MoveSide::Target, source))
         };
         let rest = async {
-            let namespaces = namespaces_on_target(cluster, names);
-            try_join!(namespaces, TargetView::look(cluster, &keys)).map_err(at(MoveSide::Target))
+            let namespaces = namespace_states(cluster, names);
+            try_join!(namespaces, TargetView::read(cluster, &keys)).map_err(api_error(MoveSide::Target))
         };
         let (inventory, (namespaces, view)) = try_join!(inventory, rest)?;
         Ok(Self { cluster, kinds, inventory, namespaces, view })
     }
 
-    async fn fill(
+    async fn plan_target(
         &self,
         plan: &mut MovePlan,
         saved: &SavedObjects,
         request: &MoveRequest,
-        found: &mut Findings,
+        findings: &mut Findings,
     ) -> Result<(), MoveError> {
         let keys = plan.keys_on_target(request);
-        let becomes =
-            |key| if self.view.there.contains_key(key) { OnTarget::LeaveAlone } else { OnTarget::Create };
-        plan.on_target = keys.iter().map(|(node, key)| (*node, becomes(key))).collect();
+        let becomes = |key| {
+            if self.view.objects.contains_key(key) { TargetEffect::LeaveAlone } else { TargetEffect::Create }
+        };
+        plan.target_effects = keys.iter().map(|(node, key)| (*node, becomes(key))).collect();
         let missing = self.namespaces.iter().filter(|(_, state)| **state == NamespaceState::Missing);
         plan.new_namespaces = missing.map(|(name, _)| name.clone()).collect();
-        found.problems.extend(self.check(plan, saved, request, &keys));
-        found.add(self.check_clusters(plan, saved, &keys).await.map_err(at(MoveSide::Target))?);
-        let access = Self::access(plan, &keys);
-        found.problems.extend(look::access(self.cluster, MoveSide::Target, access).await?);
-        if request.thorough {
-            found.add(self.try_objects(plan, saved, &keys).await.map_err(at(MoveSide::Target))?);
+        findings.problems.extend(self.check(plan, saved, request, &keys));
+        findings.add(self.check_clusters(plan, saved, &keys).await.map_err(api_error(MoveSide::Target))?);
+        let access = Self::needed_permissions(plan, &keys);
+        findings
+            .problems
+            .extend(target_planner::access_problems(self.cluster, MoveSide::Target, access).await?);
+        if request.server_dry_run {
+            findings
+                .add(self.dry_run_objects(plan, saved, &keys).await.map_err(api_error(MoveSide::Target))?);
         }
         Ok(())
     }
@@ -218,25 +223,25 @@ impl<'t> Target<'t> {
             )
         };
         let mut problems = if is_bare { vec![bare()] } else { check_providers(&source, &self.inventory) };
-        problems.extend(check_kinds(keys.keys().map(|node| &*plan.facts(*node).of), &self.kinds));
+        problems.extend(check_kinds(keys.keys().map(|node| &*plan.facts(*node).object_type), &self.kinds));
         problems.extend(check_namespaces(&self.namespaces));
         let places: Vec<(&ObjectKey, ObjectKey)> =
             keys.iter().map(|(node, key)| (&plan.facts(*node).key, key.clone())).collect();
-        problems.extend(check_places(&places, &request.namespace_map, Stage::New));
+        problems.extend(check_target_keys(&places, &request.namespace_map, Stage::New));
         let is_homeless =
-            |node: &NodeId| plan.facts(*node).of.kind.namespaced && keys[node].namespace.is_empty();
-        let homeless: Vec<&ObjectKey> =
+            |node: &NodeId| plan.facts(*node).object_type.kind.namespaced && keys[node].namespace.is_empty();
+        let without_namespace: Vec<&ObjectKey> =
             keys.iter().filter(|(node, _)| is_homeless(node)).map(|(_, key)| key).collect();
-        if !homeless.is_empty() {
-            let text = format!("without a namespace: {}", listed(homeless));
+        if !without_namespace.is_empty() {
+            let text = format!("without a namespace: {}", listed(without_namespace));
             problems.push(problem(text, "write one into their files"));
         }
-        let going: Vec<&ObjectKey> = keys
+        let terminating: Vec<&ObjectKey> = keys
             .values()
-            .filter(|key| self.view.there.get(*key).is_some_and(|there| there.is_going))
+            .filter(|key| self.view.objects.get(*key).is_some_and(|there| there.is_terminating))
             .collect();
-        if !going.is_empty() {
-            let text = format!("being deleted on the target: {}", listed(going));
+        if !terminating.is_empty() {
+            let text = format!("being deleted on the target: {}", listed(terminating));
             problems.push(problem(text, "wait until they are gone"));
         }
         problems
@@ -250,11 +255,11 @@ impl<'t> Target<'t> {
         saved: &SavedObjects,
         keys: &BTreeMap<NodeId, ObjectKey>,
     ) -> Result<Findings, ApiError> {
-        let (mut found, mut paused) = (Findings::default(), Vec::new());
+        let (mut findings, mut paused) = (Findings::default(), Vec::new());
         for (node, key) in keys {
             let facts = plan.facts(*node);
-            let is_there = plan.on_target.get(node) == Some(&OnTarget::LeaveAlone);
-            if !matches!(facts.content, Content::Cluster(_)) || !is_there {
+            let is_there = plan.target_effects.get(node) == Some(&TargetEffect::LeaveAlone);
+            if !matches!(facts.content, ContentFacts::Cluster(_)) || !is_there {
                 continue;
             }
             let kind = self.cluster.server.kind(&key.group_kind()).await?;
@@ -263,41 +268,44 @@ impl<'t> Target<'t> {
             };
             let Some(content) = saved.by_uid(&facts.uid) else { continue };
             let Some(saved) = content.object() else { continue };
-            if !holds_the_same(&saved, &there)
+            if !has_same_content(&saved, &there)
                 && let Some(problem) = check_endpoint(key, &saved, &there)
             {
-                found.problems.push(problem);
-            } else if plan.lacks_some_of(*node) {
+                findings.problems.push(problem);
+            } else if plan.creates_any_of(*node) {
                 if is_paused(&there) {
                     continue;
                 }
-                found.problems.push(problem(
+                findings.problems.push(problem(
                     format!("{key} is at work on the target, and lacks objects that were saved"),
                     "when it is to become what was saved, pause it first; when another management cluster looks after it, leave it alone",
                 ));
-            } else if is_paused(&there) && !content.stays_paused && there.annotation(MARK) != Some(RESTORE) {
+            } else if is_paused(&there)
+                && !content.stays_paused
+                && there.annotation(MOVE_MARK) != Some(RESTORE_MARK)
+            {
                 paused.push(key);
             }
         }
         if !paused.is_empty() {
-            found.warnings.push(problem(
+            findings.warnings.push(problem(
                 format!("paused on this cluster, and stays paused: {}", listed(paused)),
                 "resume it when it is to run: set `spec.paused` to false",
             ));
         }
-        Ok(found)
+        Ok(findings)
     }
 
-    fn access(plan: &MovePlan, keys: &BTreeMap<NodeId, ObjectKey>) -> Vec<Permission> {
+    fn needed_permissions(plan: &MovePlan, keys: &BTreeMap<NodeId, ObjectKey>) -> Vec<Permission> {
         let among = |(node, key): (&NodeId, &ObjectKey)| {
-            let kind = &plan.facts(*node).of.kind;
-            Among {
+            let kind = &plan.facts(*node).object_type.kind;
+            ResourceScope {
                 group: kind.group.clone(),
                 resource: kind.plural.clone(),
                 namespace: key.namespace.clone(),
             }
         };
-        let places: BTreeSet<Among> =
+        let places: BTreeSet<ResourceScope> =
             keys.iter().map(among).filter(|among| !among.resource.is_empty()).collect();
         let permission = |verb: &str, group: &str, resource: &str, namespace: &str| Permission {
             verb: verb.to_owned(),
@@ -306,7 +314,7 @@ impl<'t> Target<'t> {
             namespace: namespace.to_owned(),
         };
         let objects = places.iter().flat_map(|among| {
-            VERBS.map(|verb| permission(verb, &among.group, &among.resource, &among.namespace))
+            RESTORE_VERBS.map(|verb| permission(verb, &among.group, &among.resource, &among.namespace))
         });
         let namespaces =
             (!plan.new_namespaces.is_empty()).then(|| permission("create", "", "namespaces", ""));
@@ -314,43 +322,45 @@ impl<'t> Target<'t> {
     }
 
     /// Creates objects as dry runs, if their namespace exists.
-    async fn try_objects(
+    async fn dry_run_objects(
         &self,
         plan: &MovePlan,
         saved: &SavedObjects,
         keys: &BTreeMap<NodeId, ObjectKey>,
     ) -> Result<Findings, ApiError> {
-        let (mut chosen, mut homeless) = (Vec::new(), Vec::new());
+        let (mut chosen, mut without_namespace) = (Vec::new(), Vec::new());
         for (node, key) in keys {
             let facts = plan.facts(*node);
-            let is_there = |state: &NamespaceState| *state == NamespaceState::There;
-            if plan.on_target.get(node) != Some(&OnTarget::Create) || facts.of.kind.plural.is_empty() {
+            let is_there = |state: &NamespaceState| *state == NamespaceState::Exists;
+            if plan.target_effects.get(node) != Some(&TargetEffect::Create)
+                || facts.object_type.kind.plural.is_empty()
+            {
                 continue;
             }
             if self.namespaces.get(&key.namespace).is_some_and(|state| !is_there(state)) {
-                homeless.push(key);
+                without_namespace.push(key);
                 continue;
             }
             chosen.push((facts, key));
         }
         let tries = chosen.into_iter().map(|(facts, key)| async move {
             let object = saved.by_uid(&facts.uid).and_then(SavedContent::object)?;
-            try_one(self.cluster, &facts.of.kind, key, object).await
+            dry_run_create(self.cluster, &facts.object_type.kind, key, object).await
         });
         let mut refusals = stream::iter(tries).buffered(self.cluster.server.max_in_flight().max(1));
-        let mut tried = Tried::default();
+        let mut results = DryRunResults::default();
         while let Some(refused) = refusals.next().await {
             if let Some((key, error)) = refused {
-                tried.note(key, error)?;
+                results.record(key, error)?;
             }
         }
-        Ok(look::told(&tried, &homeless))
+        Ok(target_planner::dry_run_findings(&results, &without_namespace))
     }
 }
 
 impl MovePlan {
     /// True if the plan creates the object or an object below it in the owner graph.
-    pub(crate) fn lacks_some_of(&self, root: NodeId) -> bool {
+    pub(crate) fn creates_any_of(&self, root: NodeId) -> bool {
         let (mut seen, mut next) = (BTreeSet::from([root]), vec![root]);
         while let Some(node) = next.pop() {
             for owned in &self.discovered.graph.node(node).owned {
@@ -359,11 +369,11 @@ impl MovePlan {
                 }
             }
         }
-        seen.iter().any(|node| self.on_target.get(node) == Some(&OnTarget::Create))
+        seen.iter().any(|node| self.target_effects.get(node) == Some(&TargetEffect::Create))
     }
 }
 
 pub(super) fn is_paused(object: &manifest::Object) -> bool {
     object.get(&["spec", "paused"]) == Some(&Value::Bool(true))
-        || object.annotation(workload::PAUSED).is_some()
+        || object.annotation(workload::PAUSED_ANNOTATION).is_some()
 }

@@ -13,7 +13,7 @@ use support::{
 
 use super::*;
 use crate::{
-    ClusterChoice, OnDifference, tests as testing,
+    ClusterChoice, DifferencePolicy, tests as testing,
     tests::{NEW, OLD, bootstrap, control_plane, core, docker},
 };
 
@@ -42,9 +42,9 @@ fn everything() -> MoveRequest {
         namespace_map: BTreeMap::new(),
         include_status: BTreeSet::new(),
         timeout: Duration::from_secs(20),
-        on_difference: OnDifference::Stop,
+        on_difference: DifferencePolicy::Stop,
         overwrite: false,
-        thorough: true,
+        server_dry_run: true,
     }
 }
 
@@ -78,7 +78,7 @@ fn lines(plan: &MovePlan, request: &MoveRequest) -> Vec<String> {
     report.moving.iter().map(line).collect()
 }
 
-fn told(plan: &MovePlan) -> Vec<&str> {
+fn warning_texts(plan: &MovePlan) -> Vec<&str> {
     plan.warnings.iter().map(|warning| warning.text.as_str()).collect()
 }
 
@@ -95,7 +95,7 @@ async fn a_plan_says_of_every_object_what_is_done_and_why() {
     let stray = staying.iter().find(|one| one.object.name == "stray").unwrap();
     assert_eq!(stray.why, "nothing links it to what moves");
     assert!(plan.new_namespaces.is_empty() && plan.warnings.is_empty(), "{:?}", plan.warnings);
-    assert_eq!(lines.len(), plan.on_target.len());
+    assert_eq!(lines.len(), plan.target_effects.len());
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn planning_keeps_nothing_it_writes() {
 async fn without_a_target_only_the_source_is_looked_at() {
     let (source, _) = two_sides().await;
     let plan = plan_move(&testing::cluster(&source).await, None, &everything()).await.unwrap();
-    assert!(plan.on_target.is_empty() && !plan.groups.is_empty());
+    assert!(plan.target_effects.is_empty() && !plan.groups.is_empty());
     let lines = lines(&plan, &everything());
     assert!(lines.iter().all(|line| line.contains(" move ")), "{lines:#?}");
 }
@@ -170,7 +170,7 @@ async fn rights_that_are_missing_are_told_before_anything_is_tried() {
     };
     forbid(&source, "forbid,verb=delete,resource=cluster.x-k8s.io/machines");
     forbid(&target, "forbid,verb=create,resource=secrets");
-    let quick = MoveRequest { thorough: false, ..everything() };
+    let quick = MoveRequest { server_dry_run: false, ..everything() };
     assert_eq!(
         problems(&source, &target, &quick).await,
         [
@@ -229,7 +229,7 @@ spec:
         told.iter().all(|text| text.starts_with("tried on the target: cannot create DockerMachine team/"))
     );
     assert!(target.list(DOCKER_MACHINE).await.is_empty());
-    let quick = MoveRequest { thorough: false, ..everything() };
+    let quick = MoveRequest { server_dry_run: false, ..everything() };
     assert!(planned(&source, &target, &quick).await.is_ok());
 }
 
@@ -240,7 +240,9 @@ async fn what_goes_to_a_namespace_that_is_not_there_cannot_be_tried() {
         MoveRequest { namespace_map: [("team".to_owned(), "other".to_owned())].into(), ..everything() };
     let plan = planned(&source, &target, &request).await.unwrap();
     assert_eq!(plan.new_namespaces, ["other"]);
-    assert!(told(&plan)[0].starts_with("cannot be tried, as the namespace is not on the target yet: "));
+    assert!(
+        warning_texts(&plan)[0].starts_with("cannot be tried, as the namespace is not on the target yet: ")
+    );
     assert!(lines(&plan, &request)[0].contains("Cluster other/demo"));
 }
 
@@ -258,7 +260,7 @@ async fn what_is_on_the_target_is_overwritten_but_for_what_is_of_the_whole_clust
     let lines = lines(&plan, &everything());
     assert!(lines.iter().any(|line| line.contains(" leave AWSClusterStaticIdentity ")), "{lines:#?}");
     assert!(lines.iter().any(|line| line.contains(" overwrite Secret team/demo-ca ")), "{lines:#?}");
-    assert_eq!(told(&plan), ["on the target already, and overwritten: Secret team/demo-ca"]);
+    assert_eq!(warning_texts(&plan), ["on the target already, and overwritten: Secret team/demo-ca"]);
 }
 
 // Row: D-147, D-272
@@ -350,7 +352,10 @@ async fn what_is_left_behind_is_told_with_its_owner() {
     source.create([object(SECRET, "team/both")]).await;
     source.merge(SECRET, "team/both", &json!({"metadata": {"ownerReferences": owners}})).await;
     let plan = planned(&source, &target, &everything()).await.unwrap();
-    assert_eq!(told(&plan), ["stays, because an owner stays: Secret team/both (owner ConfigMap team/stray)"]);
+    assert_eq!(
+        warning_texts(&plan),
+        ["stays, because an owner stays: Secret team/both (owner ConfigMap team/stray)"]
+    );
     assert!(!lines(&plan, &everything()).iter().any(|line| line.contains("Secret team/both")));
 }
 
@@ -408,12 +413,12 @@ async fn credentials_that_stay_and_are_not_on_the_target_are_told_with_who_refer
     source.merge(DOCKER_CLUSTER, "team/demo", &reference("login")).await;
     let plan = planned(&source, &target, &everything()).await.unwrap();
     let expected = "Secret team/login does not move and is not on the target, and is referred to by DockerCluster team/demo";
-    assert_eq!(told(&plan), [expected]);
+    assert_eq!(warning_texts(&plan), [expected]);
     target.create([object(SECRET, "team/login")]).await;
     let plan = planned(&source, &target, &everything()).await.unwrap();
-    assert_eq!(told(&plan), Vec::<&str>::new());
+    assert_eq!(warning_texts(&plan), Vec::<&str>::new());
     source.merge(DOCKER_CLUSTER, "team/demo", &reference("demo-ca")).await;
     target.delete(SECRET, "team/login").await;
     let plan = planned(&source, &target, &everything()).await.unwrap();
-    assert_eq!(told(&plan), Vec::<&str>::new(), "it moves along");
+    assert_eq!(warning_texts(&plan), Vec::<&str>::new(), "it moves along");
 }

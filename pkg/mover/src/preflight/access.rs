@@ -9,15 +9,15 @@ use super::problem;
 use crate::MoveSide;
 
 /// Verbs on the source: objects are read, paused, marked and deleted.
-const ON_SOURCE: [&str; 4] = ["get", "list", "patch", "delete"];
+const SOURCE_VERBS: [&str; 4] = ["get", "list", "patch", "delete"];
 /// Verbs on the target: objects are created or replaced, read and resumed. An abort deletes the objects.
-const ON_TARGET: [&str; 6] = ["get", "list", "create", "update", "patch", "delete"];
+const TARGET_VERBS: [&str; 6] = ["get", "list", "create", "update", "patch", "delete"];
 /// Verbs for the journal, which is a ConfigMap.
-const JOURNAL: [&str; 4] = ["get", "create", "update", "patch"];
+const JOURNAL_VERBS: [&str; 4] = ["get", "create", "update", "patch"];
 
 /// Objects of one kind in one namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Among {
+pub(crate) struct ResourceScope {
     /// API group.
     pub(crate) group: String,
     /// Plural name of the kind.
@@ -29,9 +29,9 @@ pub(crate) struct Among {
 /// Returns the permissions that one side must grant.
 /// Shape: `journal` is the namespace of the journal on this side, if known; `new_namespaces` are the namespaces to
 /// create.
-pub(crate) fn wanted(
+pub(crate) fn needed_permissions(
     side: MoveSide,
-    moving: &BTreeSet<Among>,
+    moving: &BTreeSet<ResourceScope>,
     journal: Option<&str>,
     new_namespaces: &[String],
 ) -> Vec<Permission> {
@@ -42,15 +42,15 @@ pub(crate) fn wanted(
         namespace: namespace.to_owned(),
     };
     let verbs: &[&str] = match side {
-        MoveSide::Source => &ON_SOURCE,
-        MoveSide::Target => &ON_TARGET,
+        MoveSide::Source => &SOURCE_VERBS,
+        MoveSide::Target => &TARGET_VERBS,
     };
     let objects = moving.iter().flat_map(|among| {
         verbs.iter().map(move |verb| one(verb, &among.group, &among.resource, &among.namespace))
     });
     let journal = journal.into_iter();
     let journal =
-        journal.flat_map(|place| JOURNAL.iter().map(move |verb| one(verb, "", "configmaps", place)));
+        journal.flat_map(|place| JOURNAL_VERBS.iter().map(move |verb| one(verb, "", "configmaps", place)));
     let namespaces = (!new_namespaces.is_empty()).then(|| one(&"create", "", "namespaces", ""));
     objects
         .chain(journal)
@@ -63,7 +63,7 @@ pub(crate) fn wanted(
 
 /// Returns the denied permissions of one side as problems. Kinds of one namespace that lack the same verbs share a
 /// problem.
-pub(crate) fn denied(side: MoveSide, denied: &[DeniedPermission]) -> Vec<PreflightProblem> {
+pub(crate) fn permission_problems(side: MoveSide, denied: &[DeniedPermission]) -> Vec<PreflightProblem> {
     let mut verbs: BTreeMap<(&str, String), BTreeSet<&str>> = BTreeMap::new();
     for DeniedPermission { permission, .. } in denied {
         let Permission { verb, group, resource, namespace } = permission;

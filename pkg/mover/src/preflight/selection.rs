@@ -2,7 +2,7 @@
 
 use apply::ObjectKey;
 use inventory::PreflightProblem;
-use workload::{Excluded, Graph, MoveDecision, NodeId, Selection};
+use workload::{ExcludeReason, Graph, MoveDecision, NodeId, Selection};
 
 use super::{Findings, listed, problem, remark};
 
@@ -23,36 +23,38 @@ pub(crate) fn check_selection(graph: &Graph, selection: &Selection) -> Findings 
 /// deletion are reported with their owner.
 fn left_behind(graph: &Graph, selection: &Selection) -> Vec<PreflightProblem> {
     let (mut owner_stays, mut owner_missing, mut other) = (Vec::new(), Vec::new(), Vec::new());
-    let mut going = Vec::new();
+    let mut terminating = Vec::new();
     for (id, node) in graph.iter() {
         let key = &node.facts.key;
-        match selection.fate(id) {
-            MoveDecision::Stays(Excluded::Going) => going.push(key),
-            MoveDecision::Stays(Excluded::OwnerStays(owner)) if goes_with(selection, *owner) => {}
-            MoveDecision::Stays(Excluded::OwnerStays(owner)) => {
+        match selection.decision(id) {
+            MoveDecision::Stays(ExcludeReason::Terminating) => terminating.push(key),
+            MoveDecision::Stays(ExcludeReason::OwnerStays(owner))
+                if is_below_terminating(selection, *owner) => {}
+            MoveDecision::Stays(ExcludeReason::OwnerStays(owner)) => {
                 owner_stays.push(format!("{key} (owner {})", graph.node(*owner).facts.key));
             }
-            MoveDecision::Stays(Excluded::OwnerMissing(owner)) => {
+            MoveDecision::Stays(ExcludeReason::OwnerMissing(owner)) => {
                 owner_missing.push(format!("{key} (owner {owner})"));
             }
-            MoveDecision::Stays(Excluded::Cycle) => other.push(key),
+            MoveDecision::Stays(ExcludeReason::Cycle) => other.push(key),
             _ => {}
         }
     }
     let hint = "it stays on the source; take the owner reference off, or move it yourself";
-    let mut told = Vec::new();
-    if !going.is_empty() {
-        told.push(remark(format!("being deleted, and left out with what they own: {}", listed(going))));
+    let mut warnings = Vec::new();
+    if !terminating.is_empty() {
+        warnings
+            .push(remark(format!("being deleted, and left out with what they own: {}", listed(terminating))));
     }
     for (what, objects) in [
         ("stays, because an owner stays", owner_stays),
         ("stays, because an owner is not there", owner_missing),
     ] {
         if !objects.is_empty() {
-            told.push(problem(format!("{what}: {}", first_few(&objects)), hint));
+            warnings.push(problem(format!("{what}: {}", first_few(&objects)), hint));
         }
     }
-    told.extend(selection.cycles.iter().map(|cycle| {
+    warnings.extend(selection.cycles.iter().map(|cycle| {
         let keys: Vec<&ObjectKey> = cycle.iter().map(|node| &graph.node(*node).facts.key).collect();
         problem(
             format!("own each other in a circle, and stay: {}", listed(keys)),
@@ -60,22 +62,22 @@ fn left_behind(graph: &Graph, selection: &Selection) -> Vec<PreflightProblem> {
         )
     }));
     if selection.cycles.is_empty() && !other.is_empty() {
-        told.push(remark(format!("stays, because its owners own each other: {}", listed(other))));
+        warnings.push(remark(format!("stays, because its owners own each other: {}", listed(other))));
     }
-    told
+    warnings
 }
 
 /// True if an object stays because it or one of its owners is being deleted.
-fn goes_with(selection: &Selection, mut node: NodeId) -> bool {
-    while let MoveDecision::Stays(Excluded::OwnerStays(owner)) = selection.fate(node) {
+fn is_below_terminating(selection: &Selection, mut node: NodeId) -> bool {
+    while let MoveDecision::Stays(ExcludeReason::OwnerStays(owner)) = selection.decision(node) {
         node = *owner;
     }
-    matches!(selection.fate(node), MoveDecision::Stays(Excluded::Going))
+    matches!(selection.decision(node), MoveDecision::Stays(ExcludeReason::Terminating))
 }
 
 fn first_few(texts: &[String]) -> String {
-    match texts.len().saturating_sub(super::NAMED) {
+    match texts.len().saturating_sub(super::MAX_EXAMPLES) {
         0 => texts.join(", "),
-        more => format!("{} and {more} more", texts[..super::NAMED].join(", ")),
+        more => format!("{} and {more} more", texts[..super::MAX_EXAMPLES].join(", ")),
     }
 }

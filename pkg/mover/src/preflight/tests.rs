@@ -9,12 +9,12 @@ use inventory::{ClusterIdentity, ProviderInventory, known_kind};
 use manifest::Object;
 use provider::InstalledProvider;
 use serde_json::json;
-use workload::{ClusterFacts, Content, Facts, Replicas, TypeFacts, facts_of};
+use workload::{ClusterFacts, ContentFacts, ObjectFacts, ReplicaCounts, TypeFacts, facts_of};
 
 use super::*;
 use crate::{
-    Holder, MoveSide,
-    target::{NamespaceState, TargetView, There},
+    JournalHolder, MoveSide,
+    target::{NamespaceState, TargetObject, TargetView},
 };
 
 fn key(kind: &str, place: &str) -> ObjectKey {
@@ -28,11 +28,11 @@ fn key(kind: &str, place: &str) -> ObjectKey {
 }
 
 /// Returns the facts of an object without problems.
-fn facts(kind: &str, place: &str, content: Content) -> Facts {
+fn facts(kind: &str, place: &str, content: ContentFacts) -> ObjectFacts {
     let plural = format!("{}s", kind.to_lowercase());
     let of = TypeFacts {
         kind: known_kind("cluster.x-k8s.io", "v1beta2", kind, &plural, true),
-        is_to_move: false,
+        is_labelled_to_move: false,
         is_hierarchy: false,
         has_status: true,
         provider: None,
@@ -41,16 +41,16 @@ fn facts(kind: &str, place: &str, content: Content) -> Facts {
     let metadata = json!({"namespace": key.namespace, "name": key.name, "uid": key.to_string()});
     let object = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": kind, "metadata": metadata});
     let object = Object::try_from(object).expect("it is a mapping");
-    Facts { content, ..facts_of(&object, &Arc::new(of)) }
+    ObjectFacts { content, ..facts_of(&object, &Arc::new(of)) }
 }
 
-fn cluster(place: &str) -> Facts {
+fn cluster(place: &str) -> ObjectFacts {
     let ready = ClusterFacts {
         infrastructure_provisioned: true,
         control_plane_initialized: true,
         ..ClusterFacts::default()
     };
-    facts("Cluster", place, Content::Cluster(ready))
+    facts("Cluster", place, ContentFacts::Cluster(ready))
 }
 
 fn journal(phase: MovePhase) -> MoveJournal {
@@ -69,12 +69,12 @@ fn journal(phase: MovePhase) -> MoveJournal {
         existed: Vec::new(),
         made_namespaces: Vec::new(),
         objects: 0,
-        holder: Holder::default(),
+        holder: JournalHolder::default(),
     }
 }
 
-fn check(objects: &[Facts], stage: Stage<'_>) -> Findings {
-    check_objects(&objects.iter().collect::<Vec<_>>(), stage, Purpose::Leave)
+fn check(objects: &[ObjectFacts], stage: Stage<'_>) -> Findings {
+    check_objects(&objects.iter().collect::<Vec<_>>(), stage, Purpose::Move)
 }
 
 fn texts(problems: &[PreflightProblem]) -> Vec<&str> {
@@ -83,29 +83,29 @@ fn texts(problems: &[PreflightProblem]) -> Vec<&str> {
 
 #[test]
 fn what_is_ready_to_move_gives_nothing_to_tell() {
-    let replicas = Replicas { desired: 2, current: 2, up_to_date: Some(2), is_observed: true };
+    let replicas = ReplicaCounts { desired: 2, current: 2, up_to_date: Some(2), is_observed: true };
     let objects = [
         cluster("a/one"),
-        facts("Machine", "a/m", Content::Machine { has_node: true }),
-        facts("MachineSet", "a/s", Content::Replicas(replicas)),
-        facts("MachineSet", "a/t", Content::Replicas(Replicas { up_to_date: None, ..replicas })),
+        facts("Machine", "a/m", ContentFacts::Machine { has_node: true }),
+        facts("MachineSet", "a/s", ContentFacts::Replicas(replicas)),
+        facts("MachineSet", "a/t", ContentFacts::Replicas(ReplicaCounts { up_to_date: None, ..replicas })),
     ];
     assert_eq!(check(&objects, Stage::New), Findings::default());
 }
 
 /// Returns objects that are not ready, one for each possible reason.
-fn unready() -> Vec<Facts> {
-    let bare = |place| facts("Cluster", place, Content::Cluster(ClusterFacts::default()));
+fn unready() -> Vec<ObjectFacts> {
+    let bare = |place| facts("Cluster", place, ContentFacts::Cluster(ClusterFacts::default()));
     let initializing = ClusterFacts { infrastructure_provisioned: true, ..ClusterFacts::default() };
     vec![
         bare("a/bare"),
         bare("b/bare"),
-        facts("Cluster", "a/initializing", Content::Cluster(initializing)),
-        Facts {
+        facts("Cluster", "a/initializing", ContentFacts::Cluster(initializing)),
+        ObjectFacts {
             cluster_name: Some("initializing".to_owned()),
-            ..facts("Machine", "a/new", Content::Machine { has_node: false })
+            ..facts("Machine", "a/new", ContentFacts::Machine { has_node: false })
         },
-        Facts { is_going: true, ..facts("Secret", "a/going", Content::Plain) },
+        ObjectFacts { is_terminating: true, ..facts("Secret", "a/going", ContentFacts::Plain) },
     ]
 }
 
@@ -135,7 +135,7 @@ fn what_is_not_ready_is_told_and_kept_where_objects_are_kept_for_a_bad_day() {
     let objects = unready();
     let (refused, kept) = (
         check(&objects, Stage::New),
-        check_objects(&objects.iter().collect::<Vec<_>>(), Stage::New, Purpose::Keep),
+        check_objects(&objects.iter().collect::<Vec<_>>(), Stage::New, Purpose::Backup),
     );
     assert_eq!(texts(&kept.warnings), texts(&refused.problems)[..3]);
     assert_eq!(texts(&kept.problems), ["being deleted: Secret a/going"]);
@@ -151,18 +151,18 @@ fn once_something_is_deleted_the_state_of_the_source_stops_nothing() {
 // Row: D-144, D-152
 #[test]
 fn what_may_surprise_is_told_and_stops_nothing() {
-    let rolling = |place, replicas| facts("MachineDeployment", place, Content::Replicas(replicas));
-    let settled = Replicas { desired: 2, current: 2, up_to_date: Some(2), is_observed: true };
+    let rolling = |place, replicas| facts("MachineDeployment", place, ContentFacts::Replicas(replicas));
+    let settled = ReplicaCounts { desired: 2, current: 2, up_to_date: Some(2), is_observed: true };
     let objects = [
-        rolling("a/scaling", Replicas { current: 1, ..settled }),
-        rolling("a/rolling", Replicas { up_to_date: Some(1), ..settled }),
-        rolling("a/unseen", Replicas { is_observed: false, ..settled }),
-        Facts { blocks_move: true, ..facts("BareMetalHost", "a/host", Content::Plain) },
-        Facts { is_paused: true, ..cluster("a/resting") },
-        Facts { is_paused: true, paused_by: Some("old".to_owned()), ..cluster("a/orphaned") },
-        Facts { gitops: Some("Flux"), ..facts("ConfigMap", "a/f", Content::Plain) },
-        Facts { gitops: Some("Argo CD"), ..cluster("a/argo") },
-        Facts { gitops: Some("Argo CD"), ..cluster("a/argo-too") },
+        rolling("a/scaling", ReplicaCounts { current: 1, ..settled }),
+        rolling("a/rolling", ReplicaCounts { up_to_date: Some(1), ..settled }),
+        rolling("a/unseen", ReplicaCounts { is_observed: false, ..settled }),
+        ObjectFacts { blocks_move: true, ..facts("BareMetalHost", "a/host", ContentFacts::Plain) },
+        ObjectFacts { is_paused: true, ..cluster("a/resting") },
+        ObjectFacts { is_paused: true, paused_by: Some("old".to_owned()), ..cluster("a/orphaned") },
+        ObjectFacts { gitops_tool: Some("Flux"), ..facts("ConfigMap", "a/f", ContentFacts::Plain) },
+        ObjectFacts { gitops_tool: Some("Argo CD"), ..cluster("a/argo") },
+        ObjectFacts { gitops_tool: Some("Argo CD"), ..cluster("a/argo-too") },
     ];
     let found = check(&objects, Stage::New);
     assert_eq!(found.problems, []);
@@ -182,20 +182,20 @@ fn what_may_surprise_is_told_and_stops_nothing() {
 #[test]
 fn the_pause_of_the_move_that_is_gone_on_with_is_no_surprise() {
     let journal = journal(MovePhase::Creating);
-    let paused = Facts { is_paused: true, paused_by: Some("run-1".to_owned()), ..cluster("a/one") };
+    let paused = ObjectFacts { is_paused: true, paused_by: Some("run-1".to_owned()), ..cluster("a/one") };
     assert_eq!(check(&[paused], Stage::of(Some(&journal))), Findings::default());
 }
 
 // Row: D-151
 #[test]
 fn what_an_earlier_move_half_deleted_must_be_on_the_target() {
-    let left = |place| Facts {
+    let left = |place| ObjectFacts {
         is_deleted_for_move: true,
-        is_going: true,
-        ..facts("Machine", place, Content::Machine { has_node: true })
+        is_terminating: true,
+        ..facts("Machine", place, ContentFacts::Machine { has_node: true })
     };
     let (lost, copied, unknown) = (left("a/lost"), left("a/copied"), left("a/unknown"));
-    let found = check_half_deleted(&[(&lost, Some(false)), (&copied, Some(true)), (&unknown, None)]);
+    let found = check_marked_for_deletion(&[(&lost, Some(false)), (&copied, Some(true)), (&unknown, None)]);
     assert_eq!(
         texts(&found.problems),
         ["half deleted by an earlier move, and not on this target: Machine a/lost"]
@@ -260,12 +260,12 @@ fn kinds_the_target_does_not_serve_in_this_version_are_told_once_each() {
     target.add(known_kind("cluster.x-k8s.io", "v1beta1", "Machine", "machines", true));
     target.add(known_kind("cluster.x-k8s.io", "v1beta2", "Cluster", "clusters", true));
     let moving = [
-        facts("Machine", "a/1", Content::Plain),
-        facts("Machine", "a/2", Content::Plain),
-        facts("Cluster", "a/c", Content::Plain),
-        facts("Odd", "a/o", Content::Plain),
+        facts("Machine", "a/1", ContentFacts::Plain),
+        facts("Machine", "a/2", ContentFacts::Plain),
+        facts("Cluster", "a/c", ContentFacts::Plain),
+        facts("Odd", "a/o", ContentFacts::Plain),
     ];
-    let problems = check_kinds(moving.iter().map(|facts| &*facts.of), &target);
+    let problems = check_kinds(moving.iter().map(|facts| &*facts.object_type), &target);
     assert_eq!(
         texts(&problems),
         [
@@ -285,45 +285,45 @@ fn namespaces_are_mapped_apart_and_with_something_in_them() {
     };
     let both = map(&[("a", "c"), ("b", "c")]);
     assert_eq!(
-        texts(&check_places(&places, &both, Stage::New)),
+        texts(&check_target_keys(&places, &both, Stage::New)),
         ["Secret a/s and Secret b/s would both become Secret c/s"]
     );
     let slip = map(&[("a", "c"), ("d", "e")]);
     assert_eq!(
-        texts(&check_places(&places[..1], &slip, Stage::New)),
+        texts(&check_target_keys(&places[..1], &slip, Stage::New)),
         ["nothing moves out of namespace `d`, which is mapped to `e`"]
     );
     let journal = journal(MovePhase::Deleting);
-    assert_eq!(check_places(&places[..1], &slip, Stage::of(Some(&journal))), []);
+    assert_eq!(check_target_keys(&places[..1], &slip, Stage::of(Some(&journal))), []);
 }
 
 #[test]
 fn what_goes_on_the_target_stands_in_the_way_and_what_is_overwritten_is_told() {
     let namespaces =
-        [("a", NamespaceState::Going), ("b", NamespaceState::Missing), ("c", NamespaceState::There)];
+        [("a", NamespaceState::Terminating), ("b", NamespaceState::Missing), ("c", NamespaceState::Exists)];
     let namespaces = namespaces.map(|(name, state)| (name.to_owned(), state)).into();
     assert_eq!(texts(&check_namespaces(&namespaces)), ["namespace `a` of the target is being deleted"]);
-    let going = There { is_going: true, ..There::default() };
+    let going = TargetObject { is_terminating: true, ..TargetObject::default() };
     let (there, gone) = (key("Secret", "a/there"), key("Secret", "a/going"));
-    let view = TargetView { there: [(there.clone(), There::default()), (gone, going)].into() };
-    let found = check_there(std::slice::from_ref(&there), &view, Stage::New);
+    let view = TargetView { objects: [(there.clone(), TargetObject::default()), (gone, going)].into() };
+    let found = check_existing(std::slice::from_ref(&there), &view, Stage::New);
     assert_eq!(texts(&found.problems), ["being deleted on the target: Secret a/going"]);
     assert_eq!(texts(&found.warnings), ["on the target already, and overwritten: Secret a/there"]);
     let journal = journal(MovePhase::Creating);
-    assert_eq!(check_there(&[there], &view, Stage::of(Some(&journal))).warnings, []);
+    assert_eq!(check_existing(&[there], &view, Stage::of(Some(&journal))).warnings, []);
 }
 
 #[test]
 fn rights_are_asked_for_each_kind_and_place_and_told_together() {
-    let among = |resource: &str, namespace: &str| Among {
+    let among = |resource: &str, namespace: &str| ResourceScope {
         group: "g".to_owned(),
         resource: resource.to_owned(),
         namespace: namespace.to_owned(),
     };
     let moving = BTreeSet::from([among("as", "n"), among("bs", "n"), among("cs", "")]);
-    let source = wanted(MoveSide::Source, &moving, Some("capi-system"), &[]);
+    let source = needed_permissions(MoveSide::Source, &moving, Some("capi-system"), &[]);
     assert_eq!(source.len(), 3 * 4 + 4 + 4, "of the objects, the journal and the lease");
-    let target = wanted(MoveSide::Target, &moving, None, &["new".to_owned()]);
+    let target = needed_permissions(MoveSide::Target, &moving, None, &["new".to_owned()]);
     assert_eq!(target.len(), 3 * 6 + 1 + 4);
     let refuse = |verb: &str, resource: &str, namespace: &str| DeniedPermission {
         permission: Permission {
@@ -342,7 +342,7 @@ fn rights_are_asked_for_each_kind_and_place_and_told_together() {
         refuse("get", "cs", ""),
     ];
     assert_eq!(
-        texts(&denied(MoveSide::Source, &refused)),
+        texts(&permission_problems(MoveSide::Source, &refused)),
         [
             "on the source you may not get `cs.g` in the whole cluster",
             "on the source you may not delete, patch `as.g`, `bs.g` in namespace `n`",

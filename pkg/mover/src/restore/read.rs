@@ -10,7 +10,7 @@ use super::{SavedContent, SavedFile, SavedObjects};
 use crate::{
     BackupManifest,
     preflight::problem,
-    save::{go_json, is_users_pause},
+    save::{go_json, is_paused_by_user},
 };
 
 impl SavedObjects {
@@ -24,7 +24,7 @@ impl SavedObjects {
             objects.extend(checks.read(&file));
         }
         checks.finish()?;
-        make_up_uids(&mut objects);
+        assign_missing_uids(&mut objects);
         let mut objects: Vec<SavedContent> = objects.into_iter().map(SavedContent::of).collect();
         objects.sort_unstable_by(|a, b| a.uid.cmp(&b.uid));
         Ok(Self { objects, ..Self::default() })
@@ -32,9 +32,9 @@ impl SavedObjects {
 
     /// Adds the content of a backup manifest: the cluster, its providers, and the objects that the user had paused.
     #[must_use]
-    pub(crate) fn with(mut self, manifest: &BackupManifest) -> Self {
-        self.source = Some(manifest.about.source.clone());
-        self.providers.clone_from(&manifest.about.providers);
+    pub(crate) fn with_manifest(mut self, manifest: &BackupManifest) -> Self {
+        self.source = Some(manifest.origin.source.clone());
+        self.providers.clone_from(&manifest.origin.providers);
         let paused = manifest.paused();
         for object in &mut self.objects {
             object.stays_paused = paused.contains(&object.key);
@@ -69,7 +69,7 @@ impl SavedContent {
             key: ObjectKey::of(&object),
             api_version: object.api_version().to_owned(),
             uid: uid_of(&object).to_owned(),
-            stays_paused: is_users_pause(&object),
+            stays_paused: is_paused_by_user(&object),
             json: go_json(&object.into_value()),
         }
     }
@@ -85,7 +85,7 @@ impl SavedContent {
 #[derive(Debug, Default)]
 pub(crate) struct ObjectChecks {
     problems: Vec<PreflightProblem>,
-    doubles: Vec<PreflightProblem>,
+    duplicates: Vec<PreflightProblem>,
     /// The key of each object, with its file.
     keys: BTreeMap<ObjectKey, String>,
     uids: BTreeMap<String, ObjectKey>,
@@ -95,13 +95,13 @@ impl ObjectChecks {
     /// Reads and checks the objects of a file. Problems contain no values, because values may be secret.
     pub(crate) fn read(&mut self, file: &SavedFile) -> Vec<Object> {
         let name = &file.name;
-        let objects = documents(&file.content).unwrap_or_else(|why| {
+        let objects = parse_documents(&file.content).unwrap_or_else(|why| {
             self.problems.push(PreflightProblem::fatal(format!("cannot read `{name}`: {why}")));
             Vec::new()
         });
         for object in &objects {
-            self.problems.extend(unusable(name, object));
-            self.note(name, object);
+            self.problems.extend(invalid_object(name, object));
+            self.check_unique(name, object);
         }
         objects
     }
@@ -110,7 +110,7 @@ impl ObjectChecks {
     /// # Errors
     /// All unreadable objects, otherwise all duplicate objects.
     pub(crate) fn finish(self) -> Result<BTreeSet<ObjectKey>, PreflightProblems> {
-        let problems = if self.problems.is_empty() { self.doubles } else { self.problems };
+        let problems = if self.problems.is_empty() { self.duplicates } else { self.problems };
         if problems.is_empty() {
             Ok(self.keys.into_keys().collect())
         } else {
@@ -118,22 +118,22 @@ impl ObjectChecks {
         }
     }
 
-    fn note(&mut self, file: &str, object: &Object) {
+    fn check_unique(&mut self, file: &str, object: &Object) {
         let (key, uid) = (ObjectKey::of(object), uid_of(object));
         let hint = "keep the one that is meant";
         if let Some(other) = self.keys.insert(key.clone(), file.to_owned()) {
-            self.doubles.push(problem(format!("{key} is in `{other}` and in `{file}`"), hint));
+            self.duplicates.push(problem(format!("{key} is in `{other}` and in `{file}`"), hint));
         } else if !uid.is_empty()
             && let Some(other) = self.uids.insert(uid.to_owned(), key.clone())
         {
             let there = self.keys.get(&other).map_or("", String::as_str);
             let text = format!("{other} in `{there}` and {key} in `{file}` have one uid");
-            self.doubles.push(problem(text, hint));
+            self.duplicates.push(problem(text, hint));
         }
     }
 }
 
-fn documents(content: &[u8]) -> Result<Vec<Object>, String> {
+fn parse_documents(content: &[u8]) -> Result<Vec<Object>, String> {
     // This program and clusterctl write one line of JSON. Any other text is a stream of YAML.
     if content.first() == Some(&b'{')
         && let Ok(value) = serde_json::from_slice::<Value>(content)
@@ -153,7 +153,7 @@ fn documents(content: &[u8]) -> Result<Vec<Object>, String> {
 }
 
 /// Returns a problem for an object that no server can store.
-fn unusable(file: &str, object: &Object) -> Option<PreflightProblem> {
+fn invalid_object(file: &str, object: &Object) -> Option<PreflightProblem> {
     let needed = [("apiVersion", object.api_version()), ("kind", object.kind()), ("name", object.name())];
     let hint = "take the file out of the folder, or complete it";
     if let Some((field, _)) = needed.iter().find(|(_, value)| value.is_empty()) {
@@ -165,8 +165,8 @@ fn unusable(file: &str, object: &Object) -> Option<PreflightProblem> {
 }
 
 /// Gives uids to objects without one. Owner references without a uid get the uid of the object they name.
-fn make_up_uids(objects: &mut [Object]) {
-    let mut made_up: BTreeMap<(String, String, String), String> = BTreeMap::new();
+fn assign_missing_uids(objects: &mut [Object]) {
+    let mut uids: BTreeMap<(String, String, String), String> = BTreeMap::new();
     for (number, object) in objects.iter_mut().enumerate() {
         if uid_of(object).is_empty() {
             let uid = format!("made-up-{number}");
@@ -175,7 +175,7 @@ fn make_up_uids(objects: &mut [Object]) {
             }
         }
         let place = (object.kind().to_owned(), object.namespace().to_owned(), object.name().to_owned());
-        made_up.insert(place, uid_of(object).to_owned());
+        uids.insert(place, uid_of(object).to_owned());
     }
     for object in objects {
         let namespace = object.namespace().to_owned();
@@ -183,8 +183,8 @@ fn make_up_uids(objects: &mut [Object]) {
         for owner in owners.into_iter().flatten().filter_map(Value::as_object_mut) {
             let text = |field: &str| owner.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
             if text("uid").is_empty() {
-                let beside = made_up.get(&(text("kind"), namespace.clone(), text("name")));
-                let uid = beside.or_else(|| made_up.get(&(text("kind"), String::new(), text("name"))));
+                let beside = uids.get(&(text("kind"), namespace.clone(), text("name")));
+                let uid = beside.or_else(|| uids.get(&(text("kind"), String::new(), text("name"))));
                 if let Some(uid) = uid {
                     owner.insert("uid".to_owned(), uid.as_str().into());
                 }

@@ -1,6 +1,6 @@
 //! Restores to another cluster, after interruptions, and of invalid files.
 
-mod twins;
+mod duplicate_clusters;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use support::{
     kind,
     wire::{Asked, Moment, Wire},
 };
-use workload::PAUSED;
+use workload::PAUSED_ANNOTATION;
 
-use super::{RestoreOptions, Restored, SavedFile, SavedObjects, restore_objects};
+use super::{RestoreOptions, RestoreOutcome, SavedFile, SavedObjects, restore_objects};
 use crate::{
-    ClusterChoice, MoveError, MoveRequest, SaveRest, plan_restore,
-    run::tests::world::{State, World, moves, request, runtime, state},
-    save::tests::{Files, as_saved, saved},
-    tests::lab::{Lab, Lines},
+    ClusterChoice, MoveError, MoveRequest, SaveMode, plan_restore,
+    run::tests::fixtures::{State, World, move_lab, request, runtime, state},
+    save::tests::{Files, as_saved, save},
+    tests::lab::{Lab, LabConnections},
 };
 
 /// Requests all saved objects.
@@ -25,7 +25,11 @@ fn everything() -> MoveRequest {
     MoveRequest { namespaces: BTreeSet::new(), ..request() }
 }
 
-async fn restored_over(lines: &Lines, files: &Files, request: &MoveRequest) -> Result<Restored, MoveError> {
+async fn restore_through(
+    lines: &LabConnections,
+    files: &Files,
+    request: &MoveRequest,
+) -> Result<RestoreOutcome, MoveError> {
     let target = lines.target().await;
     let objects = SavedObjects::read(as_saved(files))?;
     let options = RestoreOptions::default();
@@ -33,12 +37,12 @@ async fn restored_over(lines: &Lines, files: &Files, request: &MoveRequest) -> R
     Box::pin(restore_objects(&target, request, &plan, &objects, options)).await
 }
 
-async fn restored(lab: &Lab, files: &Files, request: &MoveRequest) -> Result<Restored, MoveError> {
-    restored_over(&lab.lines(), files, request).await
+async fn restore(lab: &Lab, files: &Files, request: &MoveRequest) -> Result<RestoreOutcome, MoveError> {
+    restore_through(&lab.lines(), files, request).await
 }
 
 async fn problems(lab: &Lab, files: &Files) -> Vec<String> {
-    match restored(lab, files, &everything()).await {
+    match restore(lab, files, &everything()).await {
         Err(MoveError::Problems(problems)) => problems.problems.into_iter().map(|one| one.text).collect(),
         other => panic!("{other:?}"),
     }
@@ -47,7 +51,7 @@ async fn problems(lab: &Lab, files: &Files) -> Vec<String> {
 /// Returns the target after a move of the same world.
 async fn moved_target(world: &World) -> State {
     let started = world.start().await;
-    moves(&started.lab, &request(), "1").await.unwrap();
+    move_lab(&started.lab, &request(), "1").await.unwrap();
     let state = state(&started.lab).await;
     State { source: BTreeMap::default(), target: state.target }
 }
@@ -62,10 +66,10 @@ fn what_was_saved_is_restored_as_a_move_would_have_brought_it() {
     let world = runtime().block_on(World::build());
     runtime().block_on(async {
         let expected = moved_target(&world).await;
-        for how in [SaveRest::Paused, SaveRest::AsItIs] {
+        for how in [SaveMode::Paused, SaveMode::Live] {
             let started = world.start().await;
-            let files = saved(&started.lab, how).await;
-            let restored = restored(&started.lab, &files, &everything()).await.unwrap();
+            let files = save(&started.lab, how).await;
+            let restored = restore(&started.lab, &files, &everything()).await.unwrap();
             assert_eq!(restored.created.len() + restored.kept.len(), files.len());
             // The target already has the cluster-scoped identity.
             assert_eq!(restored.kept.len(), 1, "{:?}", restored.kept);
@@ -82,7 +86,7 @@ fn a_restore_cut_off_after_any_write_is_completed_by_the_same_call() {
     let world = runtime().block_on(World::build());
     let (files, expected) = runtime().block_on(async {
         let started = world.start().await;
-        let files = saved(&started.lab, SaveRest::Paused).await;
+        let files = save(&started.lab, SaveMode::Paused).await;
         (files, moved_target(&world).await)
     });
     runtime().block_on(async {
@@ -90,7 +94,7 @@ fn a_restore_cut_off_after_any_write_is_completed_by_the_same_call() {
             let started = world.start().await;
             let lab = &started.lab;
             let lines = lab.breaking_after_writes(writes);
-            let cut = lines.until_broken(Box::pin(restored_over(&lines, &files, &everything()))).await;
+            let cut = lines.until_broken(Box::pin(restore_through(&lines, &files, &everything()))).await;
             if let Some(ended) = cut {
                 ended.unwrap();
                 assert!(writes > 30, "{writes}");
@@ -98,7 +102,7 @@ fn a_restore_cut_off_after_any_write_is_completed_by_the_same_call() {
             }
             lab.target.settled().await;
             let when = format!("cut off after {writes} writes");
-            restored(lab, &files, &everything()).await.unwrap_or_else(|error| panic!("{when}: {error:?}"));
+            restore(lab, &files, &everything()).await.unwrap_or_else(|error| panic!("{when}: {error:?}"));
             let found = target_of(lab).await;
             found.check(&when);
             found.assert_same(&expected, &when);
@@ -113,10 +117,10 @@ fn a_cluster_that_is_at_work_on_the_target_gets_no_second_one_to_look_after_it()
     runtime().block_on(async {
         let started = world.start().await;
         let lab = &started.lab;
-        let files = saved(lab, SaveRest::Paused).await;
-        restored(lab, &files, &everything()).await.unwrap();
+        let files = save(lab, SaveMode::Paused).await;
+        restore(lab, &files, &everything()).await.unwrap();
         // All objects exist: nothing is created, and nothing is wrong.
-        let again = restored(lab, &files, &everything()).await.unwrap();
+        let again = restore(lab, &files, &everything()).await.unwrap();
         assert_eq!(again.created, []);
         lab.target.delete(kind::SECRET, "team/c-ca").await;
         assert_eq!(
@@ -124,7 +128,7 @@ fn a_cluster_that_is_at_work_on_the_target_gets_no_second_one_to_look_after_it()
             ["Cluster team/c is at work on the target, and lacks objects that were saved"]
         );
         lab.target.merge(kind::CLUSTER, "team/c", &json!({"spec": {"paused": true}})).await;
-        let mended = restored(lab, &files, &everything()).await.unwrap();
+        let mended = restore(lab, &files, &everything()).await.unwrap();
         assert_eq!(mended.created.len(), 1);
         assert_eq!(lab.target.get(kind::CLUSTER, "team/c").await.unwrap()["spec"]["paused"], Value::Null);
     });
@@ -137,7 +141,7 @@ fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
         for number in 0..3 {
             let started = world.start().await;
             let lab = &started.lab;
-            let files = saved(lab, SaveRest::Paused).await;
+            let files = save(lab, SaveMode::Paused).await;
             let objects = SavedObjects::read(as_saved(&files)).unwrap();
             let request = everything();
             let plan =
@@ -162,7 +166,7 @@ fn damage_on_the_target_stops_a_restore_before_it_resumes_clusters() {
             };
             let restore =
                 Box::pin(restore_objects(&target, &request, &plan, &objects, RestoreOptions::default()));
-            let MoveError::Differs { differences } =
+            let MoveError::TargetDiffers { differences } =
                 Box::pin(moment.during(restore, damage)).await.unwrap_err()
             else {
                 panic!("{number}: another failure")
@@ -182,7 +186,7 @@ fn another_cluster_of_the_same_name_gets_nothing_restored() {
         for host in [json!("elsewhere.example.org"), json!("")] {
             let started = world.start().await;
             let lab = &started.lab;
-            let files = saved(lab, SaveRest::Paused).await;
+            let files = save(lab, SaveMode::Paused).await;
             let spec = json!({"paused": true, "controlPlaneEndpoint": {"host": host, "port": 6443}});
             lab.target.create([object(kind::CLUSTER, "team/c").field("spec", spec)]).await;
             let before = lab.target.sandbox().revision();
@@ -200,24 +204,24 @@ fn some_clusters_are_restored_alone_and_into_another_namespace() {
     runtime().block_on(async {
         let started = world.start().await;
         let lab = &started.lab;
-        let mut files = saved(lab, SaveRest::Paused).await;
+        let mut files = save(lab, SaveMode::Paused).await;
         let mut cluster: Value = serde_json::from_slice(&files["Cluster_team_a.yaml"]).unwrap();
         cluster["spec"]["topology"]["classRef"]["namespace"] = json!("team");
         files.insert("Cluster_team_a.yaml".to_owned(), cluster.to_string().into_bytes());
         let alone = MoveRequest {
             clusters: ClusterChoice::Named(BTreeSet::from(["a".to_owned()])),
             namespace_map: [("team".to_owned(), "tests".to_owned())].into(),
-            thorough: true,
+            server_dry_run: true,
             ..everything()
         };
-        restored(lab, &files, &alone).await.unwrap();
+        restore(lab, &files, &alone).await.unwrap();
         let clusters = lab.target.list(kind::CLUSTER).await;
         assert_eq!(clusters.len(), 1);
         assert_eq!(clusters[0]["spec"]["topology"]["classRef"]["namespace"], "tests");
         let class = lab.target.get(kind::CLUSTER_CLASS, "tests/shared").await.unwrap();
-        assert!(class["metadata"]["annotations"].get(PAUSED).is_none(), "{class}");
+        assert!(class["metadata"]["annotations"].get(PAUSED_ANNOTATION).is_none(), "{class}");
         let unknown = MoveRequest { clusters: ClusterChoice::Named(["z".to_owned()].into()), ..everything() };
-        assert!(matches!(restored(lab, &files, &unknown).await, Err(MoveError::Problems(_))));
+        assert!(matches!(restore(lab, &files, &unknown).await, Err(MoveError::Problems(_))));
     });
 }
 
@@ -237,7 +241,7 @@ fn objects_that_were_written_by_hand_need_no_uids() {
         };
         let files: Files =
             ["one", "two"].map(|name| (format!("{name}.yaml"), cluster(name).into_bytes())).into();
-        let restored = restored(&lab, &files, &everything()).await.unwrap();
+        let restored = restore(&lab, &files, &everything()).await.unwrap();
         assert_eq!(restored.created.len(), 4);
         for name in ["one", "two"] {
             let cluster = lab.target.get(kind::CLUSTER, &format!("team/{name}")).await.unwrap();
@@ -286,7 +290,7 @@ fn a_target_that_cannot_take_what_was_saved_is_left_alone() {
     runtime().block_on(async {
         let started = world.start().await;
         let lab = &started.lab;
-        let mut files = saved(lab, SaveRest::Paused).await;
+        let mut files = save(lab, SaveMode::Paused).await;
         let mut odd: Value = serde_json::from_slice(&files["DockerCluster_team_a.yaml"]).unwrap();
         odd["apiVersion"] = json!("infrastructure.cluster.x-k8s.io/v9");
         files.insert("DockerCluster_team_a.yaml".to_owned(), odd.to_string().into_bytes());
@@ -307,7 +311,7 @@ fn a_restore_creates_no_kinds_that_a_move_never_takes() {
     runtime().block_on(async {
         let started = world.start().await;
         let lab = &started.lab;
-        let mut files = saved(lab, SaveRest::Paused).await;
+        let mut files = save(lab, SaveMode::Paused).await;
         let cluster: Value = serde_json::from_slice(&files["Cluster_team_a.yaml"]).unwrap();
         let role = json!({
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",

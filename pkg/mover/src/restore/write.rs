@@ -6,124 +6,149 @@ use apply::{ApiError, ApiKind, GroupKind, ObjectKey, ObjectRevision, PatchTarget
 use inventory::FIELD_MANAGER;
 use manifest::{Object, Value};
 use serde_json::json;
-use workload::{Facts, MARK, NodeId};
+use workload::{MOVE_MARK, NodeId, ObjectFacts};
 
-use super::{Made, Restore, SavedContent};
+use super::{RestoreContext, RestoredObject, SavedContent};
 use crate::{
     create::{
-        Copying, References, complete, copy_of, difference, field_managers_of, managers_of, refused,
-        takes_status,
+        CopyOptions, MovedReferences, build_copy, conflict_error, copies_status, field_manager_names,
+        field_managers_patch, first_difference, patch_status_and_managers,
     },
-    mark::RESTORE,
-    pause::Resting,
-    run::Copied,
+    mark::RESTORE_MARK,
+    pause::PausableKind,
+    run::TargetCopy,
     target::kind_on_target,
 };
 
 /// The kinds of the target in which objects are written.
-pub(super) struct Writer {
+pub(super) struct RestoreWriter {
     kinds: BTreeMap<(GroupKind, String), ApiKind>,
-    references: References,
+    references: MovedReferences,
 }
 
 /// A saved object and the copy to write.
-struct Pair<'r> {
-    facts: &'r Facts,
+struct RestoreJob<'r> {
+    facts: &'r ObjectFacts,
     kind: &'r ApiKind,
     key: ObjectKey,
     saved: Object,
     copy: Object,
 }
 
-impl Writer {
-    pub(super) async fn new(restore: &Restore<'_>) -> Result<Self, ApiError> {
+impl RestoreWriter {
+    pub(super) async fn new(restore: &RestoreContext<'_>) -> Result<Self, ApiError> {
         let mut kinds = BTreeMap::new();
         for node in restore.plan.selection.moving() {
-            let kind = &restore.plan.facts(node).of.kind;
+            let kind = &restore.plan.facts(node).object_type.kind;
             if let Entry::Vacant(vacant) = kinds.entry((kind.group_kind(), kind.version.clone())) {
                 let (group_kind, version) = vacant.key();
                 let kind = kind_on_target(&restore.target, group_kind, version).await?;
                 vacant.insert(kind);
             }
         }
-        Ok(Self { kinds, references: References::of(restore.plan, restore.request) })
+        Ok(Self { kinds, references: MovedReferences::new(restore.plan, restore.request) })
     }
 
     /// Creates an object, or keeps the existing one.
-    pub(super) async fn write(&self, restore: &Restore<'_>, node: NodeId) -> Result<Made, ApiError> {
-        let pair = self.pair(restore, node)?;
-        if restore.is_expected(node) {
-            return keep(restore, node, &pair).await;
+    pub(super) async fn write(
+        &self,
+        restore: &RestoreContext<'_>,
+        node: NodeId,
+    ) -> Result<RestoredObject, ApiError> {
+        let pair = self.prepare(restore, node)?;
+        if restore.exists_on_target(node) {
+            return keep_existing(restore, node, &pair).await;
         }
         match restore.target.server.create(pair.kind, &pair.copy, FIELD_MANAGER, WriteMode::Real).await {
             Ok(answer) => {
-                repair(restore, &pair, &answer).await?;
-                Ok(made(&answer, false))
+                write_status_and_managers(restore, &pair, &answer).await?;
+                Ok(restored_object(&answer, false))
             }
-            Err(error) if error.is_already_exists() => keep(restore, node, &pair).await,
+            Err(error) if error.is_already_exists() => keep_existing(restore, node, &pair).await,
             Err(error) => Err(error),
         }
     }
 
-    fn pair<'r>(&'r self, restore: &'r Restore<'_>, node: NodeId) -> Result<Pair<'r>, ApiError> {
+    fn prepare<'r>(
+        &'r self,
+        restore: &'r RestoreContext<'_>,
+        node: NodeId,
+    ) -> Result<RestoreJob<'r>, ApiError> {
         let facts = restore.plan.facts(node);
         let key = restore.key(node);
-        let broken = || refused("create", &key, "what was saved of it cannot be read again");
+        let broken = || conflict_error("create", &key, "what was saved of it cannot be read again");
         let saved = restore.content(node).and_then(SavedContent::object).ok_or_else(broken)?;
-        let of = &facts.of.kind;
+        let of = &facts.object_type.kind;
         let kind = &self.kinds[&(of.group_kind(), of.version.clone())];
-        let rest = Resting::of(&facts.key).filter(|_| !restore.stays_paused(node));
-        let how = Copying {
+        let rest = PausableKind::of(&facts.key).filter(|_| !restore.stays_paused(node));
+        let options = CopyOptions {
             api_version: &kind.api_version(),
             namespace: &key.namespace,
-            rest: rest.map(|rest| (rest, RESTORE)),
-            has_status: facts.of.has_status,
+            pause: rest.map(|rest| (rest, RESTORE_MARK)),
+            has_status: facts.object_type.has_status,
         };
-        let copy = copy_of(&saved, &how, |uid| restore.copies.get(uid).map(|copied| copied.uid.clone()));
-        let mut copy = copy.map_err(|_| refused("create", &key, "one of its owners is not on the target"))?;
-        self.references.follow(&mut copy);
-        Ok(Pair { facts, kind, key, saved, copy })
+        let copy =
+            build_copy(&saved, &options, |uid| restore.copies.get(uid).map(|copied| copied.uid.clone()));
+        let mut copy =
+            copy.map_err(|_| conflict_error("create", &key, "one of its owners is not on the target"))?;
+        self.references.rewrite(&mut copy);
+        Ok(RestoreJob { facts, kind, key, saved, copy })
     }
 }
 
 /// Keeps an existing object. An object that an interrupted run created is completed. A paused Cluster that lacks
 /// objects is marked, so that this restore or the next one resumes the Cluster.
-async fn keep(restore: &Restore<'_>, node: NodeId, pair: &Pair<'_>) -> Result<Made, ApiError> {
+async fn keep_existing(
+    restore: &RestoreContext<'_>,
+    node: NodeId,
+    pair: &RestoreJob<'_>,
+) -> Result<RestoredObject, ApiError> {
     let ObjectKey { namespace, name, .. } = &pair.key;
     let Some(there) = restore.target.server.get(pair.kind, namespace, name).await? else {
-        return Err(refused("keep", &pair.key, "it was there and is gone meanwhile"));
+        return Err(conflict_error("keep", &pair.key, "it was there and is gone meanwhile"));
     };
     if there.get(&["metadata", "deletionTimestamp"]).is_some() {
-        return Err(refused("keep", &pair.key, "it is being deleted on the target"));
+        return Err(conflict_error("keep", &pair.key, "it is being deleted on the target"));
     }
-    let managers = managers_of(&there);
+    let managers = field_manager_names(&there);
     let is_ours = managers.iter().any(|[name, ..]| name == FIELD_MANAGER);
-    if is_ours && managers != managers_of(&pair.saved) && difference(&pair.copy, &there).is_none() {
-        repair(restore, pair, &there).await?;
+    if is_ours
+        && managers != field_manager_names(&pair.saved)
+        && first_difference(&pair.copy, &there).is_none()
+    {
+        write_status_and_managers(restore, pair, &there).await?;
     }
-    if restore.completes(node) && there.annotation(MARK).is_none() {
+    if restore.completes_cluster(node) && there.annotation(MOVE_MARK).is_none() {
         let uid = there.get(&["metadata", "uid"]).cloned().unwrap_or_default();
-        let mark = json!({"metadata": {"uid": uid, "annotations": {MARK: RESTORE}}});
+        let mark = json!({"metadata": {"uid": uid, "annotations": {MOVE_MARK: RESTORE_MARK}}});
         let server = &restore.target.server;
         let marked =
             server.patch(pair.kind, namespace, name, &mark, FIELD_MANAGER, PatchTarget::Object).await?;
-        return Ok(made(&marked, true));
+        return Ok(restored_object(&marked, true));
     }
-    Ok(made(&there, true))
+    Ok(restored_object(&there, true))
 }
 
 /// Writes the status if requested, then replaces the field managers by the saved ones.
-async fn repair(restore: &Restore<'_>, pair: &Pair<'_>, written: &Object) -> Result<(), ApiError> {
-    let wanted = takes_status(pair.facts, &restore.request.include_status);
+async fn write_status_and_managers(
+    restore: &RestoreContext<'_>,
+    pair: &RestoreJob<'_>,
+    written: &Object,
+) -> Result<(), ApiError> {
+    let wanted = copies_status(pair.facts, &restore.request.include_status);
     let status = pair.saved.as_map().get("status").filter(|_| wanted);
-    let (server, managers) = (&restore.target.server, field_managers_of(&pair.saved));
-    complete(server, pair.kind, &pair.key, ObjectRevision::of(written), status, managers).await
+    let (server, managers) = (&restore.target.server, field_managers_patch(&pair.saved));
+    patch_status_and_managers(server, pair.kind, &pair.key, ObjectRevision::of(written), status, managers)
+        .await
 }
 
-fn made(object: &Object, was_there: bool) -> Made {
+fn restored_object(object: &Object, was_there: bool) -> RestoredObject {
     let text = |field: &str| object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default();
-    Made {
-        copied: Copied { uid: text("uid").to_owned(), version: text("resourceVersion").to_owned() },
-        was_there,
+    RestoredObject {
+        copied: TargetCopy {
+            uid: text("uid").to_owned(),
+            source_version: text("resourceVersion").to_owned(),
+        },
+        existed: was_there,
     }
 }

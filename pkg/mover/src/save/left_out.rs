@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use apply::ObjectKey;
 use manifest::Object;
 use serde::{Deserialize, Serialize};
-use workload::{DELETE_FOR_MOVE, Going, NodeId};
+use workload::{DELETE_FOR_MOVE, NodeId, TerminatingPolicy};
 
-use super::Save;
+use super::SaveContext;
 
 /// An object that was not saved, although it belongs to saved objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct LeftOutObject {
     /// Object key.
     pub object: ObjectKey,
     /// Reason in words: `it is being deleted`.
@@ -20,47 +20,48 @@ pub struct LeftOut {
 
 /// Objects of the plan that are left out, each with the reason.
 #[derive(Debug, Default)]
-pub(super) struct Lost(BTreeMap<NodeId, String>);
+pub(super) struct SkippedObjects(BTreeMap<NodeId, String>);
 
-impl Lost {
-    pub(super) fn is_going(&mut self, node: NodeId) {
+impl SkippedObjects {
+    pub(super) fn add_terminating(&mut self, node: NodeId) {
         self.0.insert(node, "it is being deleted".to_owned());
     }
 
-    pub(super) fn is_gone(&mut self, node: NodeId) {
+    pub(super) fn add_deleted(&mut self, node: NodeId) {
         self.0.insert(node, "it went while it was read".to_owned());
     }
 }
 
-impl Save<'_> {
+impl SaveContext<'_> {
     /// True if an object is left out because its deletion started after the planning.
-    pub(super) fn leaves_out(&self, object: &Object) -> bool {
-        self.plan.going == Going::LeftOut
+    pub(super) fn must_skip(&self, object: &Object) -> bool {
+        self.plan.terminating == TerminatingPolicy::Exclude
             && object.get(&["metadata", "deletionTimestamp"]).is_some()
             && object.annotation(DELETE_FOR_MOVE).is_none()
     }
 
     /// Removes objects from a group whose owner is left out, because a restore could not give them this owner.
-    pub(super) fn with_owners(&self, group: &[NodeId], lost: &mut Lost) -> Vec<NodeId> {
-        let mut kept = Vec::new();
+    pub(super) fn without_orphans(&self, group: &[NodeId], skipped: &mut SkippedObjects) -> Vec<NodeId> {
+        let mut remaining = Vec::new();
         for node in group {
             let mut owners = self.plan.discovered.graph.node(*node).all_owners();
-            match owners.find(|owner| lost.0.contains_key(owner)) {
-                Some(owner) if self.plan.going == Going::LeftOut => {
+            match owners.find(|owner| skipped.0.contains_key(owner)) {
+                Some(owner) if self.plan.terminating == TerminatingPolicy::Exclude => {
                     let why = format!("its owner {} is left out", self.plan.facts(owner).key);
-                    lost.0.insert(*node, why);
+                    skipped.0.insert(*node, why);
                 }
-                _ => kept.push(*node),
+                _ => remaining.push(*node),
             }
         }
-        kept
+        remaining
     }
 
     /// Returns the objects that the plan leaves out, and the objects that were lost since.
-    pub(super) fn left_out(&self, lost: Lost) -> Vec<LeftOut> {
-        let told = |(node, why): (NodeId, String)| LeftOut { object: self.plan.facts(node).key.clone(), why };
+    pub(super) fn left_out(&self, skipped: SkippedObjects) -> Vec<LeftOutObject> {
+        let told =
+            |(node, why): (NodeId, String)| LeftOutObject { object: self.plan.facts(node).key.clone(), why };
         let mut left_out = self.plan.left_out();
-        left_out.extend(lost.0.into_iter().map(told));
+        left_out.extend(skipped.0.into_iter().map(told));
         left_out
     }
 }

@@ -4,57 +4,57 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apply::Permission;
 use inventory::{ManagementCluster, PreflightProblem, PreflightProblems};
-use workload::{Excluded, Facts, MoveDecision};
+use workload::{ExcludeReason, MoveDecision, ObjectFacts};
 
-use super::{LeftOut, SaveInto, SaveRest, form::file_name, rest};
+use super::{LeftOutObject, SaveFormat, SaveMode, file_format::file_name, pause};
 use crate::{
-    JournalKeeper, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide,
-    error::at,
-    mark::process_of,
-    move_state,
-    pause::Resting,
+    JournalStore, MoveError, MoveJournal, MovePlan, MoveRequest, MoveSide,
+    error::api_error,
+    find_move_journal,
+    mark::save_process,
+    pause::PausableKind,
     plan::plan_with,
-    preflight::{Purpose, denied, listed, problem},
+    preflight::{Purpose, listed, permission_problems, problem},
 };
 
 /// Reads the source and checks everything as for a move, and that each object has a file of its own. Writes nothing.
 /// Objects that are not ready or in deletion prevent a save into files. An archive, made every night, includes the
 /// former and leaves out the latter; the plan warns about both.
 /// # Errors
-/// `Problems` with all problems. `Journal` while objects are moved away. `Saving` while another run saves.
+/// `Problems` with all problems. `Journal` while objects are moved away. `SaveInProgress` while another run saves.
 pub async fn plan_save(
     source: &ManagementCluster,
     request: &MoveRequest,
-    how: SaveRest,
-    into: SaveInto,
-    keeper: &JournalKeeper,
+    mode: SaveMode,
+    format: SaveFormat,
+    store: &JournalStore,
 ) -> Result<MovePlan, MoveError> {
-    let journal = Box::pin(move_state(Some(source), None)).await?.filter(MoveJournal::is_unfinished);
+    let journal = Box::pin(find_move_journal(Some(source), None)).await?.filter(MoveJournal::is_unfinished);
     let overlaps = |journal: &MoveJournal| {
         request.namespaces.is_empty() || !journal.namespaces.is_disjoint(&request.namespaces)
     };
     if let Some(journal) = journal.filter(overlaps) {
         let what = format!("it goes to `{}`", journal.target.address);
-        return Err(journal.in_the_way(&what).into());
+        return Err(journal.conflict_error(&what).into());
     }
-    let purpose = match into {
-        SaveInto::Archive => Purpose::Keep,
-        SaveInto::Files => Purpose::Leave,
+    let purpose = match format {
+        SaveFormat::Archive => Purpose::Backup,
+        SaveFormat::Files => Purpose::Move,
     };
     let plan = Box::pin(plan_with(source, None, request, purpose)).await?;
-    let moving: Vec<&Facts> = plan.selection.moving().map(|node| plan.facts(node)).collect();
+    let moving: Vec<&ObjectFacts> = plan.selection.moving().map(|node| plan.facts(node)).collect();
     let mut runs = moving.iter().filter_map(|facts| facts.paused_by.as_deref());
-    if let Some(run) = runs.find(|run| rest::is_at_work(run, keeper)) {
-        return Err(MoveError::Saving { process: process_of(run).unwrap_or_default().to_owned() });
+    if let Some(run) = runs.find(|run| pause::may_be_active(run, store)) {
+        return Err(MoveError::SaveInProgress { process: save_process(run).unwrap_or_default().to_owned() });
     }
-    let mut problems = check_foreign(&moving);
-    if into == SaveInto::Files {
-        problems.extend(check_names(&moving));
+    let mut problems = check_other_pauses(&moving);
+    if format == SaveFormat::Files {
+        problems.extend(check_file_names(&moving));
     }
-    if how == SaveRest::Paused {
-        let wanted = to_pause(&moving);
-        let access = source.server.check_permissions(&wanted).await.map_err(at(MoveSide::Source))?;
-        problems.extend(denied(MoveSide::Source, &access.denied));
+    if mode == SaveMode::Paused {
+        let wanted = pause_permissions(&moving);
+        let access = source.server.check_permissions(&wanted).await.map_err(api_error(MoveSide::Source))?;
+        problems.extend(permission_problems(MoveSide::Source, &access.denied));
     }
     if !problems.is_empty() {
         return Err(PreflightProblems { problems }.into());
@@ -69,29 +69,31 @@ impl MovePlan {
     }
 
     /// Returns the objects that belong to moving objects and stay.
-    pub fn left_out(&self) -> Vec<LeftOut> {
+    pub fn left_out(&self) -> Vec<LeftOutObject> {
         let graph = &self.discovered.graph;
-        let left = |(node, _)| match self.selection.fate(node) {
+        let left = |(node, _)| match self.selection.decision(node) {
             MoveDecision::Moves { .. }
-            | MoveDecision::Stays(Excluded::NotLinked | Excluded::OtherNamespace | Excluded::NotChosen(_)) => {
-                None
-            }
+            | MoveDecision::Stays(
+                ExcludeReason::NotLinked | ExcludeReason::OtherNamespace | ExcludeReason::NotChosen(_),
+            ) => None,
             MoveDecision::Stays(why) => Some((node, why)),
         };
-        let told =
-            |(node, why)| LeftOut { object: self.facts(node).key.clone(), why: graph.why_excluded(why) };
+        let told = |(node, why)| LeftOutObject {
+            object: self.facts(node).key.clone(),
+            why: graph.exclude_text(why),
+        };
         graph.iter().filter_map(left).map(told).collect()
     }
 }
 
 /// Returns problems for objects that would share a file.
-fn check_names(moving: &[&Facts]) -> Vec<PreflightProblem> {
-    let mut files: BTreeMap<String, Vec<&Facts>> = BTreeMap::new();
+fn check_file_names(moving: &[&ObjectFacts]) -> Vec<PreflightProblem> {
+    let mut files: BTreeMap<String, Vec<&ObjectFacts>> = BTreeMap::new();
     for facts in moving {
         // Names are compared without case, because some file systems ignore case.
         files.entry(file_name(&facts.key).to_lowercase()).or_default().push(facts);
     }
-    let told = |objects: &Vec<&Facts>| {
+    let told = |objects: &Vec<&ObjectFacts>| {
         let kinds: Vec<String> = objects.iter().map(|facts| facts.key.group_kind().to_string()).collect();
         problem(
             format!(
@@ -108,9 +110,9 @@ fn check_names(moving: &[&Facts]) -> Vec<PreflightProblem> {
 
 /// Returns a problem for objects that a move or a restore has paused, because the other changes of that run are
 /// unknown.
-fn check_foreign(moving: &[&Facts]) -> Vec<PreflightProblem> {
+fn check_other_pauses(moving: &[&ObjectFacts]) -> Vec<PreflightProblem> {
     let is_foreign =
-        |facts: &&&Facts| facts.paused_by.as_deref().is_some_and(|run| process_of(run).is_none());
+        |facts: &&&ObjectFacts| facts.paused_by.as_deref().is_some_and(|run| save_process(run).is_none());
     let foreign: Vec<_> = moving.iter().filter(is_foreign).map(|facts| &facts.key).collect();
     let hint = "go on with that move or restore, or take the annotation `capstan.dev/move` off";
     let told = (!foreign.is_empty()).then(|| {
@@ -119,14 +121,14 @@ fn check_foreign(moving: &[&Facts]) -> Vec<PreflightProblem> {
     told.into_iter().collect()
 }
 
-fn to_pause(moving: &[&Facts]) -> Vec<Permission> {
+fn pause_permissions(moving: &[&ObjectFacts]) -> Vec<Permission> {
     let wanted: BTreeSet<Permission> = moving
         .iter()
-        .filter(|facts| Resting::of(&facts.key).is_some())
+        .filter(|facts| PausableKind::of(&facts.key).is_some())
         .map(|facts| Permission {
             verb: "patch".to_owned(),
             group: facts.key.group.clone(),
-            resource: facts.of.kind.plural.clone(),
+            resource: facts.object_type.kind.plural.clone(),
             namespace: facts.key.namespace.clone(),
         })
         .collect();

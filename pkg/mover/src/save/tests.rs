@@ -5,28 +5,28 @@ use std::{collections::BTreeMap, io, sync::Arc};
 use inventory::ManagementCluster;
 use serde_json::{Value, json};
 use support::kind;
-use workload::{MARK, PAUSED};
+use workload::{MOVE_MARK, PAUSED_ANNOTATION};
 
 use super::{
-    LeftOut, OpenSave, SaveInto, SaveRest, Saved, SavedObject, open_saves, plan_save, resume_saved,
-    save_objects,
+    LeftOutObject, SaveFormat, SaveMode, SaveOutcome, SavedObject, UnfinishedSave, find_unfinished_saves,
+    plan_save, resume_interrupted_save, save_objects,
 };
 use crate::{
-    JournalKeeper, MoveError, MovePlan, MoveRequest, SavedFile, plan_move,
-    run::tests::world::{World, keeper, moves, request, runtime, state},
+    JournalStore, MoveError, MovePlan, MoveRequest, SavedFile, plan_move,
+    run::tests::fixtures::{World, keeper, move_lab, request, runtime, state},
     tests::lab::Lab,
 };
 
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-async fn saved_by(
+async fn save_as(
     source: &ManagementCluster,
     request: &MoveRequest,
-    how: SaveRest,
-    keeper: &JournalKeeper,
+    how: SaveMode,
+    keeper: &JournalStore,
     files: &mut Files,
-) -> Result<Saved, MoveError> {
-    let plan = Box::pin(plan_save(source, request, how, SaveInto::Files, keeper)).await?;
+) -> Result<SaveOutcome, MoveError> {
+    let plan = Box::pin(plan_save(source, request, how, SaveFormat::Files, keeper)).await?;
     let names = plan.file_names();
     let mut keep = |object: SavedObject| {
         assert!(names.contains(&object.file), "{}", object.file);
@@ -37,10 +37,10 @@ async fn saved_by(
 }
 
 /// Saves the namespace `team` of a world.
-pub(crate) async fn saved(lab: &Lab, how: SaveRest) -> Files {
+pub(crate) async fn save(lab: &Lab, how: SaveMode) -> Files {
     let mut files = Files::new();
     let lines = lab.lines();
-    saved_by(&lines.source().await, &request(), how, &keeper("1"), &mut files).await.unwrap();
+    save_as(&lines.source().await, &request(), how, &keeper("1"), &mut files).await.unwrap();
     files
 }
 
@@ -59,12 +59,12 @@ fn files_hold_what_a_move_takes_along_as_the_peer_writes_it_and_the_source_goes_
     runtime().block_on(async {
         let started = world.start().await;
         let before = state(&started.lab).await;
-        let files = saved(&started.lab, SaveRest::Paused).await;
+        let files = save(&started.lab, SaveMode::Paused).await;
         state(&started.lab).await.assert_same(&before, "after a save");
         for (name, content) in &files {
             let text = std::str::from_utf8(content).unwrap();
             assert!(text.ends_with("}\n") && text.lines().count() == 1, "{name}");
-            assert!(!text.contains(MARK), "{name}: {text}");
+            assert!(!text.contains(MOVE_MARK), "{name}: {text}");
             let object: Value = serde_json::from_str(text).unwrap();
             let metadata = &object["metadata"];
             let namespace = metadata["namespace"].as_str().unwrap_or_default();
@@ -81,7 +81,7 @@ fn files_hold_what_a_move_takes_along_as_the_peer_writes_it_and_the_source_goes_
             );
         }
         let class = parsed(&files, "ClusterClass_team_shared.yaml");
-        assert_eq!(class["metadata"]["annotations"][PAUSED], "");
+        assert_eq!(class["metadata"]["annotations"][PAUSED_ANNOTATION], "");
         assert!(files.contains_key("Secret_team_c-apiserver-etcd-client.yaml"));
         assert!(files.contains_key("AWSClusterStaticIdentity__account.yaml"));
         assert!(!files.contains_key("Secret_team_unrelated.yaml"));
@@ -94,7 +94,7 @@ fn without_a_rest_nothing_is_written_to_the_source_at_all() {
     runtime().block_on(async {
         let started = world.start().await;
         let before = started.lab.source.sandbox().revision();
-        let files = saved(&started.lab, SaveRest::AsItIs).await;
+        let files = save(&started.lab, SaveMode::Live).await;
         assert_eq!(started.lab.source.sandbox().revision(), before);
         assert_eq!(parsed(&files, "Cluster_team_a.yaml")["spec"]["paused"], Value::Null);
         assert_eq!(parsed(&files, "Cluster_team_b.yaml")["spec"]["paused"], true);
@@ -107,7 +107,7 @@ fn a_save_cut_off_after_any_write_is_done_again_or_undone() {
     let world = runtime().block_on(World::build());
     runtime().block_on(async {
         let before = state(&world.start().await.lab).await;
-        let expected = saved(&world.start().await.lab, SaveRest::Paused).await;
+        let expected = save(&world.start().await.lab, SaveMode::Paused).await;
         for writes in 1.. {
             let started = world.start().await;
             let lab = &started.lab;
@@ -115,16 +115,16 @@ fn a_save_cut_off_after_any_write_is_done_again_or_undone() {
             let source = lines.source().await;
             let mut lost = Files::new();
             let (request, keeper) = (request(), keeper("1"));
-            let cut = saved_by(&source, &request, SaveRest::Paused, &keeper, &mut lost);
+            let cut = save_as(&source, &request, SaveMode::Paused, &keeper, &mut lost);
             if lines.until_broken(cut).await.is_some() {
                 assert!(writes > 4, "{writes}");
                 return;
             }
             if writes % 2 == 0 {
                 let lines = lab.lines();
-                resume_saved(&lines.source().await, &request, &keeper).await.unwrap();
+                resume_interrupted_save(&lines.source().await, &request, &keeper).await.unwrap();
             } else {
-                let files = saved(lab, SaveRest::Paused).await;
+                let files = save(lab, SaveMode::Paused).await;
                 assert!(files.keys().eq(expected.keys()), "{writes}");
             }
             state(lab).await.assert_same(&before, &format!("cut off after {writes} writes"));
@@ -141,14 +141,14 @@ fn the_source_goes_on_when_the_disk_is_full() {
         let before = state(&started.lab).await;
         let lines = started.lab.lines();
         let (source, request, keeper) = (lines.source().await, request(), keeper("1"));
-        let plan = plan_save(&source, &request, SaveRest::Paused, SaveInto::Files, &keeper).await.unwrap();
+        let plan = plan_save(&source, &request, SaveMode::Paused, SaveFormat::Files, &keeper).await.unwrap();
         let mut room = 3;
         let mut keep = |_| {
             room -= 1;
             if room > 0 { Ok(()) } else { Err(io::Error::from(io::ErrorKind::StorageFull)) }
         };
-        let error = save_objects(&source, &request, plan, SaveRest::Paused, &keeper, &mut keep).await;
-        assert!(matches!(error, Err(MoveError::Keep(_))), "{error:?}");
+        let error = save_objects(&source, &request, plan, SaveMode::Paused, &keeper, &mut keep).await;
+        assert!(matches!(error, Err(MoveError::WriteSaved(_))), "{error:?}");
         state(&started.lab).await.assert_same(&before, "after a full disk");
     });
 }
@@ -159,26 +159,26 @@ fn what_is_being_saved_is_neither_saved_by_others_nor_moved() {
     runtime().block_on(async {
         let started = world.start().await;
         let lab = &started.lab;
-        let mark = json!({"metadata": {"annotations": {MARK: "save-7"}}, "spec": {"paused": true}});
+        let mark = json!({"metadata": {"annotations": {MOVE_MARK: "save-7"}}, "spec": {"paused": true}});
         lab.source.merge(kind::CLUSTER, "team/a", &mark).await;
         let lines = lab.lines();
         let (source, target) = (lines.source().await, lines.target().await);
-        let at_work = JournalKeeper { is_gone: Arc::new(|_| false), ..keeper("1") };
-        for how in [SaveRest::Paused, SaveRest::AsItIs] {
-            let refused = plan_save(&source, &request(), how, SaveInto::Files, &at_work).await;
+        let at_work = JournalStore { has_ended: Arc::new(|_| false), ..keeper("1") };
+        for how in [SaveMode::Paused, SaveMode::Live] {
+            let refused = plan_save(&source, &request(), how, SaveFormat::Files, &at_work).await;
             assert!(
-                matches!(refused, Err(MoveError::Saving { ref process }) if process == "7"),
+                matches!(refused, Err(MoveError::SaveInProgress { ref process }) if process == "7"),
                 "{refused:?}"
             );
         }
-        let refused = resume_saved(&source, &request(), &at_work).await;
-        assert!(matches!(refused, Err(MoveError::Saving { .. })), "{refused:?}");
+        let refused = resume_interrupted_save(&source, &request(), &at_work).await;
+        assert!(matches!(refused, Err(MoveError::SaveInProgress { .. })), "{refused:?}");
         let Err(MoveError::Problems(problems)) = plan_move(&source, Some(&target), &request()).await else {
             panic!("it is moved")
         };
         assert_eq!(problems.problems[0].text, "being saved to files: Cluster team/a");
-        resume_saved(&source, &request(), &keeper("1")).await.unwrap();
-        moves(lab, &request(), "1").await.unwrap();
+        resume_interrupted_save(&source, &request(), &keeper("1")).await.unwrap();
+        move_lab(lab, &request(), "1").await.unwrap();
     });
 }
 
@@ -198,14 +198,14 @@ fn objects_that_would_share_a_file_are_named_before_anything_is_paused() {
         let source = lines.source().await;
         let keeper = keeper("1");
         let request = request();
-        let plan = |into| plan_save(&source, &request, SaveRest::Paused, into, &keeper);
-        let Err(MoveError::Problems(problems)) = plan(SaveInto::Files).await else { panic!("it is saved") };
+        let plan = |into| plan_save(&source, &request, SaveMode::Paused, into, &keeper);
+        let Err(MoveError::Problems(problems)) = plan(SaveFormat::Files).await else { panic!("it is saved") };
         assert_eq!(
             problems.problems[0].text,
             "DockerCluster team/a would be in one file, `DockerCluster_team_a.yaml`: \
              DockerCluster.infrastructure.cluster.x-k8s.io, DockerCluster.twin.example.org"
         );
-        plan(SaveInto::Archive).await.unwrap();
+        plan(SaveFormat::Archive).await.unwrap();
         assert_eq!(lab.source.sandbox().revision(), before);
     });
 }
@@ -219,12 +219,14 @@ fn saves_that_are_at_work_or_were_cut_off_are_told_of_with_what_they_have_paused
         for (place, run) in
             [("team/a", "save-7"), ("team/c", "save-7"), ("other/x", "save-8"), ("team/b", "5f3a")]
         {
-            lab.source.merge(kind::CLUSTER, place, &json!({"metadata": {"annotations": {MARK: run}}})).await;
+            lab.source
+                .merge(kind::CLUSTER, place, &json!({"metadata": {"annotations": {MOVE_MARK: run}}}))
+                .await;
         }
-        let keeper = JournalKeeper { is_gone: Arc::new(|holder| holder.process == "7"), ..keeper("1") };
+        let keeper = JournalStore { has_ended: Arc::new(|holder| holder.process == "7"), ..keeper("1") };
         let lines = lab.lines();
-        let open = open_saves(&lines.source().await, &keeper).await.unwrap();
-        let told = |OpenSave { process, is_over, paused }: &OpenSave| {
+        let open = find_unfinished_saves(&lines.source().await, &keeper).await.unwrap();
+        let told = |UnfinishedSave { process, has_ended: is_over, paused }: &UnfinishedSave| {
             let paused: Vec<_> = paused.iter().map(ToString::to_string).collect();
             (process.clone(), *is_over, paused.join(", "))
         };
@@ -235,7 +237,11 @@ fn saves_that_are_at_work_or_were_cut_off_are_told_of_with_what_they_have_paused
 }
 
 /// Returns the archived objects and the objects that are left out, one per line.
-async fn archived(source: &ManagementCluster, plan: MovePlan, how: SaveRest) -> (Vec<String>, Vec<String>) {
+async fn archive_plan(
+    source: &ManagementCluster,
+    plan: MovePlan,
+    how: SaveMode,
+) -> (Vec<String>, Vec<String>) {
     let mut kept = Vec::new();
     let mut keep = |object: SavedObject| {
         kept.push(object.key.to_string());
@@ -243,7 +249,7 @@ async fn archived(source: &ManagementCluster, plan: MovePlan, how: SaveRest) -> 
     };
     let (request, keeper) = (request(), keeper("1"));
     let saved = save_objects(source, &request, plan, how, &keeper, &mut keep).await.unwrap();
-    let told = |left: LeftOut| format!("{}: {}", left.object, left.why);
+    let told = |left: LeftOutObject| format!("{}: {}", left.object, left.why);
     let mut left: Vec<String> = saved.left_out.into_iter().map(told).collect();
     left.sort();
     (kept, left)
@@ -265,14 +271,14 @@ fn an_archive_leaves_out_what_is_being_deleted_and_what_it_owns_and_files_wait_f
         delete_held(&started.lab, kind::MACHINE).await;
         let lines = started.lab.lines();
         let (source, request, keeper) = (lines.source().await, request(), keeper("1"));
-        for how in [SaveRest::Paused, SaveRest::AsItIs] {
-            let refused = plan_save(&source, &request, how, SaveInto::Files, &keeper).await;
+        for how in [SaveMode::Paused, SaveMode::Live] {
+            let refused = plan_save(&source, &request, how, SaveFormat::Files, &keeper).await;
             let Err(MoveError::Problems(problems)) = refused else { panic!("it is saved") };
             assert_eq!(problems.problems[0].text, format!("being deleted: Machine {HELD}"));
-            let plan = plan_save(&source, &request, how, SaveInto::Archive, &keeper).await.unwrap();
+            let plan = plan_save(&source, &request, how, SaveFormat::Archive, &keeper).await.unwrap();
             let told = format!("being deleted, and left out with what they own: Machine {HELD}");
             assert_eq!(plan.warnings.iter().filter(|warning| warning.text == told).count(), 1);
-            let (kept, left) = archived(&source, plan, how).await;
+            let (kept, left) = archive_plan(&source, plan, how).await;
             assert!(
                 kept.contains(&"Cluster team/b".to_owned()) && !kept.iter().any(|key| key.ends_with(HELD))
             );
@@ -297,12 +303,12 @@ fn what_begins_to_go_while_it_is_archived_is_left_out_too() {
         let started = world.start().await;
         let lines = started.lab.lines();
         let source = lines.source().await;
-        let how = SaveRest::AsItIs;
+        let how = SaveMode::Live;
         let (request, keeper) = (request(), keeper("1"));
-        let plan = plan_save(&source, &request, how, SaveInto::Archive, &keeper).await.unwrap();
+        let plan = plan_save(&source, &request, how, SaveFormat::Archive, &keeper).await.unwrap();
         delete_held(&started.lab, kind::KUBEADM_CONFIG).await;
         started.lab.source.delete(kind::CONFIG_MAP, "team/labelled").await;
-        let (_, left) = archived(&source, plan, how).await;
+        let (_, left) = archive_plan(&source, plan, how).await;
         assert_eq!(
             left,
             [
@@ -327,7 +333,7 @@ fn an_archive_takes_all_namespaces_and_refuses_those_that_hold_nothing() {
             ..request()
         };
         let plan = async |cluster: &ManagementCluster, request: &MoveRequest| {
-            plan_save(cluster, request, SaveRest::AsItIs, SaveInto::Archive, &keeper).await
+            plan_save(cluster, request, SaveMode::Live, SaveFormat::Archive, &keeper).await
         };
         let all = plan(&source, &of(&[])).await.unwrap();
         let clusters = all.selection.moving().map(|node| all.facts(node).key.to_string());

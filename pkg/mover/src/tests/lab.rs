@@ -19,7 +19,7 @@ pub(crate) struct Lab {
 }
 
 /// The connections to both clusters, on which a run may be interrupted.
-pub(crate) struct Lines {
+pub(crate) struct LabConnections {
     source: Wire,
     target: Wire,
 }
@@ -36,27 +36,27 @@ impl Lab {
         lab
     }
 
-    pub(crate) fn lines(&self) -> Lines {
+    pub(crate) fn lines(&self) -> LabConnections {
         self.breaking_after(u64::MAX)
     }
 
     /// Returns lines that break after a total number of requests to both clusters.
-    pub(crate) fn breaking_after(&self, requests: u64) -> Lines {
-        self.breaking_after_those(requests, |_| true)
+    pub(crate) fn breaking_after(&self, requests: u64) -> LabConnections {
+        self.breaking_after_counted(requests, |_| true)
     }
 
     /// Returns lines that break after a total number of writes to both clusters.
-    pub(crate) fn breaking_after_writes(&self, writes: u64) -> Lines {
-        self.breaking_after_those(writes, writes_something)
+    pub(crate) fn breaking_after_writes(&self, writes: u64) -> LabConnections {
+        self.breaking_after_counted(writes, writes_something)
     }
 
     /// Returns the lines of one process that stops at one of its writes to either cluster.
-    pub(crate) fn stopping_at_write(&self, number: u64) -> Lines {
+    pub(crate) fn stopping_at_write(&self, number: u64) -> LabConnections {
         let (source, target) = Wire::stopping_pair([&self.source, &self.target], number);
-        Lines { source, target }
+        LabConnections { source, target }
     }
 
-    fn breaking_after_those(&self, last: u64, counts: fn(&Asked<'_>) -> bool) -> Lines {
+    fn breaking_after_counted(&self, last: u64, counts: fn(&Asked<'_>) -> bool) -> LabConnections {
         let counted = Arc::new(AtomicU64::new(0));
         self.breaking_at(move |asked| counts(asked) && counted.fetch_add(1, Ordering::Relaxed) + 1 >= last)
     }
@@ -65,12 +65,12 @@ impl Lab {
     pub(crate) fn breaking_at(
         &self,
         is_last: impl Fn(&Asked<'_>) -> bool + Clone + Send + Sync + 'static,
-    ) -> Lines {
+    ) -> LabConnections {
         let line = |fixture| {
             let is_last = is_last.clone();
             Wire::new(fixture, move |asked| if is_last(asked) { Fate::Last } else { Fate::Answered })
         };
-        Lines { source: line(&self.source), target: line(&self.target) }
+        LabConnections { source: line(&self.source), target: line(&self.target) }
     }
 
     /// Returns lines on which the first matching request to either cluster waits for the end of a moment.
@@ -78,13 +78,13 @@ impl Lab {
         &self,
         moment: &Moment,
         is_moment: impl Fn(&Asked<'_>) -> bool + Clone + Send + Sync + 'static,
-    ) -> Lines {
+    ) -> LabConnections {
         let line = |fixture| Wire::waiting(fixture, moment, is_moment.clone());
-        Lines { source: line(&self.source), target: line(&self.target) }
+        LabConnections { source: line(&self.source), target: line(&self.target) }
     }
 }
 
-impl Lines {
+impl LabConnections {
     pub(crate) async fn source(&self) -> ManagementCluster {
         crate::tests::cluster_behind(&self.source).await
     }

@@ -3,7 +3,7 @@ use jiff::Timestamp;
 /// Returns an age in the notation of kubectl: the longer, the less precise.
 /// Source: Kubernetes 1.36, apimachinery/pkg/util/duration (HumanDuration); a missing time counts as the longest
 /// duration there.
-pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
+pub fn format_age(since: Option<Timestamp>, now: Timestamp) -> String {
     let Some(since) = since else { return "292y".to_owned() };
     let seconds = now.duration_since(since).as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -57,8 +57,8 @@ mod tests {
             (8 * 365 * DAY, "8y"),
         ] {
             let since = now.checked_sub(SignedDuration::from_secs(seconds)).unwrap();
-            assert_eq!(age(Some(since), now), text, "{seconds}");
+            assert_eq!(format_age(Some(since), now), text, "{seconds}");
         }
-        assert_eq!(age(None, now), "292y");
+        assert_eq!(format_age(None, now), "292y");
     }
 }

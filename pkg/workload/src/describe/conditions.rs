@@ -3,7 +3,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use manifest::{Object, Value};
 
-use super::take::Texts;
+use super::extract::InternedTexts;
 
 /// The conditions of an object to read, by contract.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum ConditionSet {
 pub struct Condition {
     /// The type, such as `Ready`.
     pub condition_type: Arc<str>,
-    /// `True`, `False` or `Unknown`; any text for core objects.
+    /// `True`, `False` or `UnknownResource`; any text for core objects.
     pub status: Arc<str>,
     /// The severity of a false condition; empty except for contract v1beta1.
     pub severity: Arc<str>,
@@ -43,23 +43,23 @@ impl Condition {
     }
 
     /// True if both conditions have equal status, severity and reason; two missing conditions are equal.
-    pub(super) fn agree(one: Option<&Self>, other: Option<&Self>) -> bool {
-        one.map(Self::gist) == other.map(Self::gist)
+    pub(super) fn is_same_state(one: Option<&Self>, other: Option<&Self>) -> bool {
+        one.map(Self::comparison_key) == other.map(Self::comparison_key)
     }
 
     /// Returns the parts that decide about equality: status, severity and reason.
-    pub(super) fn gist(&self) -> [&str; 3] {
+    pub(super) fn comparison_key(&self) -> [&str; 3] {
         [&self.status, &self.severity, &self.reason]
     }
 
-    fn read(value: &Value, texts: &mut Texts) -> Option<Self> {
+    fn parse(value: &Value, texts: &mut InternedTexts) -> Option<Self> {
         let fields = value.as_object()?;
         let text = |name: &str| match fields.get(name) {
             None | Some(Value::Null) => Some(""),
             Some(value) => value.as_str(),
         };
         let since = text("lastTransitionTime")?;
-        let mut one = |name: &str| Some(texts.one(text(name)?));
+        let mut one = |name: &str| Some(texts.intern(text(name)?));
         Some(Self {
             condition_type: one("type")?,
             status: one("status")?,
@@ -77,21 +77,25 @@ impl Condition {
     }
 
     /// Fills in optional fields. `None` if the condition is invalid.
-    fn of_provider(mut self, texts: &mut Texts) -> Option<Self> {
+    fn normalized(mut self, texts: &mut InternedTexts) -> Option<Self> {
         let is_valid =
             !self.condition_type.is_empty() && matches!(&*self.status, "True" | "False" | "Unknown");
         if self.reason.is_empty() {
-            self.reason = texts.one(NO_REASON);
+            self.reason = texts.intern(NO_REASON);
         }
         is_valid.then(|| self.without_severity())
     }
 }
 
 /// Reads the conditions of an object of Cluster API itself.
-pub(super) fn of_core(object: &Object, set: ConditionSet, texts: &mut Texts) -> Vec<Condition> {
+pub(super) fn core_conditions(
+    object: &Object,
+    set: ConditionSet,
+    texts: &mut InternedTexts,
+) -> Vec<Condition> {
     let mut read = |path: &[&str]| {
-        let conditions = listed(object, path).into_iter().flatten();
-        conditions.filter_map(|condition| Condition::read(condition, texts)).collect::<Vec<_>>()
+        let conditions = condition_list(object, path).into_iter().flatten();
+        conditions.filter_map(|condition| Condition::parse(condition, texts)).collect::<Vec<_>>()
     };
     match set {
         ConditionSet::V1Beta2 => {
@@ -104,23 +108,27 @@ pub(super) fn of_core(object: &Object, set: ConditionSet, texts: &mut Texts) -> 
 /// Reads the conditions of a provider object of any contract. A single invalid condition discards all of them.
 /// Source: clusterctl v1.14, util/conditions (UnstructuredGetAll): the conditions of contract v1beta2, else any
 /// conditions. For contract v1beta1, only `status.conditions`.
-pub(super) fn of_provider(object: &Object, set: ConditionSet, texts: &mut Texts) -> Vec<Condition> {
-    let plain = || listed(object, &["status", "conditions"]);
+pub(super) fn provider_conditions(
+    object: &Object,
+    set: ConditionSet,
+    texts: &mut InternedTexts,
+) -> Vec<Condition> {
+    let plain = || condition_list(object, &["status", "conditions"]);
     let all: Option<Vec<Condition>> = match set {
         ConditionSet::V1Beta1 => {
-            plain().and_then(|all| all.iter().map(|condition| Condition::read(condition, texts)).collect())
+            plain().and_then(|all| all.iter().map(|condition| Condition::parse(condition, texts)).collect())
         }
-        ConditionSet::V1Beta2 => {
-            listed(object, &["status", "v1beta2", "conditions"]).or_else(plain).and_then(|conditions| {
+        ConditionSet::V1Beta2 => condition_list(object, &["status", "v1beta2", "conditions"])
+            .or_else(plain)
+            .and_then(|conditions| {
                 let objects = conditions.iter().filter(|condition| condition.is_object());
-                objects.map(|condition| Condition::read(condition, texts)?.of_provider(texts)).collect()
-            })
-        }
+                objects.map(|condition| Condition::parse(condition, texts)?.normalized(texts)).collect()
+            }),
     };
     all.unwrap_or_default()
 }
 
-fn listed<'o>(object: &'o Object, path: &[&str]) -> Option<&'o Vec<Value>> {
+fn condition_list<'o>(object: &'o Object, path: &[&str]) -> Option<&'o Vec<Value>> {
     object.get(path)?.as_array()
 }
 
@@ -135,11 +143,11 @@ mod tests {
     }
 
     fn provider(object: &Object, set: ConditionSet) -> Vec<Condition> {
-        of_provider(object, set, &mut Texts::default())
+        provider_conditions(object, set, &mut InternedTexts::default())
     }
 
     fn core(object: &Object, set: ConditionSet) -> Vec<Condition> {
-        of_core(object, set, &mut Texts::default())
+        core_conditions(object, set, &mut InternedTexts::default())
     }
 
     fn told(conditions: &[Condition]) -> Vec<String> {

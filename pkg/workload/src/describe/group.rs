@@ -2,38 +2,39 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{
     conditions::{Condition, ConditionSet},
-    take::Taken,
+    extract::LinkedSummary,
     tree::MachineGroup,
 };
 
 /// One machine, or a group of machines.
 #[derive(Debug)]
 pub(super) enum Member<'f> {
-    Machine(&'f Taken),
+    Machine(&'f LinkedSummary),
     Group(MachineGroup),
 }
 
 /// The conditions that all machines of a group share.
-type Gist<'f> = Vec<Option<[&'f str; 3]>>;
+type ConditionKey<'f> = Vec<Option<[&'f str; 3]>>;
 
 /// Groups machines with equal deciding conditions.
 /// Source: clusterctl v1.14 client/tree/tree.go (Add), where a machine forms a group with the first equal machine.
-pub(super) fn alike(machines: Vec<&Taken>, set: ConditionSet) -> Vec<Member<'_>> {
-    let mut places: HashMap<Gist<'_>, usize> = HashMap::new();
-    let mut alike: Vec<Vec<&Taken>> = Vec::new();
+pub(super) fn group_equal(machines: Vec<&LinkedSummary>, set: ConditionSet) -> Vec<Member<'_>> {
+    let mut indexes: HashMap<ConditionKey<'_>, usize> = HashMap::new();
+    let mut alike: Vec<Vec<&LinkedSummary>> = Vec::new();
     for machine in machines {
-        let gist = |kind: &&str| Some(machine.seen.condition(kind)?.gist());
-        let place = *places.entry(deciding(set).iter().map(gist).collect()).or_insert(alike.len());
+        let gist = |kind: &&str| Some(machine.summary.condition(kind)?.comparison_key());
+        let place =
+            *indexes.entry(grouping_conditions(set).iter().map(gist).collect()).or_insert(alike.len());
         match alike.get_mut(place) {
             Some(others) => others.push(machine),
             None => alike.push(vec![machine]),
         }
     }
-    alike.into_iter().filter_map(|machines| one_of(&machines, set)).collect()
+    alike.into_iter().filter_map(|machines| machine_or_group(&machines, set)).collect()
 }
 
 /// Returns the conditions that must be equal within a group.
-fn deciding(set: ConditionSet) -> &'static [&'static str] {
+fn grouping_conditions(set: ConditionSet) -> &'static [&'static str] {
     match set {
         ConditionSet::V1Beta2 => &["Available", "Ready", "UpToDate"],
         ConditionSet::V1Beta1 => &["Ready"],
@@ -41,18 +42,18 @@ fn deciding(set: ConditionSet) -> &'static [&'static str] {
 }
 
 /// Makes a member of machines with equal conditions.
-fn one_of<'f>(machines: &[&'f Taken], set: ConditionSet) -> Option<Member<'f>> {
+fn machine_or_group<'f>(machines: &[&'f LinkedSummary], set: ConditionSet) -> Option<Member<'f>> {
     let first = match machines {
         [] => return None,
         [machine] => return Some(Member::Machine(machine)),
-        [first, ..] => &first.seen,
+        [first, ..] => &first.summary,
     };
     let mut names: Vec<String> = machines.iter().map(|machine| machine.name().to_owned()).collect();
     names.sort_unstable();
     // For conditions of contract v1beta1, clusterctl compares the times of the first two machines only.
-    let timed = if set == ConditionSet::V1Beta1 { 2 } else { machines.len() };
+    let compared = if set == ConditionSet::V1Beta1 { 2 } else { machines.len() };
     let since =
-        machines.iter().take(timed).filter_map(|machine| machine.seen.condition("Ready")?.since).min();
+        machines.iter().take(compared).filter_map(|machine| machine.summary.condition("Ready")?.since).min();
     let holds = |kind: &str| first.condition(kind).is_some_and(Condition::is_true);
     let ready = first.condition("Ready").cloned();
     Some(Member::Group(MachineGroup {
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use api::output::PartRole;
 
-    use crate::describe::take::Taker;
+    use crate::describe::extract::Extractor;
 
     /// Parses `name: Type=Status/Reason@day, …`.
     fn machine(text: &str) -> Object {
@@ -93,10 +94,10 @@ mod tests {
     }
 
     fn shown(machines: &[&str], set: ConditionSet) -> Vec<String> {
-        let mut taker = Taker::new(set);
-        let taken: Vec<Taken> =
-            machines.iter().map(|text| taker.take(&machine(text), PartRole::Machine)).collect();
-        let members = alike(taken.iter().collect(), set);
+        let mut taker = Extractor::new(set);
+        let taken: Vec<LinkedSummary> =
+            machines.iter().map(|text| taker.extract(&machine(text), PartRole::Machine)).collect();
+        let members = group_equal(taken.iter().collect(), set);
         let told = |member: Member<'_>| match member {
             Member::Machine(machine) => machine.name().to_owned(),
             Member::Group(group) => {

@@ -12,35 +12,35 @@ const GROUP: &str = "cluster.x-k8s.io";
 const ADDONS: &str = "addons.cluster.x-k8s.io";
 
 /// Returns a kind of Cluster API itself, in the version of the contract.
-pub(super) fn core(kind: &str, plural: &str) -> ApiKind {
+pub(super) fn core_kind(kind: &str, plural: &str) -> ApiKind {
     known_kind(GROUP, Contract::CURRENT, kind, plural, true)
 }
 
-pub(super) fn cluster() -> ApiKind {
-    core("Cluster", "clusters")
+pub(super) fn cluster_kind() -> ApiKind {
+    core_kind("Cluster", "clusters")
 }
 
-pub(super) fn binding() -> ApiKind {
+pub(super) fn binding_kind() -> ApiKind {
     known_kind(ADDONS, Contract::CURRENT, "ClusterResourceSetBinding", "clusterresourcesetbindings", true)
 }
 
 /// Returns the kind ClusterResourceSet, whose objects are named but never read.
-pub(super) fn resource_set() -> GroupKind {
+pub(super) fn resource_set_kind() -> GroupKind {
     GroupKind::new(ADDONS, "ClusterResourceSet")
 }
 
 /// The kinds of the server, and the contracts in the definitions of providers.
 #[derive(Debug)]
-pub(super) struct Contracts {
+pub(super) struct ContractVersions {
     kinds: Arc<ServedKinds>,
     /// By name of the definition: the contracts, newest first, with their versions.
     versions: HashMap<String, Vec<(&'static str, String)>>,
 }
 
-impl Contracts {
+impl ContractVersions {
     /// Reads discovery and two metadata lists. Without permission to list definitions, the preferred versions of the
     /// server apply.
-    pub(super) async fn ask(server: &Server) -> Result<Self, ApiError> {
+    pub(super) async fn read(server: &Server) -> Result<Self, ApiError> {
         let labelled = async |contract: &str| {
             let labels = format!("{GROUP}/{contract}");
             let list = ListQuery { labels, metadata_only: true, ..ListQuery::default() };
@@ -51,8 +51,8 @@ impl Contracts {
         let mut versions: HashMap<String, Vec<(&'static str, String)>> = HashMap::new();
         for (contract, definitions) in [(newest, &of_newest), (older, &of_older)] {
             for definition in definitions {
-                let kept = label(definition, contract);
-                versions.entry(definition.name().to_owned()).or_default().push((contract, kept));
+                let versions_label = contract_label(definition, contract);
+                versions.entry(definition.name().to_owned()).or_default().push((contract, versions_label));
             }
         }
         Ok(Self { kinds, versions })
@@ -66,7 +66,7 @@ impl Contracts {
     /// kind.
     /// Source: clusterctl v1.14, internal/contract (GetLatestContractAndAPIVersionFromContract); differs: in
     /// clusterctl, a definition without a contract makes its objects unreadable.
-    pub(super) fn read_as(&self, kind: &GroupKind) -> Option<(ApiKind, Contract)> {
+    pub(super) fn version_to_read(&self, kind: &GroupKind) -> Option<(ApiKind, Contract)> {
         let preferred = self.kinds.preferred(kind)?;
         let definition = format!("{}.{}", preferred.plural, preferred.group);
         let kept = self.versions.get(&definition).into_iter().flatten().find_map(|(contract, versions)| {
@@ -78,7 +78,7 @@ impl Contracts {
     }
 }
 
-fn label(definition: &Object, contract: &str) -> String {
+fn contract_label(definition: &Object, contract: &str) -> String {
     definition.label(&format!("{GROUP}/{contract}")).unwrap_or_default().to_owned()
 }
 
@@ -98,8 +98,8 @@ mod tests {
             let labels =
                 labels.iter().map(|(contract, versions)| (*contract, (*versions).to_owned())).collect();
             let versions = HashMap::from([("things.x.io".to_owned(), labels)]);
-            let contracts = Contracts { kinds: Arc::new(kinds), versions };
-            let (kind, contract) = contracts.read_as(&thing)?;
+            let contracts = ContractVersions { kinds: Arc::new(kinds), versions };
+            let (kind, contract) = contracts.version_to_read(&thing)?;
             Some(format!("{} {contract}", kind.version))
         };
         for (served, labels, expected) in [

@@ -1,15 +1,15 @@
 //! Converts the tree to the lines of a table.
 
-mod current;
-mod older;
 #[cfg(test)]
 mod tests;
+mod v1beta1;
+mod v1beta2;
 
 use jiff::Timestamp;
 
 use super::{
     conditions::ConditionSet,
-    shown::{ShownConditions, Which},
+    shown_conditions::{ConditionFilter, ShownConditions},
     table::{Cell, Span, Tone, TreeTable},
     title::title,
     tree::{ClusterTree, Subject, TreeNode},
@@ -27,22 +27,22 @@ impl ClusterTree {
     /// Source: clusterctl v1.14 internal/util/tree/tree.go (PrintObjectTree, PrintObjectTreeV1Beta1).
     pub fn table(&self, shown: &ShownConditions, now: Timestamp) -> TreeTable {
         match self.conditions {
-            ConditionSet::V1Beta2 => current::table(&self.root, &Look { shown, now }),
-            ConditionSet::V1Beta1 => older::table(&self.root, &Look { shown, now }),
+            ConditionSet::V1Beta2 => v1beta2::table(&self.root, &TableOptions { shown, now }),
+            ConditionSet::V1Beta1 => v1beta1::table(&self.root, &TableOptions { shown, now }),
         }
     }
 }
 
 /// The options of the table.
 #[derive(Clone, Copy, Debug)]
-struct Look<'a> {
+struct TableOptions<'a> {
     shown: &'a ShownConditions,
     now: Timestamp,
 }
 
 /// A node and its position.
 #[derive(Clone, Copy, Debug)]
-struct Place<'a> {
+struct NodePosition<'a> {
     node: &'a TreeNode,
     /// The branches before the node.
     prefix: &'a str,
@@ -50,15 +50,15 @@ struct Place<'a> {
     ends_tree: bool,
 }
 
-impl Place<'_> {
+impl NodePosition<'_> {
     /// Visits the node and its descendants.
-    fn walk(self, visit: &mut impl FnMut(Place<'_>)) {
+    fn walk(self, visit: &mut impl FnMut(NodePosition<'_>)) {
         visit(self);
         let count = self.node.children.len();
         for (at, child) in self.node.children.iter().enumerate() {
             let is_last = at + 1 == count;
             let prefix = branch(self.prefix, is_last);
-            let place = Place { node: child, prefix: &prefix, ends_tree: self.ends_tree && is_last };
+            let place = NodePosition { node: child, prefix: &prefix, ends_tree: self.ends_tree && is_last };
             place.walk(visit);
         }
     }
@@ -68,16 +68,16 @@ impl Place<'_> {
     }
 
     fn name(self) -> Cell {
-        behind(self.prefix, title(self.node))
+        with_prefix(self.prefix, title(self.node))
     }
 
     /// Returns the branches before the continuation lines of a message.
-    fn further(self) -> Cell {
+    fn continuation_prefix(self) -> Cell {
         if self.ends_tree && !self.has_children() {
             return Cell::default();
         }
         let own = if self.has_children() { TRUNK } else { "" };
-        Cell::toned(carried_on(self.prefix) + own, Tone::Faint)
+        Cell::toned(continuation(self.prefix) + own, Tone::Faint)
     }
 
     /// Returns the branches before a condition of the node.
@@ -87,34 +87,34 @@ impl Place<'_> {
     }
 
     /// Returns the conditions to show in lines of their own.
-    fn shown(self, look: &Look<'_>) -> Option<Which> {
+    fn shown_conditions(self, look: &TableOptions<'_>) -> Option<ConditionFilter> {
         let key = match &self.node.subject {
             Subject::Object(seen) => &seen.key,
             Subject::Named(key) => key,
             Subject::Unreadable(_) | Subject::Group(_) | Subject::Heading => return None,
         };
-        look.shown.of(&key.kind, &key.name)
+        look.shown.filter_for(&key.kind, &key.name)
     }
 }
 
 /// Returns the branches of the next level.
 fn branch(prefix: &str, is_last: bool) -> String {
-    carried_on(prefix) + if is_last { LAST_BRANCH } else { BRANCH }
+    continuation(prefix) + if is_last { LAST_BRANCH } else { BRANCH }
 }
 
 /// Returns the branches of continuation lines: a branch with a successor becomes a trunk.
-fn carried_on(prefix: &str) -> String {
+fn continuation(prefix: &str) -> String {
     prefix.replace(BRANCH, TRUNK).replace(LAST_BRANCH, NO_TRUNK)
 }
 
-fn behind(prefix: &str, cell: Cell) -> Cell {
+fn with_prefix(prefix: &str, cell: Cell) -> Cell {
     let Cell(mut spans) = Cell::toned(prefix, Tone::Faint);
     spans.extend(cell.0);
     Cell(spans)
 }
 
 /// Returns the message of a group.
-fn members(names: &[String]) -> Cell {
+fn group_message(names: &[String]) -> Cell {
     let text = match names {
         [first, second, _, ..] => format!("See {first}, {second}, ..."),
         names => format!("See {}", names.join(", ")),

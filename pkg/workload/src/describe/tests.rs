@@ -10,8 +10,8 @@ use insta::assert_snapshot;
 use manifest::{Object, YamlLimits, read_stream};
 
 use super::{
-    found::{Found, FoundControlPlane, References},
-    take::{self, Taken, Taker, reference},
+    extract::{self, Extractor, LinkedSummary, v1beta2_reference},
+    snapshot::{ClusterSnapshot, ControlPlaneSnapshot, ReferencedObjects},
     *,
 };
 
@@ -39,40 +39,44 @@ impl Given {
         self.objects.get(kind).cloned().unwrap_or_default()
     }
 
-    fn taken(&self, kind: &str, role: PartRole, conditions: ConditionSet) -> Vec<Taken> {
-        let mut taker = Taker::new(conditions);
-        self.of(kind).iter().map(|object| taker.take(object, role)).collect()
+    fn taken(&self, kind: &str, role: PartRole, conditions: ConditionSet) -> Vec<LinkedSummary> {
+        let mut taker = Extractor::new(conditions);
+        self.of(kind).iter().map(|object| taker.extract(object, role)).collect()
     }
 
-    fn object(&self, key: ObjectKey) -> Result<Object, Unreadable> {
+    fn object(&self, key: ObjectKey) -> Result<Object, UnreadableObject> {
         let found = self.of(&key.kind).into_iter().find(|object| object.name() == key.name);
-        found.ok_or_else(|| Unreadable::missing(key))
+        found.ok_or_else(|| UnreadableObject::missing(key))
     }
 
-    fn referred(&self, key: ObjectKey, conditions: ConditionSet) -> found::Referred {
-        let seen = |object| Taker::new(conditions).seen(&object, PartRole::MachineInfrastructure).into();
+    fn referred(&self, key: ObjectKey, conditions: ConditionSet) -> snapshot::ReferenceResult {
+        let seen =
+            |object| Extractor::new(conditions).summarize(&object, PartRole::MachineInfrastructure).into();
         self.object(key).map(seen)
     }
 
-    fn found(&self, conditions: ConditionSet) -> Found {
+    fn found(&self, conditions: ConditionSet) -> ClusterSnapshot {
         let cluster = self.of("Cluster").remove(0);
-        let to = |field: &str| reference(&cluster, &["spec", field]);
+        let to = |field: &str| v1beta2_reference(&cluster, &["spec", field]);
         let taken = |kind, role| Ok(self.taken(kind, role, conditions));
         let contract = Contract::new(self.contract);
         let control_plane = |key| match self.object(key) {
-            Ok(object) => Taker::new(conditions).control_plane(&object, &contract),
-            Err(why) => FoundControlPlane { object: Err(why), template: None },
+            Ok(object) => Extractor::new(conditions).extract_control_plane(&object, &contract),
+            Err(why) => ControlPlaneSnapshot { object: Err(why), template: None },
         };
-        Found {
+        ClusterSnapshot {
             infrastructure: to("infrastructureRef").map(|key| self.referred(key, conditions)),
             control_plane: to("controlPlaneRef").map(control_plane),
             machines: taken("Machine", PartRole::Machine),
             machine_sets: taken("MachineSet", PartRole::MachineSet),
             deployments: taken("MachineDeployment", PartRole::MachineDeployment),
             pools: taken("MachinePool", PartRole::MachinePool),
-            resource_sets: self.of("ClusterResourceSetBinding").pop().map(|of| Ok(take::resource_sets(&of))),
+            resource_sets: self
+                .of("ClusterResourceSetBinding")
+                .pop()
+                .map(|of| Ok(extract::resource_set_keys(&of))),
             health_checks: Some(taken("MachineHealthCheck", PartRole::MachineHealthCheck)),
-            cluster: Taker::new(conditions).seen(&cluster, PartRole::Cluster).into(),
+            cluster: Extractor::new(conditions).summarize(&cluster, PartRole::Cluster).into(),
         }
     }
 
@@ -80,14 +84,15 @@ impl Given {
         self.tree_of(&self.found(request.conditions), request)
     }
 
-    fn tree_of(&self, found: &Found, request: &DescribeRequest) -> ClusterTree {
-        let with_sets = request.parts.contains(&Part::MachineSets);
-        let arranging = Arranging { grouping: request.grouping, with_sets, conditions: request.conditions };
+    fn tree_of(&self, found: &ClusterSnapshot, request: &DescribeRequest) -> ClusterTree {
+        let with_sets = request.parts.contains(&OptionalPart::MachineSets);
+        let arranging =
+            ArrangeOptions { grouping: request.grouping, with_sets, conditions: request.conditions };
         let arrangement = arranging.arrange(found);
         let wanted = arrangement.references().into_iter();
-        let references: References =
+        let references: ReferencedObjects =
             wanted.map(|key| (key.clone(), self.referred(key, request.conditions))).collect();
-        let root = Assembly { request, found, references: &references }.root(arrangement);
+        let root = TreeBuilder { request, snapshot: found, references: &references }.build(arrangement);
         ClusterTree { root, conditions: request.conditions }
     }
 }
@@ -239,7 +244,7 @@ fn every_machine_stands_below_what_controls_it() {
 
 #[test]
 fn machine_sets_stand_between_when_they_are_asked_for() {
-    let request = DescribeRequest { parts: [Part::MachineSets].into(), ..DescribeRequest::default() };
+    let request = DescribeRequest { parts: [OptionalPart::MachineSets].into(), ..DescribeRequest::default() };
     let tree = outline(&workers().tree(&request));
     let deployment = &tree[tree.find("MachineDeployment ns/md").unwrap()
         ..tree.find("\n  ├─MachineDeployment ns/none").unwrap()];
@@ -285,7 +290,7 @@ fn what_cannot_be_read_stays_in_the_tree_with_the_reason() {
     let forbidden = |kind: &str, name: &str| {
         let key =
             ObjectKey { kind: kind.into(), namespace: "ns".into(), name: name.into(), group: String::new() };
-        Unreadable { key: Box::new(key), reason: "Forbidden".into(), message: "no".into() }
+        UnreadableObject { key: Box::new(key), reason: "Forbidden".into(), message: "no".into() }
     };
     found.control_plane.as_mut().unwrap().object = Err(forbidden("Plane", "p"));
     found.machine_sets = Err(forbidden("MachineSet", ""));
@@ -319,7 +324,7 @@ fn machines_of_a_control_plane_that_is_not_named_are_shown_as_others() {
 
 #[test]
 fn templates_come_first_and_a_control_plane_names_them_as_its_contract_says() {
-    let request = DescribeRequest { parts: [Part::Templates].into(), ..DescribeRequest::default() };
+    let request = DescribeRequest { parts: [OptionalPart::Templates].into(), ..DescribeRequest::default() };
     let given = || Given::new(&[CLUSTER, &owner("MachineDeployment", "md", "")].concat());
     assert_snapshot!(outline(&given().tree(&request)), @r"
     Cluster ns/c
@@ -374,6 +379,6 @@ fn in_full_nothing_is_grouped_or_left_out() {
         node.children.iter().for_each(|child| machines(child, names));
     }
     let mut names = BTreeSet::new();
-    machines(&workers().tree(&DescribeRequest::in_full("ns", "c")).root, &mut names);
+    machines(&workers().tree(&DescribeRequest::full("ns", "c")).root, &mut names);
     assert_eq!(names.len(), 8);
 }

@@ -14,22 +14,22 @@ pub(super) fn title(node: &TreeNode) -> Cell {
         Subject::Group(group) => {
             Cell(vec![Span::new(format!("{} Machines...", group.names.len()), Tone::Strong)])
         }
-        Subject::Named(key) => Cell(object(key).into()),
+        Subject::Named(key) => Cell(object_spans(key).into()),
         Subject::Unreadable(of) if of.key.name.is_empty() => Cell::plain(format!("{}s", of.key.kind)),
-        Subject::Unreadable(of) => Cell(object(&of.key).into()),
+        Subject::Unreadable(of) => Cell(object_spans(&of.key).into()),
         Subject::Object(seen) => {
             let mut spans = Vec::new();
-            if seen.is_going {
+            if seen.is_terminating {
                 spans.extend([Span::new("!! DELETED !!", Tone::Bad), Span::new(" ", Tone::Plain)]);
             }
-            spans.extend(object(&seen.key));
+            spans.extend(object_spans(&seen.key));
             spans.extend(seen.version.iter().map(|version| Span::new(format!(", {version}"), Tone::Plain)));
             Cell(spans)
         }
     }
 }
 
-fn object(key: &ObjectKey) -> [Span; 2] {
+fn object_spans(key: &ObjectKey) -> [Span; 2] {
     let name =
         if key.namespace.is_empty() { key.name.clone() } else { format!("{}/{}", key.namespace, key.name) };
     [Span::new(format!("{} ", key.kind), Tone::Plain), Span::new(name, Tone::Strong)]

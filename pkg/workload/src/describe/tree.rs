@@ -29,20 +29,20 @@ pub struct TreeNode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// An object that was read.
-    Object(Arc<SeenObject>),
+    Object(Arc<ObjectSummary>),
     /// Objects of one kind with equal conditions.
     Group(MachineGroup),
     /// An object that was not read.
     Named(ObjectKey),
     /// An object that cannot be read, or a kind that cannot be listed.
-    Unreadable(Unreadable),
+    Unreadable(UnreadableObject),
     /// A heading for the children.
     Heading,
 }
 
 /// The shown fields of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SeenObject {
+pub struct ObjectSummary {
     /// The identity of the object.
     pub key: ObjectKey,
     /// The version in which the object was read.
@@ -50,7 +50,7 @@ pub struct SeenObject {
     /// The desired Kubernetes version: `None` if the kind has none, empty if unknown.
     pub version: Option<Arc<str>>,
     /// True if the object is being deleted.
-    pub is_going: bool,
+    pub is_terminating: bool,
     /// The counts of its machines.
     pub replicas: MachineCounts,
     /// The conditions, in the order of the object.
@@ -87,7 +87,7 @@ pub struct MachineGroup {
 
 /// An object that cannot be read, or a kind that cannot be listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
+pub struct UnreadableObject {
     /// The object; without a name, all objects of the kind.
     pub key: Box<ObjectKey>,
     /// The reason in one word, such as `Forbidden`.
@@ -116,7 +116,7 @@ impl ClusterTree {
                     ConditionSet::V1Beta2 => "Available",
                     ConditionSet::V1Beta1 => "Ready",
                 };
-                !cluster.is_going && cluster.condition(decisive).is_some_and(Condition::is_true)
+                !cluster.is_terminating && cluster.condition(decisive).is_some_and(Condition::is_true)
             }
             _ => false,
         };
@@ -142,7 +142,7 @@ impl TreeNode {
     }
 }
 
-impl SeenObject {
+impl ObjectSummary {
     /// Returns a condition by type.
     pub fn condition(&self, condition_type: &str) -> Option<&Condition> {
         self.conditions.iter().find(|condition| *condition.condition_type == *condition_type)
@@ -155,27 +155,29 @@ pub(super) fn is_core(role: PartRole) -> bool {
     matches!(role, Cluster | Machine | MachineDeployment | MachineSet | MachinePool | MachineHealthCheck)
 }
 
-impl Unreadable {
+impl UnreadableObject {
     /// Converts an error to an unreadable node.
     pub(super) fn new(key: ObjectKey, error: &ApiError) -> Self {
         match error {
             ApiError::RetriesExhausted { last, .. } => Self::new(key, last),
             ApiError::Status { reason, message, code, .. } => {
                 let reason = if reason.is_empty() { format!("Status{code}") } else { reason.clone() };
-                Self::because(key, reason, message.clone())
+                Self::with_reason(key, reason, message.clone())
             }
-            ApiError::Unreachable { source, .. } => Self::because(key, "NoAnswer", source.to_string()),
-            ApiError::UnknownKind { .. } => Self::because(key, "NoSuchKind", "the server has no such kind"),
-            other => Self::because(key, "Unreadable", other.to_string()),
+            ApiError::Unreachable { source, .. } => Self::with_reason(key, "NoAnswer", source.to_string()),
+            ApiError::UnknownKind { .. } => {
+                Self::with_reason(key, "NoSuchKind", "the server has no such kind")
+            }
+            other => Self::with_reason(key, "Unreadable", other.to_string()),
         }
     }
 
     /// Makes a node for a referenced object that does not exist.
     pub(super) fn missing(key: ObjectKey) -> Self {
-        Self::because(key, "NotFound", "it is not there")
+        Self::with_reason(key, "NotFound", "it is not there")
     }
 
-    fn because(key: ObjectKey, reason: impl Into<String>, message: impl Into<String>) -> Self {
+    fn with_reason(key: ObjectKey, reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: Box::new(key), reason: reason.into(), message: message.into() }
     }
 }
@@ -187,7 +189,11 @@ mod tests {
     fn tree(status: &str, is_going: bool, below: Option<Subject>) -> ClusterTree {
         let available =
             Condition { condition_type: "Available".into(), status: status.into(), ..Condition::default() };
-        let cluster = SeenObject { is_going, conditions: vec![available], ..SeenObject::default() };
+        let cluster = ObjectSummary {
+            is_terminating: is_going,
+            conditions: vec![available],
+            ..ObjectSummary::default()
+        };
         let mut root = TreeNode::new(PartRole::Cluster, Subject::Object(Arc::new(cluster)));
         root.children.extend(below.map(|subject| TreeNode::new(PartRole::ControlPlane, subject)));
         ClusterTree { root, conditions: ConditionSet::V1Beta2 }
@@ -195,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_cluster_is_healthy_when_it_is_available_and_all_of_it_was_read() {
-        let unreadable = || Some(Subject::Unreadable(Unreadable::missing(ObjectKey::default())));
+        let unreadable = || Some(Subject::Unreadable(UnreadableObject::missing(ObjectKey::default())));
         assert_eq!(tree("True", false, None).health(), ClusterHealth::Healthy);
         assert_eq!(tree("True", false, Some(Subject::Heading)).health(), ClusterHealth::Healthy);
         assert_eq!(tree("True", false, unreadable()).health(), ClusterHealth::Unknown);

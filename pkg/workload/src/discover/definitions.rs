@@ -13,7 +13,7 @@ use super::{
 use crate::TypeFacts;
 
 /// The number of definitions in one request: one definition may have hundreds of kilobytes of schema.
-const PAGE: usize = 20;
+const PAGE_SIZE: usize = 20;
 /// Kinds that are roots of hierarchies without a label.
 /// Source: clusterctl v1.14 client/cluster/objectgraph.go (getDiscoveryTypes).
 const ROOTS: [(&str, &str); 3] = [(CORE, "Cluster"), (CORE, "ClusterClass"), (ADDONS, "ClusterResourceSet")];
@@ -21,10 +21,11 @@ const ROOTS: [(&str, &str); 3] = [(CORE, "Cluster"), (CORE, "ClusterClass"), (AD
 /// Returns the kinds of labelled definitions in their storage versions, and Secrets and ConfigMaps, by group and kind.
 pub async fn types_to_discover(cluster: &ManagementCluster) -> Result<Vec<Arc<TypeFacts>>, DiscoverError> {
     let list = ListQuery { labels: api::labels::CLUSTERCTL.to_owned(), ..ListQuery::default() };
-    let mut pages = cluster.server.pages(&crd_kind(), &list).with_size(PAGE);
-    let found: Vec<_> = pages.gather(|found: &mut Vec<_>, object| found.push(read(&object))).await?;
+    let mut pages = cluster.server.pages(&crd_kind(), &list).with_size(PAGE_SIZE);
+    let found: Vec<_> =
+        pages.gather(|found: &mut Vec<_>, object| found.push(parse_definition(&object))).await?;
     let mut types = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-    types.extend([secret_kind(), config_map_kind()].map(TypeFacts::plain));
+    types.extend([secret_kind(), config_map_kind()].map(TypeFacts::unlabelled));
     types.sort_by(|a, b| (&a.kind.group, &a.kind.kind).cmp(&(&b.kind.group, &b.kind.kind)));
     Ok(types.into_iter().map(Arc::new).collect())
 }
@@ -32,7 +33,7 @@ pub async fn types_to_discover(cluster: &ManagementCluster) -> Result<Vec<Arc<Ty
 /// Extracts the relevant facts of a definition, and drops its schemas.
 /// # Errors
 /// `Definition` without a usable storage version: a move would leave its objects behind.
-fn read(definition: &Object) -> Result<TypeFacts, DiscoverError> {
+fn parse_definition(definition: &Object) -> Result<TypeFacts, DiscoverError> {
     let bad = |problem| DiscoverError::Definition { name: definition.name().to_owned(), problem };
     let text = |path: &[&str]| definition.get(path).and_then(Value::as_str).filter(|text| !text.is_empty());
     let versions = definition.get(&["spec", "versions"]).and_then(Value::as_array);
@@ -48,7 +49,7 @@ fn read(definition: &Object) -> Result<TypeFacts, DiscoverError> {
     let namespaced = text(&["spec", "scope"]) == Some("Namespaced");
     Ok(TypeFacts {
         kind: known_kind(group, version, kind, plural, namespaced),
-        is_to_move: definition.label(MOVE).is_some(),
+        is_labelled_to_move: definition.label(MOVE).is_some(),
         is_hierarchy: ROOTS.contains(&(group, kind)) || definition.label(MOVE_HIERARCHY).is_some(),
         has_status: stored["subresources"].get("status").is_some(),
         provider: definition.label(api::labels::PROVIDER).map(str::to_owned),
@@ -78,9 +79,9 @@ mod tests {
         let old = json!({"name": "v1", "served": true, "storage": false, "subresources": {"status": {}}});
         let stored = json!({"name": "v2", "served": true, "storage": true, "deprecated": true});
         let labels = json!({MOVE: "false", api::labels::PROVIDER: "infrastructure-things"});
-        let read = read(&definition(&labels, &json!([old, stored]))).unwrap();
+        let read = parse_definition(&definition(&labels, &json!([old, stored]))).unwrap();
         assert_eq!(read.kind, known_kind("example.org", "v2", "Thing", "things", false));
-        assert_eq!((read.is_to_move, read.is_hierarchy, read.has_status), (true, false, false));
+        assert_eq!((read.is_labelled_to_move, read.is_hierarchy, read.has_status), (true, false, false));
         assert_eq!(read.provider.as_deref(), Some("infrastructure-things"));
     }
 
@@ -94,7 +95,7 @@ mod tests {
                 "a storage version that is not served",
             ),
         ] {
-            let error = read(&definition(&json!({}), &versions)).unwrap_err().to_string();
+            let error = parse_definition(&definition(&json!({}), &versions)).unwrap_err().to_string();
             assert_eq!(error, format!("definition `things.example.org` has {problem}"));
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use manifest::{Object, Value};
 
 use crate::{
-    ClusterFacts, ConditionFacts, Content, Facts, OwnerRef, Replicas, TypeFacts,
-    marks::{BLOCK_MOVE, DELETE_FOR_MOVE, MARK, PAUSED},
+    ClusterFacts, ConditionFacts, ContentFacts, ObjectFacts, OwnerRef, ReplicaCounts, TypeFacts,
+    marks::{BLOCK_MOVE, DELETE_FOR_MOVE, MOVE_MARK, PAUSED_ANNOTATION},
 };
 
 /// The label of definitions and objects that move.
@@ -22,7 +22,7 @@ const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 
 /// Labels and annotations with which tools mark their objects. Tools that use other tools come first.
 /// Source: the tools' documentation: Argo CD 3 (resource tracking), Flux 2 (garbage collection), Fleet 0.12, Helm 3.
-const TOOLS: [(&str, &str); 7] = [
+const GITOPS_TOOLS: [(&str, &str); 7] = [
     ("argocd.argoproj.io/instance", "Argo CD"),
     ("argocd.argoproj.io/tracking-id", "Argo CD"),
     ("kustomize.toolkit.fluxcd.io/name", "Flux"),
@@ -35,7 +35,7 @@ const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 
 /// The parser for objects of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+enum ContentParser {
     Plain,
     Cluster,
     ClusterClass,
@@ -45,26 +45,26 @@ enum Reading {
 }
 
 /// Extracts facts from a full object, or from its metadata alone.
-pub fn facts_of(object: &Object, of: &Arc<TypeFacts>) -> Facts {
+pub fn facts_of(object: &Object, of: &Arc<TypeFacts>) -> ObjectFacts {
     let mut key = apply::ObjectKey::of(object);
     (key.group, key.kind) = (of.kind.group.clone(), of.kind.kind.clone());
     let metadata = |field: &str| object.get(&["metadata", field]).and_then(Value::as_str).unwrap_or_default();
-    Facts {
+    ObjectFacts {
         key,
-        of: of.clone(),
+        object_type: of.clone(),
         uid: metadata("uid").to_owned(),
         resource_version: metadata("resourceVersion").to_owned(),
         owners: owners(object),
-        is_to_move: object.label(MOVE).is_some(),
+        is_labelled_to_move: object.label(MOVE).is_some(),
         is_hierarchy: object.label(MOVE_HIERARCHY).is_some(),
         blocks_move: object.annotation(BLOCK_MOVE).is_some(),
-        is_going: !metadata("deletionTimestamp").is_empty(),
+        is_terminating: !metadata("deletionTimestamp").is_empty(),
         is_deleted_for_move: object.annotation(DELETE_FOR_MOVE).is_some(),
-        paused_by: object.annotation(MARK).map(str::to_owned),
-        is_paused: object.annotation(PAUSED).is_some()
-            || (reading(of) == Reading::Cluster && is_true(object, &["spec", "paused"])),
-        says_it_rests: says_it_rests(object),
-        gitops: gitops(object),
+        paused_by: object.annotation(MOVE_MARK).map(str::to_owned),
+        is_paused: object.annotation(PAUSED_ANNOTATION).is_some()
+            || (parser_for(of) == ContentParser::Cluster && is_true(object, &["spec", "paused"])),
+        pause_acknowledged: pause_acknowledged(object),
+        gitops_tool: gitops_tool(object),
         cluster_name: object.label(CLUSTER_NAME).map(str::to_owned),
         condition: ["Ready", "Available"].iter().find_map(|kind| condition(object, kind)),
         content: content(object, of),
@@ -73,11 +73,11 @@ pub fn facts_of(object: &Object, of: &Arc<TypeFacts>) -> Facts {
 
 /// True if facts of a kind need more than metadata.
 pub(super) fn needs_content(of: &TypeFacts) -> bool {
-    !matches!(reading(of), Reading::Plain | Reading::ClusterClass)
+    !matches!(parser_for(of), ContentParser::Plain | ContentParser::ClusterClass)
 }
 
 /// True if objects of a kind may have the condition `Paused`: kinds of Cluster API and its providers with a controller.
-pub(super) fn may_say_it_rests(of: &TypeFacts) -> bool {
+pub(super) fn may_acknowledge_pause(of: &TypeFacts) -> bool {
     let (group, kind) = (&of.kind.group, &of.kind.kind);
     needs_content(of)
         || (of.has_status && group.ends_with(CORE) && group != ADDONS && !kind.ends_with("Template"))
@@ -86,41 +86,41 @@ pub(super) fn may_say_it_rests(of: &TypeFacts) -> bool {
 /// True if the condition `Paused` is `True` for the current generation. None if the condition is missing.
 /// Source: Cluster API v1.14, util/paused (EnsurePausedCondition); contract v1beta1 has the condition at the second
 /// path.
-pub fn says_it_rests(object: &Object) -> Option<bool> {
+pub fn pause_acknowledged(object: &Object) -> Option<bool> {
     let places: [&[&str]; 2] = [&["status", "conditions"], &["status", "v1beta2", "conditions"]];
     let all = places.iter().filter_map(|place| object.get(place)?.as_array()).flatten();
-    let said = all.into_iter().find(|condition| condition["type"] == "Paused")?;
+    let paused = all.into_iter().find(|condition| condition["type"] == "Paused")?;
     let generation = object.get(&["metadata", "generation"]).and_then(Value::as_i64);
-    let is_of_now = said["observedGeneration"].as_i64().is_none_or(|seen| Some(seen) >= generation);
-    Some(said["status"] == "True" && is_of_now)
+    let is_current = paused["observedGeneration"].as_i64().is_none_or(|seen| Some(seen) >= generation);
+    Some(paused["status"] == "True" && is_current)
 }
 
-fn reading(of: &TypeFacts) -> Reading {
+fn parser_for(of: &TypeFacts) -> ContentParser {
     match (&*of.kind.group, &*of.kind.kind) {
-        (CORE, "Cluster") => Reading::Cluster,
-        (CORE, "ClusterClass") => Reading::ClusterClass,
-        (CORE, "Machine") => Reading::Machine,
-        (CORE, "MachineDeployment" | "MachineSet" | "MachinePool") => Reading::Replicas,
-        (ADDONS, "ClusterResourceSetBinding") => Reading::Binding,
-        (CONTROL_PLANE, kind) if !kind.ends_with("Template") => Reading::Replicas,
-        _ => Reading::Plain,
+        (CORE, "Cluster") => ContentParser::Cluster,
+        (CORE, "ClusterClass") => ContentParser::ClusterClass,
+        (CORE, "Machine") => ContentParser::Machine,
+        (CORE, "MachineDeployment" | "MachineSet" | "MachinePool") => ContentParser::Replicas,
+        (ADDONS, "ClusterResourceSetBinding") => ContentParser::Binding,
+        (CONTROL_PLANE, kind) if !kind.ends_with("Template") => ContentParser::Replicas,
+        _ => ContentParser::Plain,
     }
 }
 
-fn content(object: &Object, of: &TypeFacts) -> Content {
-    match reading(of) {
-        Reading::Plain => Content::Plain,
-        Reading::Cluster => Content::Cluster(cluster(object)),
-        Reading::ClusterClass => Content::ClusterClass,
-        Reading::Machine => {
+fn content(object: &Object, of: &TypeFacts) -> ContentFacts {
+    match parser_for(of) {
+        ContentParser::Plain => ContentFacts::Plain,
+        ContentParser::Cluster => ContentFacts::Cluster(cluster(object)),
+        ContentParser::ClusterClass => ContentFacts::ClusterClass,
+        ContentParser::Machine => {
             let has_node = text(object, &["status", "nodeRef", "name"]).is_some();
-            Content::Machine { has_node }
+            ContentFacts::Machine { has_node }
         }
-        Reading::Replicas => Content::Replicas(replicas(object)),
-        Reading::Binding => match text(object, &["spec", "clusterName"]) {
+        ContentParser::Replicas => ContentFacts::Replicas(replicas(object)),
+        ContentParser::Binding => match text(object, &["spec", "clusterName"]) {
             // Old bindings have the name of their Cluster instead of a field.
-            None => Content::Binding { cluster: object.name().to_owned() },
-            Some(cluster) => Content::Binding { cluster: cluster.to_owned() },
+            None => ContentFacts::Binding { cluster: object.name().to_owned() },
+            Some(cluster) => ContentFacts::Binding { cluster: cluster.to_owned() },
         },
     }
 }
@@ -141,9 +141,9 @@ fn owners(object: &Object) -> Vec<OwnerRef> {
     references.into_iter().flatten().map(owner).collect()
 }
 
-fn gitops(object: &Object) -> Option<&'static str> {
+fn gitops_tool(object: &Object) -> Option<&'static str> {
     let has = |key: &str| object.label(key).or_else(|| object.annotation(key)).is_some();
-    let tool = TOOLS.iter().find(|(key, _)| has(key)).map(|(_, tool)| *tool);
+    let tool = GITOPS_TOOLS.iter().find(|(key, _)| has(key)).map(|(_, tool)| *tool);
     tool.or_else(|| object.label(MANAGED_BY).filter(|by| *by == "Helm").map(|_| "Helm"))
 }
 
@@ -165,14 +165,14 @@ fn cluster(object: &Object) -> ClusterFacts {
     }
 }
 
-fn replicas(object: &Object) -> Replicas {
+fn replicas(object: &Object) -> ReplicaCounts {
     let count = |path: &[&str]| object.get(path).and_then(Value::as_i64);
     let current = count(&["status", "replicas"]).unwrap_or_default();
     // Contract v1beta1 has another name for the field. Providers of control planes may still use it.
     let up_to_date =
         ["upToDateReplicas", "updatedReplicas"].iter().find_map(|field| count(&["status", field]));
     let (seen, last) = (count(&["status", "observedGeneration"]), count(&["metadata", "generation"]));
-    Replicas {
+    ReplicaCounts {
         // Without the field, an autoscaler or a managed service chooses the number.
         desired: count(&["spec", "replicas"]).unwrap_or(current),
         current,

@@ -26,10 +26,10 @@ use support::{
 };
 use tower_service::Service;
 
-use super::{DiscoverError, Discovered, Scope};
+use super::{DiscoverError, Discovery, Scope};
 use crate::{
-    Choice,
-    discover::{discover, discover_again, discover_at_rest},
+    MoveChoice,
+    discover::{discover, rediscover, rediscover_with_pause_status},
     tests::{cluster, cluster_through},
 };
 
@@ -48,14 +48,14 @@ fn scope(namespaces: &[&str]) -> Scope {
 }
 
 /// Returns the discovered objects, except for the ConfigMap `kube-root-ca.crt` of every namespace.
-fn names(found: &Discovered) -> Vec<String> {
+fn names(found: &Discovery) -> Vec<String> {
     let keys = found.graph.iter().map(|(_, node)| &node.facts.key);
     keys.filter(|key| key.name != "kube-root-ca.crt").map(ToString::to_string).collect()
 }
 
 /// Returns the discovered objects that move.
-fn moving(found: &Discovered, scope: &Scope) -> Vec<String> {
-    let choice = Choice { namespaces: scope.namespaces.clone(), ..Choice::default() };
+fn moving(found: &Discovery, scope: &Scope) -> Vec<String> {
+    let choice = MoveChoice { namespaces: scope.namespaces.clone(), ..MoveChoice::default() };
     let selection = found.graph.select(&choice);
     selection.moving().map(|id| found.graph.node(id).facts.key.to_string()).collect()
 }
@@ -97,10 +97,10 @@ async fn kinds_of_labelled_definitions_are_looked_at_with_a_request_each() {
     let moving = moving(&found, &scope);
     assert!(moving.contains(&"ConfigMap a/linked".to_owned()), "{moving:?}");
     assert!(moving.contains(&"AWSClusterStaticIdentity who".to_owned()), "{moving:?}");
-    let again = discover_again(&cluster, &scope, &found).await.unwrap();
+    let again = rediscover(&cluster, &scope, &found).await.unwrap();
     assert_eq!(names(&again), names(&found));
     assert_eq!(counter.all().total(), REQUESTS + 18, "what is known is not asked for: {}", counter.all());
-    let at_rest = discover_at_rest(&cluster, &scope, &found).await.unwrap();
+    let at_rest = rediscover_with_pause_status(&cluster, &scope, &found).await.unwrap();
     assert_eq!(names(&at_rest), names(&found));
     assert_eq!(counter.all().total(), REQUESTS + 18 + 18, "{}", counter.all());
 }
@@ -189,12 +189,12 @@ async fn a_kind_that_went_meanwhile_has_no_objects_and_one_that_cannot_be_read_i
     assert!(names(&found).contains(&"KubeadmConfigTemplate a/worker".to_owned()));
     lab.delete(kind::CUSTOM_RESOURCE_DEFINITION, "kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io").await;
     lab.settled().await;
-    let again = discover_again(&cluster, &scope, &found).await.unwrap();
+    let again = rediscover(&cluster, &scope, &found).await.unwrap();
     assert!(!names(&again).contains(&"KubeadmConfigTemplate a/worker".to_owned()));
     lab.sandbox()
         .faults()
         .add(Fault::parse("403,verb=list,resource=cluster.x-k8s.io/machines,times=1").unwrap());
-    let error = discover_again(&cluster, &scope, &found).await.unwrap_err();
+    let error = rediscover(&cluster, &scope, &found).await.unwrap_err();
     assert!(matches!(&error, DiscoverError::Api(error) if error.code() == Some(403)), "{error:?}");
 }
 

@@ -13,7 +13,7 @@ const SCRIPT: [&str; 3] =
 
 /// The data for the script.
 #[derive(Serialize)]
-struct Data<'g> {
+struct PageData<'g> {
     title: &'g str,
     origin: &'g PageOrigin,
     graph: &'g OwnerGraph,
@@ -25,7 +25,7 @@ struct Data<'g> {
 /// nothing. So an escaping error in a name cannot run code.
 pub(super) fn draw(graph: &OwnerGraph, origin: &PageOrigin) -> String {
     let (title, script) = (title(graph), SCRIPT.concat());
-    let data = Data { title: &title, origin, graph, parents: &forest(graph).parents };
+    let data = PageData { title: &title, origin, graph, parents: &forest(graph).parents };
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'",
         digest(&script),
@@ -34,16 +34,16 @@ pub(super) fn draw(graph: &OwnerGraph, origin: &PageOrigin) -> String {
     fill(PAGE, |place| match place {
         "policy" => policy.clone(),
         "title" => escaped(&title),
-        "origin" => escaped(&said(origin)),
+        "origin" => escaped(&origin_line(origin)),
         "style" => STYLE.to_owned(),
         "script" => script.clone(),
-        "data" => json(&data),
+        "data" => script_json(&data),
         other => format!("{{{{{other}}}}}"),
     })
 }
 
 /// Returns the origin in one line.
-fn said(origin: &PageOrigin) -> String {
+fn origin_line(origin: &PageOrigin) -> String {
     let parts = [&origin.name, &origin.server, &origin.time, &origin.program];
     let parts: Vec<&str> = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
@@ -67,7 +67,7 @@ fn digest(text: &str) -> String {
 }
 
 /// Writes JSON for a script element; the text cannot end the element or begin a comment.
-fn json(data: &Data<'_>) -> String {
+fn script_json(data: &PageData<'_>) -> String {
     let text = serde_json::to_string(data).expect("plain texts and numbers can be written");
     text.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
 }

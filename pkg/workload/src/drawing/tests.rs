@@ -1,23 +1,23 @@
 //! Drawings of small graphs, and properties of all drawings.
 
 mod broken;
-mod forms;
-mod hostile;
+mod formats;
 mod layout;
 mod random;
 mod server;
+mod untrusted_names;
 
 use api::output::OwnerGraph;
 
-use super::{Drawing, Fates, PageOrigin, draw, draw_page, owner_graph};
-use crate::{ConditionFacts, Facts, Graph, Scope, graph::tests::builder};
+use super::{DrawingFormat, MoveAnnotations, PageOrigin, draw, draw_page, owner_graph};
+use crate::{ConditionFacts, Graph, ObjectFacts, Scope, graph::tests::builder};
 
 /// Makes a graph of objects given one per line, in the notation of the graph tests.
 fn graph(lines: &str) -> OwnerGraph {
     of(builder::facts(lines))
 }
 
-fn of(facts: Vec<Facts>) -> OwnerGraph {
+fn of(facts: Vec<ObjectFacts>) -> OwnerGraph {
     owner_graph(&Graph::new(facts), &Scope::default(), None).unwrap()
 }
 
@@ -26,7 +26,7 @@ fn only(lines: &str, cluster: &str) -> OwnerGraph {
 }
 
 fn text(graph: &OwnerGraph) -> String {
-    draw(graph, Drawing::Text(Fates::Untold))
+    draw(graph, DrawingFormat::Text(MoveAnnotations::Hidden))
 }
 
 fn page(graph: &OwnerGraph) -> String {

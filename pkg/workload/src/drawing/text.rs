@@ -3,30 +3,30 @@ use std::fmt::Write as _;
 use api::output::{GraphObject, GraphTie, ObjectName, OwnerGraph};
 
 use super::{
-    Fates,
+    MoveAnnotations,
     forest::{Forest, forest},
     remarks,
 };
 
 /// Draws a tree: an owned object is indented below its owner. An object with several owners is shown in full below one
 /// of them, and by name below the others. A dashed branch is a soft owner.
-pub(super) fn draw(graph: &OwnerGraph, fates: Fates) -> String {
-    let mut tree = Tree { graph, forest: forest(graph), fates, text: String::new() };
+pub(super) fn draw(graph: &OwnerGraph, annotations: MoveAnnotations) -> String {
+    let mut tree = Tree { graph, forest: forest(graph), annotations, text: String::new() };
     for root in tree.roots() {
         tree.add_root(root);
     }
     if graph.objects.is_empty() {
         tree.text.push_str("there are no objects of Cluster API\n");
     }
-    tree.add_foot();
+    tree.add_footer();
     tree.text
 }
 
 /// A line to write.
-struct Open {
+struct PendingLine {
     at: usize,
     /// The owner above the object.
-    below: Option<(usize, GraphTie)>,
+    owner: Option<(usize, GraphTie)>,
     /// The text before the branch.
     indent: String,
     is_last: bool,
@@ -35,7 +35,7 @@ struct Open {
 struct Tree<'g> {
     graph: &'g OwnerGraph,
     forest: Forest,
-    fates: Fates,
+    annotations: MoveAnnotations,
     text: String,
 }
 
@@ -52,61 +52,61 @@ impl Tree<'_> {
     }
 
     fn add_root(&mut self, root: usize) {
-        let mut open = vec![Open { at: root, below: None, indent: String::new(), is_last: true }];
+        let mut open = vec![PendingLine { at: root, owner: None, indent: String::new(), is_last: true }];
         while let Some(line) = open.pop() {
             self.add_line(&line);
-            if line.below.is_some_and(|(owner, _)| self.forest.parents[line.at] != Some(owner)) {
+            if line.owner.is_some_and(|(owner, _)| self.forest.parents[line.at] != Some(owner)) {
                 continue;
             }
-            let indent = match line.below {
+            let indent = match line.owner {
                 None => String::new(),
                 Some(_) => line.indent + if line.is_last { "   " } else { "│  " },
             };
             let owned = self.forest.owned[line.at].iter().rev().enumerate();
-            open.extend(owned.map(|(from_last, (at, tie))| Open {
+            open.extend(owned.map(|(from_last, (at, tie))| PendingLine {
                 at: *at,
-                below: Some((line.at, *tie)),
+                owner: Some((line.at, *tie)),
                 indent: indent.clone(),
                 is_last: from_last == 0,
             }));
         }
     }
 
-    fn add_line(&mut self, line: &Open) {
+    fn add_line(&mut self, line: &PendingLine) {
         let object = &self.graph.objects[line.at];
-        let branch = match (line.below, line.is_last) {
+        let branch = match (line.owner, line.is_last) {
             (None, _) => "",
             (Some((_, GraphTie::Hard)), false) => "├─ ",
             (Some((_, GraphTie::Hard)), true) => "└─ ",
             (Some((_, GraphTie::Soft)), false) => "├╌ ",
             (Some((_, GraphTie::Soft)), true) => "└╌ ",
         };
-        let namespace = line.below.map_or("", |(owner, _)| &self.graph.objects[owner].object.namespace);
-        let _ = write!(self.text, "{}{branch}{}", line.indent, shown(&object.object, namespace));
+        let namespace = line.owner.map_or("", |(owner, _)| &self.graph.objects[owner].object.namespace);
+        let _ = write!(self.text, "{}{branch}{}", line.indent, relative_name(&object.object, namespace));
         self.add_remarks(line, object);
         self.text.push('\n');
     }
 
-    fn add_remarks(&mut self, line: &Open, object: &GraphObject) {
-        let is_soft = line.below.is_some_and(|(_, tie)| tie == GraphTie::Soft);
-        let mut told: Vec<String> = is_soft.then(|| "soft owner".to_owned()).into_iter().collect();
+    fn add_remarks(&mut self, line: &PendingLine, object: &GraphObject) {
+        let is_soft = line.owner.is_some_and(|(_, tie)| tie == GraphTie::Soft);
+        let mut notes: Vec<String> = is_soft.then(|| "soft owner".to_owned()).into_iter().collect();
         let parent = self.forest.parents[line.at];
-        let elsewhere = line.below.is_some_and(|(owner, _)| parent != Some(owner));
+        let elsewhere = line.owner.is_some_and(|(owner, _)| parent != Some(owner));
         match parent.filter(|_| elsewhere) {
             Some(parent) => {
-                told.push(format!(
+                notes.push(format!(
                     "see {}",
-                    shown(&self.graph.objects[parent].object, &object.object.namespace)
+                    relative_name(&self.graph.objects[parent].object, &object.object.namespace)
                 ));
             }
             // The first object of a cycle: its owner is below it.
-            None if elsewhere => told.push("shown by itself".to_owned()),
-            None => told.extend(remarks(object)),
+            None if elsewhere => notes.push("shown by itself".to_owned()),
+            None => notes.extend(remarks(object)),
         }
-        if !told.is_empty() {
-            let _ = write!(self.text, "  [{}]", told.join(", "));
+        if !notes.is_empty() {
+            let _ = write!(self.text, "  [{}]", notes.join(", "));
         }
-        if self.fates == Fates::Told && !elsewhere {
+        if self.annotations == MoveAnnotations::Shown && !elsewhere {
             let fate = &object.fate;
             let verb = if fate.moves { "moves" } else { "stays" };
             let _ = match fate.why.strip_prefix(verb) {
@@ -119,12 +119,12 @@ impl Tree<'_> {
         }
     }
 
-    fn add_foot(&mut self) {
+    fn add_footer(&mut self) {
         let separator = if self.graph.left_out > 0 || !self.graph.cycles.is_empty() { "\n" } else { "" };
         self.text.push_str(separator);
         for ring in &self.graph.cycles {
             let names: Vec<String> =
-                ring.iter().map(|at| shown(&self.graph.objects[*at].object, "")).collect();
+                ring.iter().map(|at| relative_name(&self.graph.objects[*at].object, "")).collect();
             let _ = writeln!(self.text, "owners in a circle: {}", names.join(" is owned by "));
         }
         match self.graph.left_out {
@@ -138,7 +138,7 @@ impl Tree<'_> {
 }
 
 /// Returns the name of an object, relative to a namespace.
-fn shown(object: &ObjectName, beside: &str) -> String {
+fn relative_name(object: &ObjectName, beside: &str) -> String {
     let ObjectName { kind, namespace, name, .. } = object;
     if namespace.is_empty() || namespace == beside {
         format!("{kind} {name}")

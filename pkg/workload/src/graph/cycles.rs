@@ -6,38 +6,38 @@ use super::{Graph, NodeId};
 
 /// The search state of a node: the time of the visit, and the earliest node that can be reached.
 #[derive(Clone, Copy)]
-struct Reached {
+struct VisitState {
     at: usize,
     earliest: usize,
     is_open: bool,
 }
 
 /// Tarjan's algorithm for strongly connected nodes, without recursion: chains of owners may have any length.
-struct Search<'g> {
+struct CycleSearch<'g> {
     graph: &'g Graph,
-    reached: Vec<Option<Reached>>,
+    reached: Vec<Option<VisitState>>,
     /// Nodes whose component is not complete yet.
     open: Vec<NodeId>,
     count: usize,
-    rings: Vec<Vec<NodeId>>,
+    cycles: Vec<Vec<NodeId>>,
 }
 
 /// Returns a ring for each set of objects that own each other, hard or soft. A ring starts with the first object by id;
 /// the next object owns the previous one.
-pub(super) fn rings(graph: &Graph, among: &[NodeId]) -> Vec<Vec<NodeId>> {
+pub(super) fn find_cycles(graph: &Graph, among: &[NodeId]) -> Vec<Vec<NodeId>> {
     let reached = vec![None; if among.is_empty() { 0 } else { graph.nodes.len() }];
-    let mut search = Search { graph, reached, open: Vec::new(), count: 0, rings: Vec::new() };
+    let mut search = CycleSearch { graph, reached, open: Vec::new(), count: 0, cycles: Vec::new() };
     for id in among {
         if search.reached[id.index()].is_none() {
-            search.from(*id);
+            search.visit(*id);
         }
     }
-    search.rings.sort_unstable();
-    search.rings
+    search.cycles.sort_unstable();
+    search.cycles
 }
 
-impl Search<'_> {
-    fn from(&mut self, start: NodeId) {
+impl CycleSearch<'_> {
+    fn visit(&mut self, start: NodeId) {
         let mut path = vec![(start, self.enter(start))];
         while let Some((id, owners)) = path.last_mut() {
             let id = *id;
@@ -59,7 +59,7 @@ impl Search<'_> {
 
     /// Enters a node, and returns its owners, which may be unvisited.
     fn enter(&mut self, id: NodeId) -> Vec<NodeId> {
-        self.reached[id.index()] = Some(Reached { at: self.count, earliest: self.count, is_open: true });
+        self.reached[id.index()] = Some(VisitState { at: self.count, earliest: self.count, is_open: true });
         self.count += 1;
         self.open.push(id);
         self.graph.node(id).all_owners().collect()
@@ -73,7 +73,7 @@ impl Search<'_> {
 
     /// Leaves a node after all its owners were visited.
     fn leave(&mut self, id: NodeId, to: Option<NodeId>) {
-        let Some(Reached { at, earliest, .. }) = self.reached[id.index()] else { return };
+        let Some(VisitState { at, earliest, .. }) = self.reached[id.index()] else { return };
         if let Some(before) = to {
             self.lower(before, earliest);
         }
@@ -82,7 +82,7 @@ impl Search<'_> {
         }
         let from = self.open.iter().rposition(|open| *open == id).unwrap_or_default();
         let members = self.open.split_off(from);
-        self.rings.extend(ring(self.graph, &members));
+        self.cycles.extend(find_cycle(self.graph, &members));
         for member in members {
             if let Some(reached) = &mut self.reached[member.index()] {
                 reached.is_open = false;
@@ -92,19 +92,19 @@ impl Search<'_> {
 }
 
 /// Returns one ring through connected objects. None for a single object that does not own itself.
-fn ring(graph: &Graph, members: &[NodeId]) -> Option<Vec<NodeId>> {
+fn find_cycle(graph: &Graph, members: &[NodeId]) -> Option<Vec<NodeId>> {
     let members: HashSet<NodeId> = members.iter().copied().collect();
-    let mut way = vec![members.iter().copied().min()?];
-    let mut places = HashMap::from([(way[0], 0)]);
+    let mut path = vec![members.iter().copied().min()?];
+    let mut positions = HashMap::from([(path[0], 0)]);
     loop {
-        let owners = graph.node(*way.last()?).all_owners();
+        let owners = graph.node(*path.last()?).all_owners();
         let next = owners.filter(|owner| members.contains(owner)).min()?;
-        if let Some(begin) = places.insert(next, way.len()) {
-            let mut ring = way.split_off(begin);
+        if let Some(begin) = positions.insert(next, path.len()) {
+            let mut ring = path.split_off(begin);
             let first = ring.iter().enumerate().min_by_key(|(_, id)| **id).map_or(0, |(at, _)| at);
             ring.rotate_left(first);
             return Some(ring);
         }
-        way.push(next);
+        path.push(next);
     }
 }

@@ -4,11 +4,11 @@ use apply::{ApiKind, ObjectKey};
 
 /// The facts of an object, without the object itself.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub struct ObjectFacts {
     /// The key of the object.
     pub key: ObjectKey,
     /// The kind, in the storage version of the server.
-    pub of: Arc<TypeFacts>,
+    pub object_type: Arc<TypeFacts>,
     /// The uid.
     pub uid: String,
     /// The resource version of the observed object.
@@ -16,13 +16,13 @@ pub struct Facts {
     /// The owner references, unchanged and in their order.
     pub owners: Vec<OwnerRef>,
     /// True if the object has the label `clusterctl.cluster.x-k8s.io/move`, with any value.
-    pub is_to_move: bool,
+    pub is_labelled_to_move: bool,
     /// True if the object has the label `clusterctl.cluster.x-k8s.io/move-hierarchy`, with any value.
     pub is_hierarchy: bool,
     /// True if a provider blocks moves: annotation `clusterctl.cluster.x-k8s.io/block-move`, with any value.
     pub blocks_move: bool,
     /// True if the object is being deleted.
-    pub is_going: bool,
+    pub is_terminating: bool,
     /// True if a move was about to delete the object: annotation `clusterctl.cluster.x-k8s.io/delete-for-move`.
     pub is_deleted_for_move: bool,
     /// The run of a move that paused the object: the value of annotation `capstan.dev/move`.
@@ -32,21 +32,21 @@ pub struct Facts {
     pub is_paused: bool,
     /// True if the controller has acknowledged the pause: condition `Paused` is `True` for the current generation. None
     /// if the condition is missing or was not read.
-    pub says_it_rests: Option<bool>,
-    /// The tool that would create a deleted object again: `Argo CD`, `Flux`, `Fleet`, `Helm`.
-    pub gitops: Option<&'static str>,
+    pub pause_acknowledged: Option<bool>,
+    /// The tool that would create a deleted object again: `Argo CD`, `Flux`, `ClusterList`, `Helm`.
+    pub gitops_tool: Option<&'static str>,
     /// The Cluster in the label `cluster.x-k8s.io/cluster-name`. It does not affect moves.
     pub cluster_name: Option<String>,
     /// The condition `Ready` or `Available`, for drawings. None for kinds without content.
     pub condition: Option<ConditionFacts>,
     /// The additional facts of the kind.
-    pub content: Content,
+    pub content: ContentFacts,
 }
 
-impl Facts {
+impl ObjectFacts {
     /// True if the object is being deleted, and not by a move.
-    pub fn is_just_going(&self) -> bool {
-        self.is_going && !self.is_deleted_for_move
+    pub fn is_terminating_outside_move(&self) -> bool {
+        self.is_terminating && !self.is_deleted_for_move
     }
 }
 
@@ -56,7 +56,7 @@ pub struct TypeFacts {
     /// The kind in its storage version.
     pub kind: ApiKind,
     /// True if the definition has the label `move`.
-    pub is_to_move: bool,
+    pub is_labelled_to_move: bool,
     /// True for roots of hierarchies: Cluster, ClusterClass, ClusterResourceSet, or the label `move-hierarchy` on the
     /// definition.
     pub is_hierarchy: bool,
@@ -68,8 +68,8 @@ pub struct TypeFacts {
 
 impl TypeFacts {
     /// Returns a kind without labels.
-    pub fn plain(kind: ApiKind) -> Self {
-        Self { kind, is_to_move: false, is_hierarchy: false, has_status: false, provider: None }
+    pub fn unlabelled(kind: ApiKind) -> Self {
+        Self { kind, is_labelled_to_move: false, is_hierarchy: false, has_status: false, provider: None }
     }
 }
 
@@ -95,7 +95,7 @@ pub struct OwnerRef {
 pub struct ConditionFacts {
     /// The type: `Ready` or `Available`.
     pub kind: String,
-    /// The status: `True`, `False` or `Unknown`.
+    /// The status: `True`, `False` or `UnknownResource`.
     pub status: String,
     /// The reason.
     pub reason: String,
@@ -103,7 +103,7 @@ pub struct ConditionFacts {
 
 /// Facts of some kinds beyond metadata.
 #[derive(Clone, Debug, Default)]
-pub enum Content {
+pub enum ContentFacts {
     /// No further facts.
     #[default]
     Plain,
@@ -117,7 +117,7 @@ pub enum Content {
         has_node: bool,
     },
     /// A control plane, MachineDeployment, MachineSet or MachinePool.
-    Replicas(Replicas),
+    Replicas(ReplicaCounts),
     /// A ClusterResourceSetBinding.
     Binding {
         /// The Cluster of the binding.
@@ -141,7 +141,7 @@ pub struct ClusterFacts {
 
 /// The progress of a rollout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Replicas {
+pub struct ReplicaCounts {
     /// The desired number of machines.
     pub desired: i64,
     /// The current number of machines.

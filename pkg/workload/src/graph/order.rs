@@ -3,7 +3,7 @@
 use super::{Graph, NodeId, Selection};
 
 /// All objects in an order with owners first, as far as possible.
-pub(super) struct Order {
+pub(super) struct OwnerOrder {
     /// Objects after all their owners.
     pub(super) sorted: Vec<NodeId>,
     /// Objects in a cycle of owners, or below one.
@@ -11,7 +11,7 @@ pub(super) struct Order {
 }
 
 /// Sorts owners, hard and soft, before the objects they own.
-pub(super) fn order(graph: &Graph) -> Order {
+pub(super) fn owner_order(graph: &Graph) -> OwnerOrder {
     let levels = levels(graph, |_| true);
     let sorted: Vec<NodeId> = levels.into_iter().flatten().collect();
     let mut is_sorted = vec![false; graph.nodes.len()];
@@ -19,7 +19,7 @@ pub(super) fn order(graph: &Graph) -> Order {
         is_sorted[id.index()] = true;
     }
     let circular = graph.iter().map(|(id, _)| id).filter(|id| !is_sorted[id.index()]).collect();
-    Order { sorted, circular }
+    OwnerOrder { sorted, circular }
 }
 
 impl Graph {

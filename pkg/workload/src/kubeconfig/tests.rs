@@ -12,7 +12,7 @@ fn request(cluster: &str) -> KubeconfigRequest {
     KubeconfigRequest {
         namespace: "team".to_owned(),
         cluster: cluster.to_owned(),
-        credentials: KubeconfigOf::Admin,
+        credentials: KubeconfigUser::Admin,
         wait: None,
     }
 }
@@ -43,7 +43,7 @@ async fn the_content_is_read_byte_for_byte_with_one_request() {
     let admin = workload_kubeconfig(&management, &request("demo")).await.unwrap();
     assert_eq!(management.server.requests() - before, 1);
     assert!(String::from_utf8(admin).unwrap().contains(r#""current-context":"demo-admin@demo""#));
-    let user = KubeconfigRequest { credentials: KubeconfigOf::User, ..request("demo") };
+    let user = KubeconfigRequest { credentials: KubeconfigUser::User, ..request("demo") };
     assert_eq!(workload_kubeconfig(&management, &user).await.unwrap(), b"# not parsed: {\n");
 }
 
@@ -57,7 +57,7 @@ async fn a_cluster_that_is_not_there_is_told_with_near_names_and_never_waited_fo
     let error = workload_kubeconfig(&management, &waiting).await.unwrap_err();
     assert_eq!(management.server.requests() - before, 2);
     assert_eq!(error.to_string(), "there is no Cluster `dmeo` in namespace `team`");
-    assert!(matches!(error, WorkloadKubeconfigError::NoSuchCluster { near, .. } if near == ["demo"]));
+    assert!(matches!(error, WorkloadKubeconfigError::UnknownCluster { suggestions, .. } if suggestions == ["demo"]));
 }
 
 // Row: D-153

@@ -7,7 +7,7 @@ use manifest::{Object, Value};
 use serde_json::json;
 
 use super::{RolloutError, RolloutResource};
-use crate::{marks::PAUSED, rollout::resource::rollout_object};
+use crate::{marks::PAUSED_ANNOTATION, rollout::resource::rollout_object};
 
 /// The change of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +22,11 @@ pub enum RolloutChange {
 
 /// The field with the time from which older machines are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
+enum RestartField {
     /// `spec.rollout.after`
-    Current,
+    V1Beta2,
     /// `spec.rolloutAfter`, of contract v1beta1.
-    Older,
+    V1Beta1,
 }
 
 /// The annotation that pauses an object, as a JSON pointer.
@@ -51,14 +51,14 @@ pub async fn change_rollout(
     let patch = match change {
         RolloutChange::Restart => {
             let after = restart_field(cluster, resource).await?;
-            restart(resource, &object, after, Timestamp::now())?
+            restart_patch(resource, &object, after, Timestamp::now())?
         }
-        RolloutChange::Pause => pause(resource, &object)?,
-        RolloutChange::Resume => resume(resource, &object)?,
+        RolloutChange::Pause => pause_patch(resource, &object)?,
+        RolloutChange::Resume => resume_patch(resource, &object)?,
     };
     // The topology sets only this field itself, if its Cluster names a time.
     if change == RolloutChange::Restart && object.label(TOPOLOGY_OWNED).is_some() {
-        cluster.warn(of_topology(resource, &object));
+        cluster.warn(topology_warning(resource, &object));
     }
     if mode == WriteMode::DryRun {
         return Ok(());
@@ -71,34 +71,34 @@ pub async fn change_rollout(
 async fn restart_field(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
-) -> Result<After, RolloutError> {
+) -> Result<RestartField, RolloutError> {
     if is_deployment(resource) || resource.is_kind("controlplane.cluster.x-k8s.io", "KubeadmControlPlane") {
-        return Ok(After::Current);
+        return Ok(RestartField::V1Beta2);
     }
     let ApiKind { group, plural, version, .. } = &resource.kind;
     let definition = cluster.server.get(&crd_kind(), "", &format!("{plural}.{group}")).await?;
-    let after = definition.and_then(|definition| after_in(&definition, version));
-    after.ok_or_else(|| RolloutError::NoRestart { object: resource.key() })
+    let after = definition.and_then(|definition| find_restart_field(&definition, version));
+    after.ok_or_else(|| RolloutError::RestartUnsupported { object: resource.key() })
 }
 
 /// Finds the field in the schema of a version. None if the schema does not define the field, even if it accepts unknown
 /// fields: kinds that use the field define it.
-fn after_in(definition: &Object, version: &str) -> Option<After> {
+fn find_restart_field(definition: &Object, version: &str) -> Option<RestartField> {
     let versions = definition.get(&["spec", "versions"])?.as_array()?;
     let version = versions.iter().find(|served| served["name"] == version)?;
     let spec = version.pointer("/schema/openAPIV3Schema/properties/spec/properties")?;
     let has = |pointer| spec.pointer(pointer).is_some();
     match (has("/rollout/properties/after"), has("/rolloutAfter")) {
-        (true, _) => Some(After::Current),
-        (false, true) => Some(After::Older),
+        (true, _) => Some(RestartField::V1Beta2),
+        (false, true) => Some(RestartField::V1Beta1),
         (false, false) => None,
     }
 }
 
-fn restart(
+fn restart_patch(
     resource: &RolloutResource,
     object: &Object,
-    field: After,
+    field: RestartField,
     now: Timestamp,
 ) -> Result<Value, RolloutError> {
     if is_paused(resource, object) {
@@ -112,23 +112,23 @@ fn restart(
     }
     let after = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     Ok(match field {
-        After::Current => json!({"spec": {"rollout": {"after": after}}}),
-        After::Older => json!({"spec": {"rolloutAfter": after}}),
+        RestartField::V1Beta2 => json!({"spec": {"rollout": {"after": after}}}),
+        RestartField::V1Beta1 => json!({"spec": {"rolloutAfter": after}}),
     })
 }
 
-fn pause(resource: &RolloutResource, object: &Object) -> Result<Value, RolloutError> {
+fn pause_patch(resource: &RolloutResource, object: &Object) -> Result<Value, RolloutError> {
     if is_paused(resource, object) {
         return Err(RolloutError::AlreadyPaused { object: resource.key() });
     }
     Ok(if is_deployment(resource) {
         json!({"spec": {"paused": true}})
     } else {
-        json!({"metadata": {"annotations": {PAUSED: "true"}}})
+        json!({"metadata": {"annotations": {PAUSED_ANNOTATION: "true"}}})
     })
 }
 
-fn resume(resource: &RolloutResource, object: &Object) -> Result<Value, RolloutError> {
+fn resume_patch(resource: &RolloutResource, object: &Object) -> Result<Value, RolloutError> {
     if !is_paused(resource, object) {
         return Err(RolloutError::NotPaused { object: resource.key() });
     }
@@ -139,12 +139,12 @@ fn resume(resource: &RolloutResource, object: &Object) -> Result<Value, RolloutE
     })
 }
 
-/// True if the object is paused in the way of `pause`: a field of a MachineDeployment, or else the annotation.
+/// True if the object is paused in the way of `pause_patch`: a field of a MachineDeployment, or else the annotation.
 pub(super) fn is_paused(resource: &RolloutResource, object: &Object) -> bool {
     if is_deployment(resource) {
         object.get(&["spec", "paused"]).is_some_and(|paused| *paused == true)
     } else {
-        object.annotation(PAUSED).is_some()
+        object.annotation(PAUSED_ANNOTATION).is_some()
     }
 }
 
@@ -160,7 +160,7 @@ pub(super) fn is_deployment(resource: &RolloutResource) -> bool {
 }
 
 /// Source: Cluster API v1.14 exp/topology/desiredstate.
-fn of_topology(resource: &RolloutResource, object: &Object) -> String {
+fn topology_warning(resource: &RolloutResource, object: &Object) -> String {
     let cluster = object.label(CLUSTER_NAME).unwrap_or_default();
     format!(
         "{} is part of the managed topology of Cluster `{cluster}`: a `rollout.after` in `spec.topology` of the Cluster takes \

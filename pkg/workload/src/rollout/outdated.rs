@@ -55,10 +55,10 @@ pub(super) async fn outdated_machines(
 
 /// True if an object was created before the time from which older objects are replaced, and that time has come. Times
 /// are whole seconds, so an object of the same second may be on either side.
-fn is_older(holder: &Object, object: &Object, now: Timestamp) -> bool {
+fn is_older(owner: &Object, object: &Object, now: Timestamp) -> bool {
     let created = object.get(&["metadata", "creationTimestamp"]).and_then(Value::as_str);
     let created = created.and_then(|created| created.parse::<Timestamp>().ok());
-    match (rollout_after(holder), created) {
+    match (rollout_after(owner), created) {
         (Some((_, after)), Some(created)) => created < after && after <= now,
         _ => false,
     }

@@ -62,35 +62,36 @@ impl RolloutProgress {
     /// Returns the progress from the status of an object. `outdated` Machines are still to be replaced, even if the
     /// status does not show them.
     pub(super) fn of(resource: &RolloutResource, object: &Object, outdated: u64, now: Timestamp) -> Self {
-        let mut counts = Counts::of(object);
+        let mut counts = RolloutCounts::read(object);
         counts.up_to_date = counts.up_to_date.map(|count| count.saturating_sub(outdated));
         let is_paused = is_paused(resource, object) || condition(object, "Paused").is_some();
         let (state, message) = if object.get(&["metadata", "deletionTimestamp"]).is_some() {
             (RolloutState::Deleting, "it is being deleted".to_owned())
         } else {
-            let unseen = || (outdated > 0).then(|| format!("{} still to be replaced", machines(outdated)));
-            match (outstanding(object, &counts).or_else(unseen), is_paused) {
-                (None, _) => (RolloutState::Complete, next(object, now)),
+            let outdated_message =
+                || (outdated > 0).then(|| format!("{} still to be replaced", machines(outdated)));
+            match (remaining_work(object, &counts).or_else(outdated_message), is_paused) {
+                (None, _) => (RolloutState::Complete, next_rollout_message(object, now)),
                 (Some(message), false) => (RolloutState::Progressing, message),
                 (Some(message), true) => (RolloutState::Paused, format!("it is paused; {message}")),
             }
         };
-        let Counts { desired, replicas, up_to_date, available } = counts;
+        let RolloutCounts { desired, replicas, up_to_date, available } = counts;
         Self { object: resource.key(), state, message, desired, replicas, up_to_date, available }
     }
 }
 
 /// Counts of machines, as far as an object reports them.
-struct Counts {
+struct RolloutCounts {
     desired: Option<u64>,
     replicas: Option<u64>,
     up_to_date: Option<u64>,
     available: Option<u64>,
 }
 
-impl Counts {
+impl RolloutCounts {
     /// Reads the counts; some have other names in contract v1beta1.
-    fn of(object: &Object) -> Self {
+    fn read(object: &Object) -> Self {
         let count = |path: &[&str]| object.get(path).and_then(Value::as_u64);
         let status = |field, older| count(&["status", field]).or_else(|| count(&["status", older]));
         Self {
@@ -103,7 +104,7 @@ impl Counts {
 }
 
 /// Returns the first remaining work. None if the rollout is complete.
-fn outstanding(object: &Object, counts: &Counts) -> Option<String> {
+fn remaining_work(object: &Object, counts: &RolloutCounts) -> Option<String> {
     if !is_observed(object) {
         return Some("its controller has not seen the newest change yet".to_owned());
     }
@@ -127,11 +128,11 @@ fn outstanding(object: &Object, counts: &Counts) -> Option<String> {
         }
     }
     if let Some(message) = condition(object, "RollingOut") {
-        return Some(if message.is_empty() { "it is rolling out".to_owned() } else { in_one_line(message) });
+        return Some(if message.is_empty() { "it is rolling out".to_owned() } else { one_line(message) });
     }
     let text = |path: &[&str]| object.get(path).and_then(Value::as_str).filter(|text| !text.is_empty());
     match (text(&["spec", "version"]), text(&["status", "version"])) {
-        (Some(wanted), Some(runs)) if plain(wanted) != plain(runs) => {
+        (Some(wanted), Some(runs)) if without_v(wanted) != without_v(runs) => {
             Some(format!("it runs Kubernetes {runs} and is to run {wanted}"))
         }
         _ => None,
@@ -157,7 +158,7 @@ fn condition<'a>(object: &'a Object, kind: &str) -> Option<&'a str> {
 }
 
 /// Returns the time of the next scheduled rollout as text.
-fn next(object: &Object, now: Timestamp) -> String {
+fn next_rollout_message(object: &Object, now: Timestamp) -> String {
     match rollout_after(object) {
         Some((after, time)) if time > now => format!("the next one begins at {after}"),
         _ => String::new(),
@@ -169,11 +170,11 @@ fn machines(count: u64) -> String {
 }
 
 /// Removes the `v`, which providers of managed control planes omit in some fields.
-fn plain(version: &str) -> &str {
+fn without_v(version: &str) -> &str {
     version.trim_start_matches('v')
 }
 
-fn in_one_line(message: &str) -> String {
+fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -19,7 +19,7 @@ pub struct ResourceRef {
 /// An argument that is not `RESOURCE/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is not of the form RESOURCE/NAME")]
-pub struct InvalidResource {
+pub struct ResourceRefError {
     /// The given word.
     pub word: String,
 }
@@ -33,7 +33,7 @@ pub struct RolloutResource {
 }
 
 /// A kind of every management cluster.
-struct Known {
+struct KnownKind {
     short: &'static str,
     group: &'static str,
     kind: &'static str,
@@ -41,15 +41,20 @@ struct Known {
 }
 
 /// Source: the definitions of Cluster API v1.14.
-const KNOWN: [Known; 3] = [
-    Known { short: "md", group: "cluster.x-k8s.io", kind: "MachineDeployment", plural: "machinedeployments" },
-    Known {
+const KNOWN_KINDS: [KnownKind; 3] = [
+    KnownKind {
+        short: "md",
+        group: "cluster.x-k8s.io",
+        kind: "MachineDeployment",
+        plural: "machinedeployments",
+    },
+    KnownKind {
         short: "kcp",
         group: "controlplane.cluster.x-k8s.io",
         kind: "KubeadmControlPlane",
         plural: "kubeadmcontrolplanes",
     },
-    Known { short: "mp", group: "cluster.x-k8s.io", kind: "MachinePool", plural: "machinepools" },
+    KnownKind { short: "mp", group: "cluster.x-k8s.io", kind: "MachinePool", plural: "machinepools" },
 ];
 
 impl ResourceRef {
@@ -57,13 +62,13 @@ impl ResourceRef {
     /// Source: clusterctl v1.14 client/rollout.go and internal/util/obj_refs.go.
     /// # Errors
     /// A word without a slash, with several slashes, or with an empty part.
-    pub fn parse(word: &str) -> Result<Self, InvalidResource> {
+    pub fn parse(word: &str) -> Result<Self, ResourceRefError> {
         let lower = word.to_lowercase();
         match lower.split_once('/') {
             Some((resource, name)) if !resource.is_empty() && !name.is_empty() && !name.contains('/') => {
                 Ok(Self { resource: resource.to_owned(), name: name.to_owned() })
             }
-            _ => Err(InvalidResource { word: word.to_owned() }),
+            _ => Err(ResourceRefError { word: word.to_owned() }),
         }
     }
 }
@@ -88,7 +93,7 @@ impl RolloutResource {
 /// Returns the named objects, in the order of the arguments. Types of Cluster API itself need no request to the server.
 /// Every kind `…ControlPlane` in a group of Cluster API is a valid type.
 /// # Errors
-/// `Unknown` and `Ambiguous` for a type. Missing objects are no error here.
+/// `UnknownResource` and `Ambiguous` for a type. Missing objects are no error here.
 pub async fn rollout_resources(
     cluster: &ManagementCluster,
     namespace: &str,
@@ -96,9 +101,9 @@ pub async fn rollout_resources(
 ) -> Result<Vec<RolloutResource>, RolloutError> {
     let mut resources = Vec::with_capacity(refs.len());
     for ResourceRef { resource, name } in refs {
-        let kind = match known(resource) {
+        let kind = match kind_by_name(resource) {
             Some(kind) => kind,
-            None => control_plane(&*cluster.server.kinds().await?, resource)?,
+            None => find_control_plane_kind(&*cluster.server.kinds().await?, resource)?,
         };
         resources.push(RolloutResource { kind, namespace: namespace.to_owned(), name: name.clone() });
     }
@@ -115,7 +120,7 @@ pub async fn rollout_names(
 ) -> Result<Vec<String>, RolloutError> {
     let any = ResourceRef { resource: resource.to_owned(), name: String::new() };
     let resources = rollout_resources(cluster, namespace, &[any]).await?;
-    let objects = metadata_of(cluster, &resources[0]).await?;
+    let objects = list_metadata(cluster, &resources[0]).await?;
     Ok(objects.iter().map(|object| object.name().to_owned()).collect())
 }
 
@@ -126,25 +131,25 @@ pub(super) async fn rollout_object(
     let RolloutResource { kind, namespace, name } = resource;
     match cluster.server.get(kind, namespace, name).await? {
         Some(object) => Ok(object),
-        None => Err(why_not_found(cluster, resource).await?),
+        None => Err(not_found_error(cluster, resource).await?),
     }
 }
 
 /// Finds out if the object is missing, or its kind in this version.
-async fn why_not_found(
+async fn not_found_error(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
 ) -> Result<RolloutError, RolloutError> {
-    let objects = match metadata_of(cluster, resource).await {
-        Err(error) if error.is_not_found() => return Ok(why_no_kind(cluster, resource).await?.into()),
+    let objects = match list_metadata(cluster, resource).await {
+        Err(error) if error.is_not_found() => return Ok(missing_kind_error(cluster, resource).await?.into()),
         objects => objects?,
     };
     let near = similar_names(&resource.name, objects.iter().map(Object::name));
     let near = near.into_iter().map(str::to_owned).collect();
-    Ok(RolloutError::NotFound { object: resource.key(), near })
+    Ok(RolloutError::NotFound { object: resource.key(), suggestions: near })
 }
 
-async fn why_no_kind(
+async fn missing_kind_error(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
 ) -> Result<ContractError, ApiError> {
@@ -153,7 +158,7 @@ async fn why_no_kind(
     Ok(ContractError::Unsupported { found: Contract::new(kind.version), accepted })
 }
 
-async fn metadata_of(
+async fn list_metadata(
     cluster: &ManagementCluster,
     resource: &RolloutResource,
 ) -> Result<Vec<Object>, ApiError> {
@@ -164,34 +169,34 @@ async fn metadata_of(
         .await
 }
 
-fn known(typed: &str) -> Option<ApiKind> {
-    let known = KNOWN.iter().find(|known| {
+fn kind_by_name(typed: &str) -> Option<ApiKind> {
+    let known = KNOWN_KINDS.iter().find(|known| {
         let singular = known.kind.to_lowercase();
-        typed == known.short || is_called(typed, &singular, known.plural, known.group)
+        typed == known.short || matches_kind(typed, &singular, known.plural, known.group)
     })?;
     Some(known_kind(known.group, Contract::CURRENT, known.kind, known.plural, true))
 }
 
 /// True if a type is the singular or plural of a kind, with or without its group.
-fn is_called(typed: &str, singular: &str, plural: &str, group: &str) -> bool {
+fn matches_kind(typed: &str, singular: &str, plural: &str, group: &str) -> bool {
     let (name, typed_group) =
         typed.split_once('.').map_or((typed, None), |(name, group)| (name, Some(group)));
     (name == singular || name == plural) && typed_group.is_none_or(|typed| typed == group)
 }
 
-fn control_plane(kinds: &ServedKinds, typed: &str) -> Result<ApiKind, RolloutError> {
+fn find_control_plane_kind(kinds: &ServedKinds, typed: &str) -> Result<ApiKind, RolloutError> {
     let all: Vec<&ApiKind> = kinds.iter().filter(|kind| is_control_plane(kind)).collect();
-    let is_meant = |kind: &ApiKind| is_called(typed, &kind.kind.to_lowercase(), &kind.plural, &kind.group);
+    let is_meant = |kind: &ApiKind| matches_kind(typed, &kind.kind.to_lowercase(), &kind.plural, &kind.group);
     let meant: Vec<&ApiKind> = all.iter().copied().filter(|kind| is_meant(kind)).collect();
     match meant.as_slice() {
         [one] => Ok((*one).clone()),
         [] => {
             let others = all.iter().map(|kind| kind.kind.to_lowercase());
             let mut valid: Vec<_> =
-                KNOWN.iter().map(|known| known.kind.to_lowercase()).chain(others).collect();
+                KNOWN_KINDS.iter().map(|known| known.kind.to_lowercase()).chain(others).collect();
             valid.sort_unstable();
             valid.dedup();
-            Err(RolloutError::Unknown { typed: typed.to_owned(), valid })
+            Err(RolloutError::UnknownResource { typed: typed.to_owned(), valid })
         }
         several => {
             let name = |kind: &&ApiKind| format!("{}.{}", kind.kind.to_lowercase(), kind.group);

@@ -114,7 +114,7 @@ async fn control_planes_of_all_providers_are_found_by_what_the_server_serves() {
     );
     let unknown = resource(&management, "machine/a").await.unwrap_err();
     assert_eq!(unknown.to_string(), "there is no resource type `machine` with rollouts");
-    assert!(matches!(unknown, RolloutError::Unknown { valid, .. } if valid
+    assert!(matches!(unknown, RolloutError::UnknownResource { valid, .. } if valid
         == ["foocontrolplane", "kubeadmcontrolplane", "machinedeployment", "machinepool", "oldcontrolplane"]));
     lab.create([definition(elsewhere, &json!({}))]).await;
     management.server.forget_kinds();
@@ -208,7 +208,7 @@ async fn what_is_not_there_is_told_with_near_names_or_with_the_contract() {
     lab.create(cluster("team/a").machine_deployment("workers", 1)).await;
     let missing = change(&management, RolloutChange::Restart, "md/a-workesr").await.unwrap_err();
     assert_eq!(missing.to_string(), "there is no MachineDeployment team/a-workesr");
-    assert!(matches!(missing, RolloutError::NotFound { near, .. } if near == ["a-workers"]));
+    assert!(matches!(missing, RolloutError::NotFound { suggestions, .. } if suggestions == ["a-workers"]));
 
     let older = Kind { version: "v1beta1", ..POOL };
     lab.create([definition(older, &json!({}))]).await;

@@ -14,7 +14,7 @@ use crate::rollout::{outdated::outdated_machines, resource::rollout_object};
 
 /// The time without changes after which objects are read again. A watch never reports an object that was deleted before
 /// the watch began.
-const SILENCE: Duration = Duration::from_secs(30);
+const REREAD_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Returns the progress of rollouts, in the order of the resources.
 /// # Errors
@@ -41,7 +41,7 @@ pub async fn watch_rollouts(
     mut changed: impl FnMut(&RolloutProgress),
 ) -> Result<Vec<RolloutProgress>, RolloutError> {
     // Without a timeout, the deadline is far in the future.
-    let until = Instant::now() + timeout.unwrap_or(Duration::from_hours(24 * 365));
+    let deadline = Instant::now() + timeout.unwrap_or(Duration::from_hours(24 * 365));
     let mut progress = rollout_progress(cluster, resources).await?;
     progress.iter().filter(|one| !one.is_complete()).for_each(&mut changed);
     let watches = resources.iter().enumerate().map(|(at, resource)| {
@@ -53,8 +53,8 @@ pub async fn watch_rollouts(
         cluster.server.watch(&resource.kind, &list).map(move |change| (at, change)).boxed()
     });
     let mut changes = select_all(watches);
-    while !progress.iter().all(RolloutProgress::is_complete) && Instant::now() < until {
-        let news = match timeout_at(until.min(Instant::now() + SILENCE), changes.next()).await {
+    while !progress.iter().all(RolloutProgress::is_complete) && Instant::now() < deadline {
+        let news = match timeout_at(deadline.min(Instant::now() + REREAD_INTERVAL), changes.next()).await {
             Ok(Some((at, change))) => vec![(at, progress_after(cluster, &resources[at], change?).await?)],
             Ok(None) => break,
             Err(_) => rollout_progress(cluster, resources).await?.into_iter().enumerate().collect(),

@@ -140,7 +140,7 @@ fn add<const N: usize>(
 
 /// Shows the origin of a backup and warns about missing objects.
 pub(in crate::verbs) fn summarize(manifest: &BackupManifest, session: &Session) {
-    let (about, messages) = (&manifest.about, session.messages());
+    let (about, messages) = (&manifest.origin, session.messages());
     let paused = if about.at_rest { "with Clusters paused" } else { "without a pause" };
     let (address, created) = (clean_line(&about.source.address), clean_line(&about.created));
     messages.status(format!("backup of {address} at {created}, {paused}"));

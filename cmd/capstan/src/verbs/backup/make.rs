@@ -6,8 +6,8 @@ use std::{
 use api::output::BackupReport;
 use inventory::ManagementCluster;
 use mover::{
-    ArchiveLock, ArchiveOutput, ArchiveWriter, BackupAbout, ClusterChoice, MovePlan, SaveInto, SaveRest,
-    SavedObject, Seal,
+    ArchiveOutput, ArchiveWriter, BackupOrigin, ClusterChoice, Encryption, MovePlan, RequiredKey, SaveFormat,
+    SaveMode, SavedObject,
 };
 
 use super::{
@@ -120,7 +120,7 @@ struct BackupFlags {
 
 struct Writing<'a> {
     destination: &'a Destination,
-    seal: Option<&'a Seal>,
+    seal: Option<&'a Encryption>,
     stem: Stem,
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &Backup, session: &mut Session) -> Result<(), Failure> {
 
 fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let how = if args.pause { SaveRest::Paused } else { SaveRest::AsItIs };
+    let how = if args.pause { SaveMode::Paused } else { SaveMode::Live };
     let clusters: ClusterChoice = choice(&filled(&args.cluster), args.selector.as_deref());
     let request = saving_request(filled(&args.namespace), clusters, timeout(args.timeout.as_deref())?);
     let file = args.file.as_deref().ok_or_else(|| Failure::user("no file to write is named"))?;
@@ -148,7 +148,7 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
         ApiWarnings::Known,
         session,
     )?;
-    let saving = Saving { source: &source, request: &request, how, into: SaveInto::Archive, format };
+    let saving = Saving { source: &source, request: &request, how, into: SaveFormat::Archive, format };
     if args.dry_run {
         let plan = plan(&saving, args, session)?;
         return saving.show(&plan, &file.display().to_string(), session);
@@ -157,8 +157,8 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
     let writing = Writing { destination: &destination, seal: seal.as_ref(), stem };
     let mut backup = match how {
         // This mode writes nothing to the cluster.
-        SaveRest::AsItIs => write(&saving, plan(&saving, args, session)?, &writing, session)?,
-        SaveRest::Paused => args.lease.hold("backup --pause", &[&source], session, |clusters, session| {
+        SaveMode::Live => write(&saving, plan(&saving, args, session)?, &writing, session)?,
+        SaveMode::Paused => args.lease.hold("backup --pause", &[&source], session, |clusters, session| {
             let saving = Saving { source: &clusters[0], ..saving };
             write(&saving, plan(&saving, args, session)?, &writing, session)
         })?,
@@ -170,11 +170,11 @@ fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
 }
 
 /// Returns a text such as ``saved 8 objects of 1 Cluster to `a.tar.gz` ``.
-fn result(backup: &BackupReport, seal: Option<&Seal>) -> String {
+fn result(backup: &BackupReport, seal: Option<&Encryption>) -> String {
     let sealed = match seal {
         None => "",
-        Some(Seal::Recipients(_)) => ", encrypted to public keys",
-        Some(Seal::Passphrase(_)) => ", encrypted with a passphrase",
+        Some(Encryption::Recipients(_)) => ", encrypted to public keys",
+        Some(Encryption::Passphrase(_)) => ", encrypted with a passphrase",
     };
     let removed = match backup.removed.len() {
         0 => String::new(),
@@ -207,7 +207,7 @@ fn write(
 ) -> Result<BackupReport, Failure> {
     let destination = writing.destination;
     let failed = |error: &(dyn std::error::Error + 'static)| Failure::io("write", destination.path(), error);
-    let about = BackupAbout::of(saving.source, &plan, saving.how, env!("CARGO_PKG_VERSION"));
+    let about = BackupOrigin::describe(saving.source, &plan, saving.how, env!("CARGO_PKG_VERSION"));
     let about = session.block_on(about)?;
     // Ctrl-C must not leave the temporary file.
     session.hold_interrupts();
@@ -224,9 +224,9 @@ fn write(
     file.as_file().sync_all().map_err(|error| failed(&error))?;
     let path = destination.publish(file, &writing.stem, &created, writing.seal.is_some())?;
     let lock = match writing.seal {
-        None => ArchiveLock::Open,
-        Some(Seal::Recipients(_)) => ArchiveLock::Recipients,
-        Some(Seal::Passphrase(_)) => ArchiveLock::Passphrase,
+        None => RequiredKey::None,
+        Some(Encryption::Recipients(_)) => RequiredKey::Recipients,
+        Some(Encryption::Passphrase(_)) => RequiredKey::Passphrase,
     };
     Ok(index.report(&path.display().to_string(), lock))
 }

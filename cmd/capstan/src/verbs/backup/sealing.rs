@@ -6,8 +6,8 @@ use std::{
 };
 
 use mover::{
-    ArchiveError, ArchiveInput, ArchiveKeys, ArchiveLock, Backup, BackupIndex, Identity, KeyFileError,
-    Passphrase, Recipient, Seal,
+    ArchiveError, ArchiveInput, ArchiveKeys, Backup, BackupIndex, Encryption, Identity, KeyFileError,
+    Passphrase, Recipient, RequiredKey,
 };
 
 use crate::{Failure, failure::Kind, session::Session, ui::ask_secret};
@@ -51,12 +51,12 @@ pub(in crate::verbs) struct OpenFlags {
 
 impl SealFlags {
     /// Returns the encryption of a backup. `None` for an unencrypted backup.
-    pub(super) fn seal(&self, session: &Session) -> Result<Option<Seal>, Failure> {
+    pub(super) fn seal(&self, session: &Session) -> Result<Option<Encryption>, Failure> {
         if let Some(file) = &self.passphrase_file {
-            return passphrase_in(file).map(Seal::Passphrase).map(Some);
+            return passphrase_in(file).map(Encryption::Passphrase).map(Some);
         }
         if self.passphrase {
-            return new_passphrase(session).map(Seal::Passphrase).map(Some);
+            return new_passphrase(session).map(Encryption::Passphrase).map(Some);
         }
         let mut recipients = Vec::new();
         for text in &self.encrypt_to {
@@ -67,7 +67,7 @@ impl SealFlags {
         for file in &self.encrypt_to_file {
             recipients.extend(keys_in(file, Recipient::read_all)?);
         }
-        Ok((!recipients.is_empty()).then_some(Seal::Recipients(recipients)))
+        Ok((!recipients.is_empty()).then_some(Encryption::Recipients(recipients)))
     }
 }
 
@@ -87,9 +87,9 @@ impl OpenFlags {
         &self,
         file: &Path,
         session: &Session,
-    ) -> Result<(BackupIndex, ArchiveLock), Failure> {
+    ) -> Result<(BackupIndex, RequiredKey), Failure> {
         self.open(file, "use another backup", session, |archive, keys| {
-            let lock = archive.lock();
+            let lock = archive.required_key();
             Ok((archive.verify(keys)?, lock))
         })
     }
@@ -104,29 +104,31 @@ impl OpenFlags {
         let shown = file.display();
         let opened = File::open(file).map_err(|error| Failure::io("read", file, &error))?;
         let of = |error: ArchiveError| match error {
-            ArchiveError::Locked { .. }
-            | ArchiveError::NoIdentity
-            | ArchiveError::Passphrase
-            | ArchiveError::Work { .. } => Failure::user(format!("cannot open `{shown}`")).because(&error),
+            ArchiveError::Encrypted { .. }
+            | ArchiveError::NoMatchingIdentity
+            | ArchiveError::WrongPassphrase
+            | ArchiveError::ExcessiveWork { .. } => {
+                Failure::user(format!("cannot open `{shown}`")).because(&error)
+            }
             _ => Failure::user(format!("`{shown}` is no backup that can be restored"))
                 .because(&error)
                 .hint(otherwise),
         };
         let archive = ArchiveInput::open(opened).map_err(of)?;
-        let keys = self.keys(archive.lock(), session)?;
+        let keys = self.keys(archive.required_key(), session)?;
         read(archive, &keys).map_err(of)
     }
 
-    fn keys(&self, lock: ArchiveLock, session: &Session) -> Result<ArchiveKeys, Failure> {
+    fn keys(&self, lock: RequiredKey, session: &Session) -> Result<ArchiveKeys, Failure> {
         match lock {
-            ArchiveLock::Recipients if !self.identity.is_empty() => {
+            RequiredKey::Recipients if !self.identity.is_empty() => {
                 let mut identities = Vec::new();
                 for file in &self.identity {
                     identities.extend(keys_in(file, Identity::read_all)?);
                 }
                 Ok(ArchiveKeys::Identities(identities))
             }
-            ArchiveLock::Passphrase => {
+            RequiredKey::Passphrase => {
                 let passphrase = match (&self.passphrase_file, of_environment(session)) {
                     (Some(file), _) => passphrase_in(file)?,
                     (None, Some(passphrase)) => passphrase,
@@ -134,7 +136,7 @@ impl OpenFlags {
                 };
                 Ok(ArchiveKeys::Passphrase(passphrase))
             }
-            ArchiveLock::Open | ArchiveLock::Recipients => Ok(ArchiveKeys::None),
+            RequiredKey::None | RequiredKey::Recipients => Ok(ArchiveKeys::None),
         }
     }
 }

@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use workload::{
-    ClusterHealth, ClusterTree, ConditionSet, DescribeRequest, Echo, Grouping, Part, ShownConditions, Subject,
+    ClusterHealth, ClusterTree, ConditionSet, DescribeRequest, Echo, Grouping, OptionalPart, ShownConditions,
+    Subject,
 };
 
 use super::{
@@ -210,7 +211,7 @@ impl DescribeCluster {
             _ => ConditionSet::V1Beta2,
         };
         if format != OutputFormat::Text {
-            return DescribeRequest { conditions, ..DescribeRequest::in_full(namespace, &*self.name) };
+            return DescribeRequest { conditions, ..DescribeRequest::full(namespace, &*self.name) };
         }
         DescribeRequest {
             namespace,
@@ -224,12 +225,12 @@ impl DescribeCluster {
 }
 
 impl TreeFlags {
-    fn parts(&self) -> std::collections::BTreeSet<Part> {
+    fn parts(&self) -> std::collections::BTreeSet<OptionalPart> {
         let parts = [
-            (self.show_machinesets, Part::MachineSets),
-            (self.show_resourcesets, Part::ResourceSets),
-            (self.show_templates, Part::Templates),
-            (self.show_machinehealthchecks, Part::MachineHealthChecks),
+            (self.show_machinesets, OptionalPart::MachineSets),
+            (self.show_resourcesets, OptionalPart::ResourceSets),
+            (self.show_templates, OptionalPart::Templates),
+            (self.show_machinehealthchecks, OptionalPart::MachineHealthChecks),
         ];
         parts.into_iter().filter_map(|(is_shown, part)| is_shown.then_some(part)).collect()
     }

@@ -4,7 +4,7 @@ use api::output::{
 };
 use apply::ObjectKey;
 use workload::{
-    ClusterHealth, ClusterTree, Condition, DescribeRequest, MachineCounts, SeenObject, Subject, TreeNode,
+    ClusterHealth, ClusterTree, Condition, DescribeRequest, MachineCounts, ObjectSummary, Subject, TreeNode,
 };
 
 pub(super) fn report(request: &DescribeRequest, tree: &ClusterTree) -> ClusterDescription {
@@ -40,11 +40,11 @@ fn object(key: &ObjectKey) -> PartObject {
     PartObject { group, kind, namespace, name }
 }
 
-fn state(seen: &SeenObject) -> PartState {
+fn state(seen: &ObjectSummary) -> PartState {
     PartState {
         api_version: seen.api_version.to_string(),
         version: seen.version.as_ref().filter(|version| !version.is_empty()).map(ToString::to_string),
-        deleting: seen.is_going,
+        deleting: seen.is_terminating,
         replicas: replicas(seen.replicas),
         conditions: seen.conditions.iter().map(condition).collect(),
     }

@@ -10,7 +10,7 @@ use std::{
 use futures::{StreamExt as _, future::Either, stream::BoxStream};
 use inventory::ManagementCluster;
 use jiff::Timestamp;
-use workload::{ClusterHealth, ClusterNews, ClusterTree, DescribeError, DescribeRequest, ShownConditions};
+use workload::{ClusterEvent, ClusterHealth, ClusterTree, DescribeError, DescribeRequest, ShownConditions};
 
 use super::{draw::draw, report::report};
 use crate::{
@@ -49,7 +49,7 @@ struct Told {
 }
 
 enum Step {
-    News(Option<Result<ClusterNews, DescribeError>>),
+    News(Option<Result<ClusterEvent, DescribeError>>),
     Redraw,
     Key(Interruption),
     TimeOver,
@@ -84,7 +84,10 @@ impl Watching<'_> {
                 (Ok(Step::TimeOver), None) => return Err(self.late()),
                 (Ok(Step::News(None)), _) => return Ok(Ended::Gone),
                 (Ok(Step::News(Some(news))), _) => {
-                    if matches!(self.tell(news?, &mut told, screen.is_some(), session)?, ClusterNews::Gone) {
+                    if matches!(
+                        self.tell(news?, &mut told, screen.is_some(), session)?,
+                        ClusterEvent::Deleted
+                    ) {
                         return Ok(Ended::Gone);
                     }
                 }
@@ -107,13 +110,13 @@ impl Watching<'_> {
     /// Records the news and prints them unless the tree is drawn.
     fn tell(
         &self,
-        news: ClusterNews,
+        news: ClusterEvent,
         told: &mut Told,
         is_drawn: bool,
         session: &mut Session,
-    ) -> Result<ClusterNews, Failure> {
+    ) -> Result<ClusterEvent, Failure> {
         match &news {
-            ClusterNews::Tree(tree) => {
+            ClusterEvent::Tree(tree) => {
                 let now = Timestamp::now();
                 if !is_drawn {
                     let text = self.document(tree, now, session)?;
@@ -121,19 +124,19 @@ impl Watching<'_> {
                 }
                 *told = Told { tree: Some((Arc::clone(tree), now)), away: None };
             }
-            ClusterNews::Away { since, why } => {
+            ClusterEvent::Unreachable { since, reason: why } => {
                 if !is_drawn {
                     session.messages().warning(away(*since, why));
                 }
                 told.away = Some((*since, why.clone()));
             }
-            ClusterNews::Back => {
+            ClusterEvent::Reachable => {
                 if !is_drawn {
                     session.messages().status("the server answers again");
                 }
                 told.away = None;
             }
-            ClusterNews::Gone => {
+            ClusterEvent::Deleted => {
                 let DescribeRequest { namespace, name, .. } = self.request;
                 session.messages().status(format!("Cluster {namespace}/{name} was deleted"));
             }
@@ -189,7 +192,7 @@ fn away(since: Timestamp, why: &str) -> String {
 
 /// Waits for the next event. Later news are not lost.
 async fn next(
-    news: &mut BoxStream<'static, Result<ClusterNews, DescribeError>>,
+    news: &mut BoxStream<'static, Result<ClusterEvent, DescribeError>>,
     redraws: bool,
     keyboard: Option<&mut Keyboard>,
     until: Option<Instant>,

@@ -1,6 +1,6 @@
 use api::output::{ClusterList, ListedCluster, ReplicaCounts};
 use jiff::Timestamp;
-use workload::{ClusterSummary, Fleet, FleetRequest};
+use workload::{ClusterList, ClusterListRequest, ClusterSummary};
 
 use crate::{
     Failure,
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure>
         Some(args.server.kube.namespace(args.namespace.as_deref(), session.environment())?)
     };
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let request = FleetRequest { namespace, labels: args.selector.clone() };
+    let request = ClusterListRequest { namespace, labels: args.selector.clone() };
     let fleet = session.block_on(workload::list_clusters(&cluster, &request))?;
     if fleet.clusters.is_empty() {
         session.messages().status(none_found(&fleet, &request));
@@ -79,17 +79,17 @@ pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure>
     session.print(format, &report, |report, width| text(report, is_wide, width, now))
 }
 
-fn none_found(fleet: &Fleet, request: &FleetRequest) -> String {
+fn none_found(fleet: &ClusterList, request: &ClusterListRequest) -> String {
     let Some(namespace) = &request.namespace else { return "no Clusters found".to_owned() };
     let nothing = format!("no Clusters found in namespace `{namespace}`");
-    let count: usize = fleet.elsewhere.values().sum();
-    let elsewhere = match (count, fleet.elsewhere.keys().next()) {
+    let count: usize = fleet.other_namespaces.values().sum();
+    let elsewhere = match (count, fleet.other_namespaces.keys().next()) {
         (0, _) | (_, None) => return nothing,
         (1, Some(other)) => format!("there is one in namespace `{other}`"),
-        (count, Some(other)) if fleet.elsewhere.len() == 1 => {
+        (count, Some(other)) if fleet.other_namespaces.len() == 1 => {
             format!("there are {count} in namespace `{other}`")
         }
-        (count, _) => format!("there are {count} in {} other namespaces", fleet.elsewhere.len()),
+        (count, _) => format!("there are {count} in {} other namespaces", fleet.other_namespaces.len()),
     };
     format!("{nothing}; {elsewhere}: `capstan get clusters -A` lists them")
 }
@@ -156,7 +156,7 @@ impl<'a> Line<'a> {
                 .map(|health| health.message.replace('\n', " "))
                 .unwrap_or_default(),
             age: match created {
-                Some(created) => workload::age(Some(created), now),
+                Some(created) => workload::format_age(Some(created), now),
                 None => UNKNOWN.to_owned(),
             },
             cluster,
@@ -311,10 +311,10 @@ prod…tion  new               Unknown,Deleting     -
 
     #[test]
     fn an_empty_namespace_says_where_clusters_are() {
-        let request = FleetRequest { namespace: Some("default".to_owned()), labels: String::new() };
+        let request = ClusterListRequest { namespace: Some("default".to_owned()), labels: String::new() };
         let told = |elsewhere: &[(&str, usize)]| {
             let elsewhere = elsewhere.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-            none_found(&Fleet { clusters: Vec::new(), elsewhere }, &request)
+            none_found(&ClusterList { clusters: Vec::new(), other_namespaces: elsewhere }, &request)
         };
         let none = "no Clusters found in namespace `default`";
         assert_eq!(told(&[]), none);

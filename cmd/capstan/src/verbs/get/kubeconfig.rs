@@ -1,6 +1,6 @@
 use std::{ffi::OsString, path::Path, time::Duration};
 
-use workload::{KubeconfigOf, KubeconfigRequest};
+use workload::{KubeconfigRequest, KubeconfigUser};
 
 use crate::{
     Failure, Within as _,
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Kubeconfig, session: &mut Session) -> Result<(), Failur
     let request = KubeconfigRequest {
         namespace: args.server.kube.namespace(args.namespace.as_deref(), session.environment())?,
         cluster: args.name.clone(),
-        credentials: if args.user { KubeconfigOf::User } else { KubeconfigOf::Admin },
+        credentials: if args.user { KubeconfigUser::User } else { KubeconfigUser::Admin },
         wait,
     };
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;

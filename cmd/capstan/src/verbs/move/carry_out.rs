@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use api::output::{MovePhase, MoveReport};
 use inventory::ManagementCluster;
-use mover::{JournalError, JournalKeeper, MoveError, MoveOutcome, MovePlan, MoveRequest, Route};
+use mover::{JournalError, JournalStore, MoveError, MoveOutcome, MovePlan, MoveRequest, MoveRoute};
 
 use super::{flags::MoveFlags, journal_file::keeper, text, undo};
 use crate::{
@@ -18,7 +18,7 @@ pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failur
     }
     let ends = flags.ends(session)?;
     if flags.how.abort {
-        let Route { source, target } = ends.route()?;
+        let MoveRoute { source, target } = ends.route()?;
         return flags.lease.hold("move --abort", &[source, target], session, |clusters, session| {
             undo::abort(route(clusters), &request, (format, flags.server.pace.progress), session)
         });
@@ -30,15 +30,15 @@ pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failur
         let report = plan.report(&address(&ends.source), target.as_deref(), &request);
         return session.print(format, &report, text::plan);
     }
-    let Route { source, target } = ends.route()?;
+    let MoveRoute { source, target } = ends.route()?;
     flags.lease.hold("move", &[source, target], session, |clusters, session| {
         carry_out(route(clusters), &request, format, flags, session)
     })
 }
 
 /// Returns the clusters in the order in which the lease received them.
-fn route(clusters: &[ManagementCluster]) -> Route<'_> {
-    Route { source: &clusters[0], target: &clusters[1] }
+fn route(clusters: &[ManagementCluster]) -> MoveRoute<'_> {
+    MoveRoute { source: &clusters[0], target: &clusters[1] }
 }
 
 fn plan(
@@ -62,7 +62,7 @@ fn plan(
 }
 
 fn carry_out(
-    route: Route<'_>,
+    route: MoveRoute<'_>,
     request: &MoveRequest,
     format: OutputFormat,
     flags: &MoveFlags,
@@ -73,7 +73,7 @@ fn carry_out(
     let keeper = begun.watching(keeper(session.environment()));
     let events = session.cluster_events(flags.server.pace.progress);
     let moved = async {
-        let outcome = Box::pin(mover::carry_out_move(route, request, plan, &keeper)).await;
+        let outcome = Box::pin(mover::execute_move(route, request, plan, &keeper)).await;
         outcome.map_err(|error| begun.explain(error))
     };
     let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure))?;
@@ -114,19 +114,19 @@ pub(super) fn tell(outcome: &MoveOutcome, events: &ClusterEvents) -> String {
 struct Begun(Arc<Mutex<Option<MovePhase>>>);
 
 impl Begun {
-    fn watching(&self, keeper: JournalKeeper) -> JournalKeeper {
-        let (this, store) = (self.clone(), keeper.store);
+    fn watching(&self, keeper: JournalStore) -> JournalStore {
+        let (this, store) = (self.clone(), keeper.write_journal);
         let store = Arc::new(move |journal: &mover::MoveJournal| {
             *this.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(journal.phase);
             store(journal)
         });
-        JournalKeeper { store, ..keeper }
+        JournalStore { write_journal: store, ..keeper }
     }
 
     /// Adds the hint to resume to an error, unless another run owns the move.
     fn explain(&self, error: MoveError) -> Failure {
-        use JournalError::{Another, TakenOver};
-        let is_theirs = matches!(&error, MoveError::Journal(Another { .. } | TakenOver));
+        use JournalError::{Conflict, TakenOver};
+        let is_theirs = matches!(&error, MoveError::Journal(Conflict { .. } | TakenOver));
         let failure = Failure::from(error);
         if is_theirs { failure } else { self.half_way(failure) }
     }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use inventory::ManagementCluster;
-use mover::{MoveError, MovePlan, RestoreOptions, SaveInto, SaveRest, SavedFile, SavedObjects};
+use mover::{MoveError, MovePlan, RestoreOptions, SaveFormat, SaveMode, SavedFile, SavedObjects};
 
 use super::{
     carry_out::warn,
@@ -28,7 +28,7 @@ pub(super) fn save(path: &Path, flags: &MoveFlags, session: &mut Session) -> Res
     let source = flags.source(session)?;
     let staging = Staging::new(path)?;
     let saving =
-        Saving { source: &source, request: &request, how: SaveRest::Paused, into: SaveInto::Files, format };
+        Saving { source: &source, request: &request, how: SaveMode::Paused, into: SaveFormat::Files, format };
     let shown = path.display().to_string();
     if flags.how.abort {
         return flags.lease.hold("move --abort", &[&source], session, |clusters, session| {
@@ -52,7 +52,7 @@ fn resume(
     session: &Session,
 ) -> Result<(), Failure> {
     let keeper = keeper_under_lease(session.environment());
-    let resumed = session.block_on(mover::resume_saved(saving.source, saving.request, &keeper))?;
+    let resumed = session.block_on(mover::resume_interrupted_save(saving.source, saving.request, &keeper))?;
     staging.discard()?;
     session.done_on_cluster(flags.server.pace.progress, saving::resumed_in_words(resumed.len()));
     Ok(())

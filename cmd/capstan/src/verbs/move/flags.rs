@@ -6,7 +6,7 @@ use std::{
 
 use api::check_dns_label;
 use inventory::ManagementCluster;
-use mover::{ClusterChoice, MoveRequest, OnDifference, Route};
+use mover::{ClusterChoice, DifferencePolicy, MoveRequest, MoveRoute};
 
 use crate::{
     Failure,
@@ -167,9 +167,9 @@ pub(super) fn connect(
 }
 
 impl Ends {
-    pub(super) fn route(&self) -> Result<Route<'_>, Failure> {
+    pub(super) fn route(&self) -> Result<MoveRoute<'_>, Failure> {
         let target = self.target.as_ref().ok_or_else(nowhere)?;
-        Ok(Route { source: &self.source, target })
+        Ok(MoveRoute { source: &self.source, target })
     }
 }
 
@@ -248,9 +248,9 @@ pub(in crate::verbs) fn saving_request(
         namespace_map: BTreeMap::new(),
         include_status: BTreeSet::new(),
         timeout,
-        on_difference: OnDifference::Stop,
+        on_difference: DifferencePolicy::Stop,
         overwrite: false,
-        thorough: false,
+        server_dry_run: false,
     }
 }
 
@@ -305,9 +305,13 @@ impl MoveFlags {
                 .map(|kind| kind.to_lowercase())
                 .collect(),
             timeout: timeout(self.how.timeout.as_deref())?,
-            on_difference: if self.how.accept_differences { OnDifference::GoOn } else { OnDifference::Stop },
+            on_difference: if self.how.accept_differences {
+                DifferencePolicy::Continue
+            } else {
+                DifferencePolicy::Stop
+            },
             overwrite: scope.overwrite,
-            thorough: self.how.dry_run,
+            server_dry_run: self.how.dry_run,
         })
     }
 

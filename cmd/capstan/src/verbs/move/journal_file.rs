@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use mover::{Holder, JournalKeeper, MoveJournal, MoveReport};
+use mover::{JournalHolder, JournalStore, MoveJournal, MoveReport};
 use serde::Serialize;
 
 use crate::{Environment, process, settings, ui::write_file_atomically};
@@ -18,22 +18,22 @@ const MOST_CHARS: usize = 64;
 
 /// Returns the journal access of this process, with the folder `moves` in the state folder.
 /// Without a state folder, journals are stored only on the clusters.
-pub(super) fn keeper(environment: &Environment) -> JournalKeeper {
+pub(super) fn keeper(environment: &Environment) -> JournalStore {
     let folder = Arc::new(folder(environment));
     let for_reports = Arc::clone(&folder);
-    JournalKeeper {
-        holder: Holder { host: process::host(environment), process: process::own(), sign: 0 },
-        is_gone: Arc::new(|holder| process::has_ended(&holder.process)),
-        store: Arc::new(move |journal| store(folder.as_deref(), &journal.run, "json", journal)),
-        store_report: Arc::new(move |report| {
+    JournalStore {
+        holder: JournalHolder { host: process::host(environment), process: process::own(), sign: 0 },
+        has_ended: Arc::new(|holder| process::has_ended(&holder.process)),
+        write_journal: Arc::new(move |journal| store(folder.as_deref(), &journal.run, "json", journal)),
+        write_report: Arc::new(move |report| {
             store(for_reports.as_deref(), &report.run, "report.json", report)
         }),
     }
 }
 
 /// Returns the journal access of a run under the lease of the cluster, where no other run is active.
-pub(super) fn keeper_under_lease(environment: &Environment) -> JournalKeeper {
-    JournalKeeper { is_gone: Arc::new(|_| true), ..keeper(environment) }
+pub(super) fn keeper_under_lease(environment: &Environment) -> JournalStore {
+    JournalStore { has_ended: Arc::new(|_| true), ..keeper(environment) }
 }
 
 /// Returns the report of the last finished move on this machine, its journal, and the file of the report.
@@ -118,7 +118,7 @@ mod tests {
         let home = folder.path().to_str().unwrap();
         let keeper = keeper(&Environment::new([("XDG_STATE_HOME", home)], "/"));
         let report = MoveReport { run: "5f3a-1".to_owned(), objects: Vec::new() };
-        (keeper.store_report)(&report).unwrap();
+        (keeper.write_report)(&report).unwrap();
         let path = folder.path().join("capstan/moves/5f3a-1.report.json");
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  \"run\": \"5f3a-1\",\n  \"objects\": []\n}\n");
         let environment = Environment::new([("XDG_STATE_HOME", home)], "/");

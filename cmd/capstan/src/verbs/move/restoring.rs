@@ -3,7 +3,7 @@
 use api::output::{MoveAction, MoveReport, MovedObject};
 use apply::{ObjectKey, object_name};
 use inventory::ManagementCluster;
-use mover::{MovePlan, MoveRequest, OnTarget, RestoreOptions, Restored, SavedObjects};
+use mover::{MovePlan, MoveRequest, RestoreOptions, RestoreOutcome, SavedObjects, TargetEffect};
 
 use super::{carry_out::warn, text};
 use crate::{
@@ -27,7 +27,7 @@ pub(in crate::verbs) struct How<'a> {
 }
 
 pub(in crate::verbs) struct Done {
-    pub(in crate::verbs) restored: Restored,
+    pub(in crate::verbs) restored: RestoreOutcome,
     pub(in crate::verbs) warnings: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ pub(in crate::verbs) fn run(
 }
 
 /// Returns a text such as ``restored 8 objects from `a.tar.gz`; 2 objects existed``.
-fn result(restored: &Restored, from: &str) -> String {
+fn result(restored: &RestoreOutcome, from: &str) -> String {
     let existed = match restored.kept.len() {
         0 => String::new(),
         kept => format!("; {} existed", count_of(kept, "object")),
@@ -86,7 +86,7 @@ fn carry_out(
     let resume_hint = "re-run the same command to complete the restore; until then new Clusters stay paused";
     let restored = session.carry_out(Box::pin(restore), resume_hint)?;
     let events = session.cluster_events(how.progress);
-    if let Some(paused) = restored.paused_in_words() {
+    if let Some(paused) = restored.paused_text() {
         events.warning(paused);
     }
     let warnings = plan.warnings.iter().map(|warning| warning.text.clone()).collect();
@@ -108,12 +108,12 @@ fn show(
             moving.action = MoveAction::Create;
         }
     }
-    debug_assert!(plan.on_target.values().all(|there| *there != OnTarget::Update));
+    debug_assert!(plan.target_effects.values().all(|there| *there != TargetEffect::Update));
     session.print(how.format, &report, text::plan)
 }
 
 /// Returns the result of every object, in the form of a move.
-pub(super) fn report(restored: &Restored) -> MoveReport {
+pub(super) fn report(restored: &RestoreOutcome) -> MoveReport {
     let those = |keys: &[ObjectKey], outcome: &'static str| -> Vec<MovedObject> {
         let one = |key: &ObjectKey| MovedObject { object: object_name(key), outcome: outcome.to_owned() };
         keys.iter().map(one).collect()

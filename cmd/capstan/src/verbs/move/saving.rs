@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, io};
 use api::output::{MoveAction, MoveReport, MovedObject};
 use apply::{ObjectKey, object_name};
 use inventory::ManagementCluster;
-use mover::{KeepSaved, LeftOut, MovePlan, MoveRequest, SaveInto, SaveRest, SavedObject};
+use mover::{LeftOutObject, MovePlan, MoveRequest, SaveFormat, SaveMode, SavedObject, StoreSavedFn};
 
 use super::{journal_file::keeper_under_lease, text};
 use crate::{Failure, failure::Kind, session::Session, settings::OutputFormat};
@@ -14,15 +14,15 @@ use crate::{Failure, failure::Kind, session::Session, settings::OutputFormat};
 pub(in crate::verbs) struct Saving<'a> {
     pub(in crate::verbs) source: &'a ManagementCluster,
     pub(in crate::verbs) request: &'a MoveRequest,
-    pub(in crate::verbs) how: SaveRest,
-    pub(in crate::verbs) into: SaveInto,
+    pub(in crate::verbs) how: SaveMode,
+    pub(in crate::verbs) into: SaveFormat,
     pub(in crate::verbs) format: OutputFormat,
 }
 
 pub(in crate::verbs) struct Done {
     pub(in crate::verbs) objects: Vec<ObjectKey>,
-    pub(in crate::verbs) left_out: Vec<LeftOut>,
-    lost: Vec<LeftOut>,
+    pub(in crate::verbs) left_out: Vec<LeftOutObject>,
+    lost: Vec<LeftOutObject>,
 }
 
 impl Saving<'_> {
@@ -43,7 +43,7 @@ impl Saving<'_> {
         for moving in &mut report.moving {
             (moving.action, moving.kept) = (MoveAction::Save, None);
         }
-        if self.into == SaveInto::Archive {
+        if self.into == SaveFormat::Archive {
             // Among all namespaces, only objects of the Clusters are relevant.
             let left_out: BTreeSet<_> =
                 plan.left_out().iter().map(|left| object_name(&left.object)).collect();
@@ -71,11 +71,11 @@ impl Saving<'_> {
             objects.push(object.key.clone());
             keep(object)
         };
-        let noting: &mut KeepSaved<'_> = &mut noting;
+        let noting: &mut StoreSavedFn<'_> = &mut noting;
         let save = mover::save_objects(self.source, self.request, plan, self.how, &keeper, noting);
         let saved = match session.block_on(Box::pin(save)) {
-            Err(failure) if failure.kind() == Kind::Interrupted && self.how == SaveRest::Paused => {
-                let resume = mover::resume_saved(self.source, self.request, &keeper);
+            Err(failure) if failure.kind() == Kind::Interrupted && self.how == SaveMode::Paused => {
+                let resume = mover::resume_interrupted_save(self.source, self.request, &keeper);
                 let goes_on = match session.block_on(Box::pin(resume)) {
                     Ok(resumed) => format!("nothing was saved; {}", resumed_in_words(resumed.len())),
                     Err(_) => format!("Clusters may still be paused; {again}"),
@@ -102,7 +102,7 @@ impl Saving<'_> {
 impl Done {
     /// Warns about objects that disappeared during the save.
     pub(in crate::verbs) fn warn_lost(&self, session: &Session) {
-        for LeftOut { object, why } in &self.lost {
+        for LeftOutObject { object, why } in &self.lost {
             session.messages().warning(format!("{object} is left out: {why}"));
         }
     }

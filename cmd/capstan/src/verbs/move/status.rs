@@ -39,9 +39,10 @@ pub(super) struct Status {
 pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let ends = args.target.ends(&args.server, ApiWarnings::default(), session)?;
-    let journal = session.block_on(mover::move_state(Some(&ends.source), ends.target.as_ref()))?;
+    let journal = session.block_on(mover::find_move_journal(Some(&ends.source), ends.target.as_ref()))?;
     let keeper = keeper(session.environment());
-    let mover::OpenSaves { saves, unseen } = session.block_on(mover::open_saves(&ends.source, &keeper))?;
+    let mover::UnfinishedSaves { saves, unreadable_kinds: unseen } =
+        session.block_on(mover::find_unfinished_saves(&ends.source, &keeper))?;
     let commands = session.messages().commands();
     let status = MoveStatus {
         last: journal.map(|journal| progress(&journal, &commands)),
@@ -78,8 +79,8 @@ fn progress(journal: &MoveJournal, commands: &SuggestedCommands) -> MoveProgress
     }
 }
 
-fn open(save: &mover::OpenSave, commands: &SuggestedCommands) -> OpenSave {
-    let next = if save.is_over {
+fn open(save: &mover::UnfinishedSave, commands: &SuggestedCommands) -> OpenSave {
+    let next = if save.has_ended {
         "it was cut off: the same save goes on with it, and the command resumes what it has paused"
     } else {
         "wait until it is done; if that process is on another machine and was cut off there, take the annotation \
@@ -90,11 +91,11 @@ fn open(save: &mover::OpenSave, commands: &SuggestedCommands) -> OpenSave {
     let flags = flags.join(" ");
     OpenSave {
         process: save.process.clone(),
-        over: save.is_over,
+        over: save.has_ended,
         paused: save.paused.iter().map(apply::object_name).collect(),
         next: next.to_owned(),
         command: save
-            .is_over
+            .has_ended
             .then(|| commands.command(&format!("capstan move {flags} --to-directory DIR --abort"))),
     }
 }
@@ -267,7 +268,7 @@ the command goes on with it; nothing was deleted yet, and `--abort` in addition 
             };
             let paused = vec![key("Cluster", "team"), key("ClusterClass", "classes")];
             open(
-                &mover::OpenSave { process: process.to_owned(), is_over, paused },
+                &mover::UnfinishedSave { process: process.to_owned(), has_ended: is_over, paused },
                 &SuggestedCommands::default(),
             )
         };

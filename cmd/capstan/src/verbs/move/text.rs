@@ -167,9 +167,9 @@ async fn read(
     source: &ManagementCluster,
     target: Option<&ManagementCluster>,
 ) -> Result<MoveReport, MoveError> {
-    let report = mover::move_report(Some(source), target).await?;
+    let report = mover::find_move_report(Some(source), target).await?;
     let report = report.ok_or(MoveError::NoMove { verb: "report" })?;
-    let journal = mover::move_state(Some(source), target).await?;
+    let journal = mover::find_move_journal(Some(source), target).await?;
     Ok(report.report(journal.as_ref()))
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use api::output::{MoveAborted, ObjectName};
-use mover::{Aborted, MoveRequest, Route};
+use mover::{AbortOutcome, MoveRequest, MoveRoute};
 
 use super::{
     carry_out,
@@ -20,7 +20,7 @@ use crate::{
 
 /// Undoes the unfinished move between two clusters. Ignores the other parts of the request.
 pub(super) fn abort(
-    route: Route<'_>,
+    route: MoveRoute<'_>,
     request: &MoveRequest,
     (format, progress): (OutputFormat, ProgressFormat),
     session: &mut Session,
@@ -33,21 +33,25 @@ pub(super) fn abort(
     Ok(())
 }
 
-pub(super) fn print(aborted: &Aborted, format: OutputFormat, session: &mut Session) -> Result<(), Failure> {
+pub(super) fn print(
+    aborted: &AbortOutcome,
+    format: OutputFormat,
+    session: &mut Session,
+) -> Result<(), Failure> {
     session.print(format, &printed(aborted), |result, _| text(result))
 }
 
-pub(super) fn result(aborted: &Aborted) -> String {
+pub(super) fn result(aborted: &AbortOutcome) -> String {
     format!("undid the move, removed {} from the target", count_of(aborted.removed, "object"))
 }
 
-fn printed(aborted: &Aborted) -> MoveAborted {
+fn printed(aborted: &AbortOutcome) -> MoveAborted {
     let names = |keys: &[apply::ObjectKey]| keys.iter().map(apply::object_name).collect();
     MoveAborted {
         removed: aborted.removed,
         resumed: names(&aborted.resumed),
         overwritten: names(&aborted.overwritten),
-        namespaces_left: aborted.namespaces_left.clone(),
+        namespaces_left: aborted.remaining_namespaces.clone(),
     }
 }
 

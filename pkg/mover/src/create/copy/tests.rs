@@ -1,4 +1,4 @@
-use workload::{MARK, PAUSED};
+use workload::{MOVE_MARK, PAUSED_ANNOTATION};
 
 use super::*;
 
@@ -22,8 +22,8 @@ fn machine() -> Object {
     }))
 }
 
-fn plainly() -> Copying<'static> {
-    Copying { api_version: "cluster.x-k8s.io/v1beta2", namespace: "team", rest: None, has_status: true }
+fn plainly() -> CopyOptions<'static> {
+    CopyOptions { api_version: "cluster.x-k8s.io/v1beta2", namespace: "team", pause: None, has_status: true }
 }
 
 fn new_uid(old: &str) -> Option<String> {
@@ -32,7 +32,7 @@ fn new_uid(old: &str) -> Option<String> {
 
 #[test]
 fn a_copy_has_all_of_its_source_but_what_is_the_servers_own() {
-    let copy = copy_of(&machine(), &Copying { namespace: "elsewhere", ..plainly() }, new_uid).unwrap();
+    let copy = build_copy(&machine(), &CopyOptions { namespace: "elsewhere", ..plainly() }, new_uid).unwrap();
     let expected = json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
         "metadata": {
@@ -49,34 +49,34 @@ fn a_copy_has_all_of_its_source_but_what_is_the_servers_own() {
 
 #[test]
 fn a_status_that_is_part_of_the_object_is_copied() {
-    let copy = copy_of(&machine(), &Copying { has_status: false, ..plainly() }, new_uid).unwrap();
+    let copy = build_copy(&machine(), &CopyOptions { has_status: false, ..plainly() }, new_uid).unwrap();
     assert_eq!(copy.get(&["status", "phase"]), Some(&json!("Running")));
 }
 
 #[test]
 fn an_owner_nobody_knows_is_no_owner_to_leave_out() {
-    assert_eq!(copy_of(&machine(), &plainly(), |_| None), Err(UnknownOwner));
+    assert_eq!(build_copy(&machine(), &plainly(), |_| None), Err(UnknownOwner));
 }
 
 #[test]
 fn annotations_that_were_the_moves_alone_leave_nothing_behind() {
     let source = object(json!({"metadata": {"name": "a", "annotations": {DELETE_FOR_MOVE: ""}}}));
-    let copy = copy_of(&source, &plainly(), new_uid).unwrap();
+    let copy = build_copy(&source, &plainly(), new_uid).unwrap();
     assert_eq!(copy.get(&["metadata", "annotations"]), None);
 }
 
 #[test]
 fn what_rests_is_copied_paused_and_marked_though_its_source_is_not() {
     let source = object(json!({"metadata": {"name": "c"}}));
-    let how = Copying { rest: Some((Resting::ClusterClass, "r1")), ..plainly() };
-    let copy = copy_of(&source, &how, new_uid).unwrap();
-    assert_eq!((copy.annotation(MARK), copy.annotation(PAUSED)), (Some("r1"), Some("")));
+    let how = CopyOptions { pause: Some((PausableKind::ClusterClass, "r1")), ..plainly() };
+    let copy = build_copy(&source, &how, new_uid).unwrap();
+    assert_eq!((copy.annotation(MOVE_MARK), copy.annotation(PAUSED_ANNOTATION)), (Some("r1"), Some("")));
 }
 
 #[test]
 fn field_managers_are_those_of_the_source_or_none_at_all() {
     let expected = json!({"metadata": {"managedFields": [{"manager": "kubectl", "operation": "Update"}]}});
-    assert_eq!(field_managers_of(&machine()), expected);
+    assert_eq!(field_managers_patch(&machine()), expected);
     let bare = object(json!({"metadata": {"managedFields": []}}));
-    assert_eq!(field_managers_of(&bare), json!({"metadata": {"managedFields": [{}]}}));
+    assert_eq!(field_managers_patch(&bare), json!({"metadata": {"managedFields": [{}]}}));
 }

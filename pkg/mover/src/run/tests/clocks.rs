@@ -10,9 +10,9 @@ use apply::LeaseRequest;
 use support::wire::Moment;
 
 use super::{
-    phases::{Point, before_and_after},
-    superseded::under_leases_of,
-    world::{World, state},
+    fixtures::{World, state},
+    phases::{InterruptionPoint, before_and_after},
+    second_run::under_leases_of,
 };
 use crate::tests::{lab::Lab, lease_request};
 
@@ -48,7 +48,7 @@ async fn clock_that_jumps_by_an_hour_changes_nothing_about_a_move() {
     let [_, moved] = before_and_after(&world).await;
     for (phase, write) in [(MovePhase::Creating, 20), (MovePhase::Deleting, 12)] {
         for (jump, make) in JUMPS {
-            let point = Point::new(phase, write);
+            let point = InterruptionPoint::new(phase, write);
             let when = format!("{jump} since {point:?}");
             let started = world.start().await;
             set_offset(0);

@@ -3,9 +3,9 @@
 use support::wire::Moment;
 
 use super::{
-    phases::{Point, abort, assert_no_twins, before_and_after, delete_journals, move_again},
-    superseded::under_leases,
-    world::{State, World, state},
+    fixtures::{State, World, state},
+    phases::{InterruptionPoint, abort, assert_no_twins, before_and_after, delete_journals, move_again},
+    second_run::under_leases,
 };
 use crate::{JournalError, MoveError, tests::lab::Lab};
 
@@ -22,7 +22,7 @@ async fn assert_completed(lab: &Lab, moved: &State, when: &str) {
 async fn move_without_journals_is_completed_by_the_same_command() {
     let world = Box::pin(World::build()).await;
     let [_, moved] = before_and_after(&world).await;
-    for point in Point::all() {
+    for point in InterruptionPoint::all() {
         let when = format!("interrupted at {point:?}");
         let started = point.interrupt(&world).await;
         delete_journals(&started.lab).await;
@@ -36,7 +36,7 @@ async fn move_without_journals_is_completed_by_the_same_command() {
 async fn deleting_the_journals_stops_the_run_and_loses_nothing() {
     let world = Box::pin(World::build()).await;
     let [_, moved] = before_and_after(&world).await;
-    for point in Point::all() {
+    for point in InterruptionPoint::all() {
         let when = format!("journals deleted at {point:?}");
         let started = point.before(&world).await;
         let lab = &started.lab;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use support::fixture::Fixture;
 
 use super::{
-    phases::{Point, abort, before_and_after, move_again},
-    world::{Started, State, World, installed, keeper, side, state},
+    fixtures::{StartedWorld, State, World, install_providers, keeper, side_state, state},
+    phases::{InterruptionPoint, abort, before_and_after, move_again},
 };
 use crate::{
     JournalError, MoveError, MoveSide, abort_without_target, complete_without_source,
@@ -16,9 +16,9 @@ use crate::{
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// Replaces one cluster of the lab by a cluster with the same providers and without Clusters.
-async fn replace(started: &mut Started, lost: MoveSide) {
+async fn replace(started: &mut StartedWorld, lost: MoveSide) {
     let empty = Fixture::start().await;
-    installed(&empty).await;
+    install_providers(&empty).await;
     match lost {
         MoveSide::Source => started.lab.source = empty,
         MoveSide::Target => started.lab.target = empty,
@@ -36,7 +36,8 @@ fn remaining(lab: &Lab, lost: MoveSide) -> &Fixture {
 async fn assert_refused(lab: &Lab, lost: MoveSide, when: &str) {
     let before = [objects(&lab.source).await, objects(&lab.target).await];
     for result in [move_again(lab).await, abort(lab).await] {
-        let Err(MoveError::Journal(JournalError::Another { other_end, .. })) = result else {
+        let Err(MoveError::Journal(JournalError::Conflict { conflicting_side: other_end, .. })) = result
+        else {
             panic!("{when}: {result:?}")
         };
         assert_eq!(other_end, Some(lost), "{when}");
@@ -63,7 +64,7 @@ fn has_everything(lost: MoveSide, phase: MovePhase) -> bool {
 
 /// Loses a cluster at every point of a move. `expected` is the final state of the remaining cluster.
 async fn lose_at_every_point(world: &World, lost: MoveSide, expected: &State) {
-    for point in Point::all() {
+    for point in InterruptionPoint::all() {
         let when = format!("{lost} lost at {point:?}");
         let mut started = point.interrupt(world).await;
         replace(&mut started, lost).await;
@@ -79,7 +80,7 @@ async fn lose_at_every_point(world: &World, lost: MoveSide, expected: &State) {
         let result = end_without(lab, lost).await;
         if has_everything(lost, phase) {
             result.unwrap_or_else(|error| panic!("{when}: {error:?}"));
-            let found = side(remaining(lab, lost)).await;
+            let found = side_state(remaining(lab, lost)).await;
             let expected = match lost {
                 MoveSide::Source => &expected.target,
                 MoveSide::Target => &expected.source,
@@ -101,7 +102,7 @@ async fn lose_at_every_point(world: &World, lost: MoveSide, expected: &State) {
 /// Returns the phase of the unfinished move whose journal is on a cluster.
 async fn journal_phase(fixture: &Fixture) -> Option<MovePhase> {
     let cluster = crate::tests::cluster(fixture).await;
-    let journal = crate::move_state(Some(&cluster), None).await.unwrap()?;
+    let journal = crate::find_move_journal(Some(&cluster), None).await.unwrap()?;
     journal.is_unfinished().then_some(journal.phase)
 }
 
@@ -125,12 +126,14 @@ async fn move_without_its_source_is_completed_on_the_target_or_refused() {
 async fn copies_of_an_unknown_source_are_not_resumed() {
     let world = Box::pin(World::build()).await;
     for (phase, write) in [(MovePhase::Creating, 20), (MovePhase::Resuming, 2)] {
-        let mut started = Point::new(phase, write).interrupt(&world).await;
+        let mut started = InterruptionPoint::new(phase, write).interrupt(&world).await;
         replace(&mut started, MoveSide::Source).await;
         super::phases::delete_journals(&started.lab).await;
         let before = objects(&started.lab.target).await;
         let error = move_again(&started.lab).await.unwrap_err();
-        let MoveError::Orphaned { objects: orphans } = &error else { panic!("{phase:?}: {error:?}") };
+        let MoveError::PausedByOtherMove { objects: orphans } = &error else {
+            panic!("{phase:?}: {error:?}")
+        };
         assert!(orphans.iter().all(|key| key.namespace == "team"), "{orphans:?}");
         assert_eq!(objects(&started.lab.target).await, before, "{phase:?}");
     }

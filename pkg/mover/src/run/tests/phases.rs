@@ -13,9 +13,9 @@ use support::{kind, wire::Asked};
 
 use serde_json::Value;
 
-use super::world::{Started, State, World, keeper, moves, request, state};
+use super::fixtures::{StartedWorld, State, World, keeper, move_lab, request, state};
 use crate::{
-    JournalKeeper, MoveError, MoveJournal, Route, abort_move, carry_out_move, plan_move, tests::lab::Lab,
+    JournalStore, MoveError, MoveJournal, MoveRoute, abort_move, execute_move, plan_move, tests::lab::Lab,
 };
 
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -35,14 +35,14 @@ pub(super) const POINTS: [(MovePhase, &[u64]); 8] = [
 
 /// A write of a run, counted from the start of a phase.
 #[derive(Clone)]
-pub(super) struct Point {
+pub(super) struct InterruptionPoint {
     pub(super) phase: MovePhase,
     write: u64,
-    has_begun: Arc<AtomicBool>,
+    has_started: Arc<AtomicBool>,
     writes: Arc<AtomicU64>,
 }
 
-impl Point {
+impl InterruptionPoint {
     pub(super) fn all() -> impl Iterator<Item = Self> {
         POINTS
             .into_iter()
@@ -50,7 +50,7 @@ impl Point {
     }
 
     pub(super) fn new(phase: MovePhase, write: u64) -> Self {
-        Self { phase, write, has_begun: Arc::default(), writes: Arc::default() }
+        Self { phase, write, has_started: Arc::default(), writes: Arc::default() }
     }
 
     pub(super) fn is_of_abort(&self) -> bool {
@@ -58,22 +58,22 @@ impl Point {
     }
 
     /// Returns the keeper of a process that notices the start of the phase.
-    pub(super) fn keeper(&self, process: &str) -> JournalKeeper {
+    pub(super) fn keeper(&self, process: &str) -> JournalStore {
         let this = self.clone();
         let store = move |journal: &MoveJournal| {
-            this.has_begun.fetch_or(journal.phase == this.phase, Ordering::Relaxed);
+            this.has_started.fetch_or(journal.phase == this.phase, Ordering::Relaxed);
             Ok(())
         };
-        JournalKeeper { store: Arc::new(store), ..keeper(process) }
+        JournalStore { write_journal: Arc::new(store), ..keeper(process) }
     }
 
     pub(super) fn is_reached(&self, asked: &Asked<'_>) -> bool {
-        let counts = self.has_begun.load(Ordering::Relaxed) && asked.writes() && !asked.is_of_lease();
+        let counts = self.has_started.load(Ordering::Relaxed) && asked.writes() && !asked.is_of_lease();
         counts && self.writes.fetch_add(1, Ordering::Relaxed) + 1 == self.write
     }
 
     /// Interrupts a move at this point, or the abort of a move in phase `Creating`.
-    pub(super) async fn interrupt(&self, world: &World) -> Started {
+    pub(super) async fn interrupt(&self, world: &World) -> StartedWorld {
         let started = self.before(world).await;
         let point = self.clone();
         let lines = started.lab.breaking_at(move |asked| point.is_reached(asked));
@@ -85,7 +85,7 @@ impl Point {
     }
 
     /// Returns the world before the interrupted run.
-    pub(super) async fn before(&self, world: &World) -> Started {
+    pub(super) async fn before(&self, world: &World) -> StartedWorld {
         if self.is_of_abort() {
             return Box::pin(Self::new(MovePhase::Creating, 20).interrupt(world)).await;
         }
@@ -101,13 +101,13 @@ impl Point {
     ) -> Result<(), MoveError> {
         let keeper = self.keeper(process);
         if self.is_of_abort() {
-            return Box::pin(abort_move(Route { source, target }, PATIENCE, &keeper)).await.map(drop);
+            return Box::pin(abort_move(MoveRoute { source, target }, PATIENCE, &keeper)).await.map(drop);
         }
         move_with(source, target, &keeper).await
     }
 }
 
-impl std::fmt::Debug for Point {
+impl std::fmt::Debug for InterruptionPoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "write {} of {:?}", self.write, self.phase)
     }
@@ -117,11 +117,11 @@ impl std::fmt::Debug for Point {
 pub(super) async fn move_with(
     source: &ManagementCluster,
     target: &ManagementCluster,
-    keeper: &JournalKeeper,
+    keeper: &JournalStore,
 ) -> Result<(), MoveError> {
     let request = request();
     let plan = Box::pin(plan_move(source, Some(target), &request)).await?;
-    Box::pin(carry_out_move(Route { source, target }, &request, plan, keeper)).await.map(drop)
+    Box::pin(execute_move(MoveRoute { source, target }, &request, plan, keeper)).await.map(drop)
 }
 
 /// Runs the same command again, without interruptions.
@@ -133,14 +133,14 @@ pub(super) async fn move_again(lab: &Lab) -> Result<(), MoveError> {
 pub(super) async fn abort(lab: &Lab) -> Result<(), MoveError> {
     let lines = lab.lines();
     let (source, target, keeper) = (lines.source().await, lines.target().await, keeper("2"));
-    Box::pin(abort_move(Route { source: &source, target: &target }, PATIENCE, &keeper)).await.map(drop)
+    Box::pin(abort_move(MoveRoute { source: &source, target: &target }, PATIENCE, &keeper)).await.map(drop)
 }
 
 /// Returns the states before and after a move.
 pub(super) async fn before_and_after(world: &World) -> [State; 2] {
     let started = world.start().await;
     let before = state(&started.lab).await;
-    moves(&started.lab, &request(), "1").await.unwrap();
+    move_lab(&started.lab, &request(), "1").await.unwrap();
     [before, state(&started.lab).await]
 }
 

@@ -54,7 +54,7 @@ async fn requests_depend_on_kinds_and_not_on_machines() {
     assert_eq!(counter.writes().total(), 0);
 
     let counter = Counter::start(fixture.sandbox());
-    let tree = described(&fixture, &DescribeRequest::in_full("team", "one")).await;
+    let tree = described(&fixture, &DescribeRequest::full("team", "one")).await;
     assert_eq!(count(&tree.root, PartRole::MachineInfrastructure), 53);
     assert_eq!(count(&tree.root, PartRole::BootstrapConfig), 53);
     assert_eq!(unreadable(&tree.root), Vec::<String>::new());
@@ -72,7 +72,7 @@ async fn objects_that_do_not_name_their_cluster_are_found_all_the_same() {
         fixture.merge(DOCKER_MACHINE, &place, &none).await;
     }
     let counter = Counter::start(fixture.sandbox());
-    let tree = described(&fixture, &DescribeRequest::in_full("team", "one")).await;
+    let tree = described(&fixture, &DescribeRequest::full("team", "one")).await;
     assert_eq!(count(&tree.root, PartRole::MachineInfrastructure), 9);
     assert_eq!(unreadable(&tree.root), Vec::<String>::new());
     assert!(counter.reads().to_string().contains("2 list dockermachines"), "{}", counter.reads());
@@ -89,7 +89,7 @@ async fn a_kind_that_may_not_be_read_is_shown_with_the_reason() {
     ] {
         fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
     }
-    let tree = described(&fixture, &DescribeRequest::in_full("team", "one")).await;
+    let tree = described(&fixture, &DescribeRequest::full("team", "one")).await;
     let told = unreadable(&tree.root);
     assert!(told.contains(&"DockerCluster team/one: Forbidden".to_owned()), "{told:?}");
     assert!(told.contains(&"MachineDeployment team/: Forbidden".to_owned()), "{told:?}");
@@ -139,7 +139,7 @@ async fn a_cluster_that_is_not_there_is_told_with_those_that_are() {
     let missing = async |namespace: &str, name: &str| {
         let request = DescribeRequest { namespace: namespace.into(), name: name.into(), ..request() };
         match describe_cluster(&server, &request).await.unwrap_err() {
-            DescribeError::NoSuchCluster { near, elsewhere, .. } => (near, elsewhere),
+            DescribeError::UnknownCluster { suggestions, other_namespaces, .. } => (suggestions, other_namespaces),
             other => panic!("{other}"),
         }
     };

@@ -15,13 +15,13 @@ use crate::tests::cluster;
 /// The time limit for every event, including pauses for an unreachable server.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-type News = BoxStream<'static, Result<ClusterNews, DescribeError>>;
+type News = BoxStream<'static, Result<ClusterEvent, DescribeError>>;
 
 async fn lab() -> (Fixture, News) {
     let fixture = Fixture::start().await;
     cluster_api::install(&fixture).await;
     fixture.create(cluster_api::cluster("team/one").control_plane(1).machine_deployment("md", 2)).await;
-    let news = watch_cluster(&cluster(&fixture).await, DescribeRequest::in_full("team", "one"));
+    let news = watch_cluster(&cluster(&fixture).await, DescribeRequest::full("team", "one"));
     (fixture, news)
 }
 
@@ -29,10 +29,10 @@ async fn lab() -> (Fixture, News) {
 async fn told(news: &mut News) -> String {
     let next = tokio::time::timeout(PATIENCE, news.next()).await.expect("it is told in time");
     match next {
-        Some(Ok(ClusterNews::Tree(tree))) => format!("{:?}", tree.health()),
-        Some(Ok(ClusterNews::Away { why, .. })) => format!("away: {why}"),
-        Some(Ok(ClusterNews::Back)) => "back".to_owned(),
-        Some(Ok(ClusterNews::Gone)) => "gone".to_owned(),
+        Some(Ok(ClusterEvent::Tree(tree))) => format!("{:?}", tree.health()),
+        Some(Ok(ClusterEvent::Unreachable { reason: why, .. })) => format!("away: {why}"),
+        Some(Ok(ClusterEvent::Reachable)) => "back".to_owned(),
+        Some(Ok(ClusterEvent::Deleted)) => "gone".to_owned(),
         Some(Err(error)) => format!("error: {error}"),
         None => "end".to_owned(),
     }
@@ -85,7 +85,7 @@ async fn what_changes_nothing_in_the_tree_is_not_told() {
     told(&mut news).await;
     let note = json!({"metadata": {"annotations": {"note": "seen"}}});
     fixture.merge(MACHINE, "team/one-md-1-0", &note).await;
-    assert!(tokio::time::timeout(SILENCE * 2, news.next()).await.is_err());
+    assert!(tokio::time::timeout(MAX_READ_INTERVAL * 2, news.next()).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
@@ -127,7 +127,7 @@ async fn watches_that_break_off_or_are_too_old_are_begun_anew() {
 #[tokio::test(start_paused = true)]
 async fn what_is_wrong_from_the_beginning_is_an_error() {
     let (fixture, _) = lab().await;
-    let request = DescribeRequest::in_full("team", "two");
+    let request = DescribeRequest::full("team", "two");
     let mut news = watch_cluster(&cluster(&fixture).await, request);
     assert_eq!(told(&mut news).await, "error: there is no cluster `two` in namespace `team`");
     assert_eq!(told(&mut news).await, "end");

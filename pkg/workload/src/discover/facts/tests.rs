@@ -5,11 +5,17 @@ use super::*;
 
 fn of(group: &str, kind: &str) -> Arc<TypeFacts> {
     let kind = known_kind(group, "v1beta2", kind, "things", true);
-    Arc::new(TypeFacts { kind, is_to_move: false, is_hierarchy: false, has_status: true, provider: None })
+    Arc::new(TypeFacts {
+        kind,
+        is_labelled_to_move: false,
+        is_hierarchy: false,
+        has_status: true,
+        provider: None,
+    })
 }
 
 /// Returns facts of an object of a kind with these fields.
-fn read(group: &str, kind: &str, fields: &Value) -> Facts {
+fn read(group: &str, kind: &str, fields: &Value) -> ObjectFacts {
     let mut object = Object::try_from(json!({"apiVersion": "x", "kind": "PartialObjectMetadata"})).unwrap();
     object.as_map_mut().extend(fields.as_object().unwrap().clone());
     facts_of(&object, &of(group, kind))
@@ -18,13 +24,13 @@ fn read(group: &str, kind: &str, fields: &Value) -> Facts {
 fn cluster(spec: &Value, status: &Value) -> ClusterFacts {
     let metadata = json!({"name": "one", "namespace": "a", "labels": {"x": "y"}});
     let facts = read(CORE, "Cluster", &json!({"metadata": metadata, "spec": spec, "status": status}));
-    let Content::Cluster(cluster) = facts.content else { panic!("{:?}", facts.content) };
+    let ContentFacts::Cluster(cluster) = facts.content else { panic!("{:?}", facts.content) };
     cluster
 }
 
-fn replicas(fields: &Value) -> Replicas {
+fn replicas(fields: &Value) -> ReplicaCounts {
     let facts = read(CORE, "MachineDeployment", fields);
-    let Content::Replicas(replicas) = facts.content else { panic!("{:?}", facts.content) };
+    let ContentFacts::Replicas(replicas) = facts.content else { panic!("{:?}", facts.content) };
     replicas
 }
 
@@ -36,7 +42,7 @@ fn metadata_says_who_it_is_whose_it_is_and_what_is_to_become_of_it() {
         &json!({"metadata": {
             "name": "x", "namespace": "a", "uid": "1", "resourceVersion": "7", "deletionTimestamp": "2026-01-02T03:04:05Z",
             "labels": {MOVE: "false", MOVE_HIERARCHY: "", CLUSTER_NAME: "one"},
-            "annotations": {BLOCK_MOVE: "false", DELETE_FOR_MOVE: "", MARK: "run", PAUSED: ""},
+            "annotations": {BLOCK_MOVE: "false", DELETE_FOR_MOVE: "", MOVE_MARK: "run", PAUSED_ANNOTATION: ""},
             "ownerReferences": [
                 {"apiVersion": "v1", "kind": "A", "name": "b", "uid": "2", "controller": true, "blockOwnerDeletion": false},
                 {"apiVersion": "v1", "kind": "C", "name": "d", "uid": "3"},
@@ -47,7 +53,7 @@ fn metadata_says_who_it_is_whose_it_is_and_what_is_to_become_of_it() {
         (facts.key.to_string().as_str(), &*facts.uid, &*facts.resource_version),
         ("Secret a/x", "1", "7")
     );
-    assert!(facts.is_going && facts.is_to_move && facts.is_hierarchy && facts.blocks_move);
+    assert!(facts.is_terminating && facts.is_labelled_to_move && facts.is_hierarchy && facts.blocks_move);
     assert!(facts.is_deleted_for_move && facts.is_paused);
     assert_eq!((facts.paused_by.as_deref(), facts.cluster_name.as_deref()), (Some("run"), Some("one")));
     let owners: Vec<_> = facts
@@ -57,8 +63,13 @@ fn metadata_says_who_it_is_whose_it_is_and_what_is_to_become_of_it() {
         .collect();
     assert_eq!(owners, [("2", Some(true), Some(false)), ("3", None, None)]);
     let nothing = read("", "Secret", &json!({"metadata": {"name": "x", "namespace": "a"}}));
-    assert!(!nothing.is_going && !nothing.is_to_move && !nothing.is_hierarchy && !nothing.blocks_move);
-    assert!(!nothing.is_deleted_for_move && !nothing.is_paused && nothing.gitops.is_none());
+    assert!(
+        !nothing.is_terminating
+            && !nothing.is_labelled_to_move
+            && !nothing.is_hierarchy
+            && !nothing.blocks_move
+    );
+    assert!(!nothing.is_deleted_for_move && !nothing.is_paused && nothing.gitops_tool.is_none());
 }
 
 #[test]
@@ -74,7 +85,7 @@ fn an_object_rests_when_its_controller_has_said_so_of_its_present_generation() {
         (json!({"conditions": [], "v1beta2": {"conditions": said("True", Some(2))}}), Some(true)),
     ] {
         let facts = read(CORE, "Machine", &json!({"metadata": {"generation": 2}, "status": status}));
-        assert_eq!(facts.says_it_rests, rests, "{status}");
+        assert_eq!(facts.pause_acknowledged, rests, "{status}");
     }
 }
 
@@ -98,7 +109,7 @@ fn tools_that_would_write_an_object_again_are_known_by_their_marks() {
         (json!({MANAGED_BY: "hand"}), json!({}), None),
     ] {
         let metadata = json!({"name": "x", "labels": labels, "annotations": annotations});
-        assert_eq!(read("", "Secret", &json!({"metadata": metadata})).gitops, tool, "{metadata}");
+        assert_eq!(read("", "Secret", &json!({"metadata": metadata})).gitops_tool, tool, "{metadata}");
     }
 }
 
@@ -142,8 +153,12 @@ fn a_class_is_in_the_namespace_of_its_cluster_unless_it_is_named() {
 
 #[test]
 fn machines_count_as_their_controllers_tell() {
-    let is =
-        |desired, current, up_to_date, is_observed| Replicas { desired, current, up_to_date, is_observed };
+    let is = |desired, current, up_to_date, is_observed| ReplicaCounts {
+        desired,
+        current,
+        up_to_date,
+        is_observed,
+    };
     for (spec, status, expected) in [
         (json!({"replicas": 3}), json!({"replicas": 2, "upToDateReplicas": 1}), is(3, 2, Some(1), true)),
         (json!({"replicas": 3}), json!({"updatedReplicas": 1}), is(3, 0, Some(1), true)),
@@ -178,13 +193,13 @@ fn what_kinds_add_is_read_from_those_of_cluster_api_alone() {
         [(json!({"status": {"nodeRef": {"name": "n"}}}), true), (json!({"status": {}}), false)]
     {
         let content = read(CORE, "Machine", &fields).content;
-        assert!(matches!(content, Content::Machine { has_node } if has_node == has));
+        assert!(matches!(content, ContentFacts::Machine { has_node } if has_node == has));
     }
     for (spec, name) in [(json!({"clusterName": "two"}), "two"), (json!({}), "one")] {
         let content =
             read(ADDONS, "ClusterResourceSetBinding", &json!({"metadata": {"name": "one"}, "spec": spec}))
                 .content;
-        assert!(matches!(content, Content::Binding { cluster } if cluster == name));
+        assert!(matches!(content, ContentFacts::Binding { cluster } if cluster == name));
     }
 }
 

@@ -39,7 +39,7 @@ fn a_chain_of_any_length_is_drawn() {
 #[test]
 fn a_cluster_that_is_not_there_is_refused_with_near_names() {
     let graph = Graph::new(builder::facts("Cluster a/production\nCluster b/other"));
-    let near = |scope: &Scope, name: &str| owner_graph(&graph, scope, Some(name)).unwrap_err().near;
+    let near = |scope: &Scope, name: &str| owner_graph(&graph, scope, Some(name)).unwrap_err().suggestions;
     let all = Scope::default();
     assert_eq!(near(&all, "prodution"), ["a/production"]);
     assert_eq!(near(&all, "b/production"), ["a/production"]);

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use api::output::GraphTie;
 
-use super::{Drawing, Fates, OwnerGraph, draw, graph, page};
+use super::{DrawingFormat, MoveAnnotations, OwnerGraph, draw, graph, page};
 
 /// Makes up to 40 objects with up to three owners each, including cycles.
 fn random(random: &mut fastrand::Rng) -> OwnerGraph {
@@ -55,8 +55,16 @@ fn every_object_and_every_tie_is_in_every_form() {
     for round in 0..200 {
         let graph = random(&mut rng);
         let (all, ties) = ((0..graph.objects.len()).collect::<BTreeSet<_>>(), edges(&graph));
-        assert_eq!(read(&draw(&graph, Drawing::Dot), ["->", "->"]), (all.clone(), ties.clone()), "{round}");
-        assert_eq!(read(&draw(&graph, Drawing::Mermaid), ["-->", "-.->"]), (all, ties.clone()), "{round}");
+        assert_eq!(
+            read(&draw(&graph, DrawingFormat::Dot), ["->", "->"]),
+            (all.clone(), ties.clone()),
+            "{round}"
+        );
+        assert_eq!(
+            read(&draw(&graph, DrawingFormat::Mermaid), ["-->", "-.->"]),
+            (all, ties.clone()),
+            "{round}"
+        );
         assert_tree(&graph, &ties);
         assert!(page(&graph).contains(&format!("\"objects\":{}", json(&graph))), "{round}");
     }
@@ -64,7 +72,7 @@ fn every_object_and_every_tie_is_in_every_form() {
 
 /// Checks that a tree has every object once in full, and a branch for every edge.
 fn assert_tree(graph: &OwnerGraph, ties: &BTreeSet<(usize, usize, bool)>) {
-    let tree = draw(graph, Drawing::Text(Fates::Told));
+    let tree = draw(graph, DrawingFormat::Text(MoveAnnotations::Shown));
     let lines: Vec<&str> = tree.lines().take_while(|line| !line.is_empty()).collect();
     let full = lines.iter().filter(|line| line.contains("  -> "));
     assert_eq!(full.count(), graph.objects.len(), "{tree}");
@@ -82,7 +90,7 @@ fn json(graph: &OwnerGraph) -> String {
 fn the_same_objects_in_any_order_give_the_same_drawing() {
     let one = graph("Cluster a/c\nMachine a/m < Cluster c\nMachine a/n < Cluster c");
     let other = graph("Machine a/n < Cluster c\nMachine a/m < Cluster c\nCluster a/c");
-    for drawing in [Drawing::Text(Fates::Told), Drawing::Dot, Drawing::Mermaid] {
+    for drawing in [DrawingFormat::Text(MoveAnnotations::Shown), DrawingFormat::Dot, DrawingFormat::Mermaid] {
         assert_eq!(draw(&one, drawing), draw(&other, drawing));
     }
     assert_eq!(page(&one), page(&other));

@@ -7,7 +7,7 @@ use support::{
     kind,
 };
 
-use super::{Drawing, draw, owner_graph, page, text};
+use super::{DrawingFormat, draw, owner_graph, page, text};
 use crate::{Scope, discover::discover, tests as testing};
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn what_was_discovered_is_drawn_and_nothing_that_is_secret() {
     ");
     let only = owner_graph(&found.graph, &scope, Some("one")).unwrap();
     assert!(!text(&only).contains("two"), "{}", text(&only));
-    for drawing in [draw(&graph, Drawing::Dot), draw(&graph, Drawing::Mermaid), page(&graph)] {
+    for drawing in [draw(&graph, DrawingFormat::Dot), draw(&graph, DrawingFormat::Mermaid), page(&graph)] {
         assert!(!drawing.contains("hunter2"));
     }
 }

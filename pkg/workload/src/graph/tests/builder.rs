@@ -13,8 +13,8 @@ use std::{collections::BTreeSet, fmt::Write as _, sync::Arc};
 use apply::{ApiKind, ObjectKey};
 
 use crate::{
-    Choice, ClusterFacts, Content, Excluded, Facts, Graph, Included, KeptBecause, MoveDecision, NodeId,
-    OwnerRef, Selection, TypeFacts,
+    ClusterFacts, ContentFacts, ExcludeReason, Graph, IncludeReason, KeepReason, MoveChoice, MoveDecision,
+    NodeId, ObjectFacts, OwnerRef, Selection, TypeFacts,
 };
 
 /// The properties of kinds, except for namespaced kinds of an infrastructure provider.
@@ -41,7 +41,7 @@ fn of_kind(kind: &str) -> OfKind {
 }
 
 /// Parses facts of objects, one for each line.
-pub(crate) fn facts(text: &str) -> Vec<Facts> {
+pub(crate) fn facts(text: &str) -> Vec<ObjectFacts> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(one).collect()
 }
 
@@ -50,7 +50,7 @@ pub(super) fn graph(text: &str) -> Graph {
     Graph::new(facts(text))
 }
 
-fn one(line: &str) -> Facts {
+fn one(line: &str) -> ObjectFacts {
     let mut words = line.split_whitespace();
     let (kind, place) = (words.next().unwrap(), words.next().unwrap());
     let mut facts = bare(kind, place);
@@ -59,15 +59,15 @@ fn one(line: &str) -> Facts {
             Some(("class", class)) => {
                 let (namespace, name) = class.split_once('/').unwrap();
                 let class = Some((namespace.to_owned(), name.to_owned()));
-                facts.content = Content::Cluster(ClusterFacts { class, ..ClusterFacts::default() });
+                facts.content = ContentFacts::Cluster(ClusterFacts { class, ..ClusterFacts::default() });
             }
-            Some(("for", cluster)) => facts.content = Content::Binding { cluster: cluster.to_owned() },
+            Some(("for", cluster)) => facts.content = ContentFacts::Binding { cluster: cluster.to_owned() },
             _ if word == "<" => {
                 let owner = owner(&facts.key.namespace, words.next().unwrap(), words.next().unwrap());
                 facts.owners.push(owner);
             }
-            _ if word == "going" => facts.is_going = true,
-            _ if word == "move" => facts.is_to_move = true,
+            _ if word == "going" => facts.is_terminating = true,
+            _ if word == "move" => facts.is_labelled_to_move = true,
             _ if word == "move-hierarchy" => facts.is_hierarchy = true,
             _ => panic!("`{word}` in `{line}`"),
         }
@@ -76,7 +76,7 @@ fn one(line: &str) -> Facts {
 }
 
 /// Returns the facts of an object with only a key: `namespace/name`, or a name alone.
-pub(crate) fn bare(kind: &str, place: &str) -> Facts {
+pub(crate) fn bare(kind: &str, place: &str) -> ObjectFacts {
     let OfKind { group, namespaced, is_to_move, is_hierarchy } = of_kind(kind);
     let (namespace, name) = place.split_once('/').unwrap_or(("", place));
     let api_kind = ApiKind {
@@ -94,31 +94,31 @@ pub(crate) fn bare(kind: &str, place: &str) -> Facts {
         name: name.to_owned(),
     };
     let content = match kind {
-        "Cluster" => Content::Cluster(ClusterFacts::default()),
-        "ClusterClass" => Content::ClusterClass,
-        _ => Content::Plain,
+        "Cluster" => ContentFacts::Cluster(ClusterFacts::default()),
+        "ClusterClass" => ContentFacts::ClusterClass,
+        _ => ContentFacts::Plain,
     };
-    Facts {
+    ObjectFacts {
         uid: key.to_string(),
         key,
-        of: Arc::new(TypeFacts {
+        object_type: Arc::new(TypeFacts {
             kind: api_kind,
-            is_to_move,
+            is_labelled_to_move: is_to_move,
             is_hierarchy,
             has_status: true,
             provider: None,
         }),
         resource_version: "1".to_owned(),
         owners: Vec::new(),
-        is_to_move: false,
+        is_labelled_to_move: false,
         is_hierarchy: false,
         blocks_move: false,
-        is_going: false,
+        is_terminating: false,
         is_deleted_for_move: false,
         paused_by: None,
         is_paused: false,
-        says_it_rests: None,
-        gitops: None,
+        pause_acknowledged: None,
+        gitops_tool: None,
         cluster_name: None,
         condition: None,
         content,
@@ -139,24 +139,24 @@ fn owner(namespace: &str, kind: &str, name: &str) -> OwnerRef {
 }
 
 /// Returns a choice of these namespaces; empty for all.
-pub(super) fn from(namespaces: &[&str]) -> Choice {
+pub(super) fn from(namespaces: &[&str]) -> MoveChoice {
     let namespaces: BTreeSet<_> = namespaces.iter().map(|name| (*name).to_owned()).collect();
-    Choice { namespaces, ..Choice::default() }
+    MoveChoice { namespaces, ..MoveChoice::default() }
 }
 
 /// Returns a choice of these Clusters in namespace `a`.
-pub(super) fn only(clusters: &[&str]) -> Choice {
+pub(super) fn only(clusters: &[&str]) -> MoveChoice {
     let clusters = clusters.iter().map(|name| ("a".to_owned(), (*name).to_owned())).collect();
-    Choice { clusters: Some(clusters), ..from(&["a"]) }
+    MoveChoice { clusters: Some(clusters), ..from(&["a"]) }
 }
 
 /// Formats the decision for every object, shared objects and cycles; one line each.
-pub(super) fn told(graph: &Graph, choice: &Choice) -> String {
+pub(super) fn told(graph: &Graph, choice: &MoveChoice) -> String {
     let selection = graph.select(choice);
     let name = |id: NodeId| graph.node(id).facts.key.to_string();
     let mut told = String::new();
     for (id, _) in graph.iter() {
-        let _ = writeln!(told, "{}: {}", name(id), fate(selection.fate(id), &name));
+        let _ = writeln!(told, "{}: {}", name(id), fate(selection.decision(id), &name));
     }
     for (cluster, object) in &selection.shared {
         let _ = writeln!(told, "shared with {}: {}", name(*cluster), name(*object));
@@ -172,26 +172,26 @@ fn fate(fate: &MoveDecision, name: &impl Fn(NodeId) -> String) -> String {
     match fate {
         MoveDecision::Moves { why, kept } => {
             let why = match why {
-                Included::Root => "moves".to_owned(),
-                Included::BelongsTo(root) => format!("moves with {}", name(*root)),
-                Included::Labelled => "moves by its label".to_owned(),
-                Included::KindLabelled => "moves by its kind's label".to_owned(),
+                IncludeReason::Root => "moves".to_owned(),
+                IncludeReason::BelongsTo(root) => format!("moves with {}", name(*root)),
+                IncludeReason::Labelled => "moves by its label".to_owned(),
+                IncludeReason::KindLabelled => "moves by its kind's label".to_owned(),
             };
             let kept = match kept {
                 None => "",
-                Some(KeptBecause::Global) => ", kept as global",
-                Some(KeptBecause::StillUsed) => ", kept as used",
+                Some(KeepReason::ClusterScoped) => ", kept as global",
+                Some(KeepReason::StillUsed) => ", kept as used",
             };
             why + kept
         }
         MoveDecision::Stays(why) => match why {
-            Excluded::NotLinked => "stays".to_owned(),
-            Excluded::OtherNamespace => "stays, elsewhere".to_owned(),
-            Excluded::NotChosen(cluster) => format!("stays with {}", name(*cluster)),
-            Excluded::OwnerStays(owner) => format!("stays as {} does", name(*owner)),
-            Excluded::OwnerMissing(owner) => format!("stays without {owner}"),
-            Excluded::Cycle => "stays in a ring".to_owned(),
-            Excluded::Going => "stays, being deleted".to_owned(),
+            ExcludeReason::NotLinked => "stays".to_owned(),
+            ExcludeReason::OtherNamespace => "stays, elsewhere".to_owned(),
+            ExcludeReason::NotChosen(cluster) => format!("stays with {}", name(*cluster)),
+            ExcludeReason::OwnerStays(owner) => format!("stays as {} does", name(*owner)),
+            ExcludeReason::OwnerMissing(owner) => format!("stays without {owner}"),
+            ExcludeReason::Cycle => "stays in a ring".to_owned(),
+            ExcludeReason::Terminating => "stays, being deleted".to_owned(),
         },
     }
 }

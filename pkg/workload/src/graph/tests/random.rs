@@ -8,7 +8,7 @@ use std::{
 use fastrand::Rng;
 
 use super::builder::{from, graph, only};
-use crate::{Choice, Excluded, Graph, MoveDecision, NodeId, Selection};
+use crate::{ExcludeReason, Graph, MoveChoice, MoveDecision, NodeId, Selection};
 
 const NAMESPACES: [&str; 2] = ["a", "b"];
 
@@ -40,7 +40,7 @@ fn some(rng: &mut Rng) -> Graph {
     graph(&text)
 }
 
-fn choices(graph: &Graph) -> [Choice; 3] {
+fn choices(graph: &Graph) -> [MoveChoice; 3] {
     let clusters: Vec<&str> = graph
         .iter()
         .filter(|(_, node)| node.facts.key.kind == "Cluster")
@@ -75,13 +75,13 @@ fn check(graph: &Graph, selection: &Selection, about: &str) {
     }
     for (id, node) in graph.iter() {
         let about = format!("{about}: {}", node.facts.key);
-        let moves = matches!(selection.fate(id), MoveDecision::Moves { .. });
+        let moves = matches!(selection.decision(id), MoveDecision::Moves { .. });
         assert_eq!(places.contains_key(&id), moves, "{about}");
         if moves {
             assert!(node.owners.iter().all(|(_, owner)| owner.is_some()), "{about}");
             assert!(node.all_owners().all(|owner| places[&owner] < places[&id]), "{about}");
         }
-        if let MoveDecision::Stays(Excluded::OwnerStays(owner)) = selection.fate(id) {
+        if let MoveDecision::Stays(ExcludeReason::OwnerStays(owner)) = selection.decision(id) {
             assert!(!selection.moves(*owner) && node.all_owners().any(|one| one == *owner), "{about}");
         }
     }

@@ -1,7 +1,7 @@
 //! Moves of some Clusters of a namespace.
 
 use super::builder::{from, graph, only, told};
-use crate::{Choice, Going};
+use crate::{MoveChoice, TerminatingPolicy};
 
 #[test]
 fn chosen_clusters_move_with_what_is_theirs_and_leave_the_others_as_they_are() {
@@ -149,7 +149,7 @@ fn what_is_being_deleted_stays_with_what_it_owns_when_it_is_to() {
          Cluster a/two going
          Secret a/two-ca",
     );
-    let choice = Choice { going: Going::LeftOut, ..from(&["a"]) };
+    let choice = MoveChoice { terminating: TerminatingPolicy::Exclude, ..from(&["a"]) };
     insta::assert_snapshot!(told(&graph, &choice), @"
     Cluster a/one: moves
     Cluster a/two: stays, being deleted

@@ -1,0 +1,220 @@
+//! Encryption, decryption, and files that must not open.
+
+use std::io::Read as _;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+use super::*;
+use crate::archive::tests::archive;
+
+/// A key pair for these tests only.
+const SECRET: &str = "AGE-SECRET-KEY-1S8NGYUDQZFKSGKR49WEQ5ZQKPTWFPHLTKP6U36N2UXNCM8ZSD7JS6RLJT4";
+const PUBLIC: &str = "age12g0u6mkjfhvlph66l0d5lem3r0xt2ze2m98cycm3fkzej3dtzpaq036rmm";
+const TO_RECIPIENT: &str = "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBPK2FXVnVBd1pCZHhxcFdHakgwd3E4bjRBZ01GQXNSeTNvYXUveEpIZW1n\
+     CmhlSGtURlovTTdxTGJCaERHZ0JibTdBS2FERjgxUzRucEN4OHBGS2M3L00KLS0tIG5jZ2JWN2p4ck9lbVEwc2gweklGc3hBa1E3\
+     TVp0Y1RPWWcwN3NFSHR3OWMKSVq6dWqhAEWbZiZk6cWXXWI8fLXpjo9nIVL2sd4hnqNtfb47BPzNdeIIuw==";
+const BY_PASSPHRASE: &str = "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHNjcnlwdCBGaHVtaGdDbllJclBnWU1LVjM0VkdRIDE4CkhNU1dKRWwvSFVUNVg5SmRY\
+     SXZlNXJleDFBZzJNVGd5eENXY0NQejk4YUkKLS0tIGNDb1VzN1lvSFFGeTk4UjdEOWVRbVRySjk1ZXk5OUVDS2E5cUhEdHMvWm8K\
+     FBOx0TfasGYITvrec4Ze/q0KSo6Ez4qoEJ7l5agzDJlbgmr4lcETm6KeJw==";
+const AS_TEXT: &str = "-----BEGIN AGE ENCRYPTED FILE-----\n\
+     YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSAwTTA1SXRyenlhbytnSHM2\n\
+     bm03am53c0dmUHlWTWI0d3RQZnhsVGh2bmlnCjd0YVhpUUc5N3ZFc0tnWnR2Nm9a\n\
+     Y0J1cUViZ0JXKyt0emI1ZnVOVUV5OVEKLS0tIHJ5ZGZLRXRHY01KbEhLcVliNlZp\n\
+     dllHTjBqaUsyN3JxMXlLaGdua2t4OTAKQ6YVA2Dz8Z3bRgzGGa7fUhHhvi9JAX/T\n\
+     bzNCzs+OJZKWzj5E8BMubghqnw==\n\
+     -----END AGE ENCRYPTED FILE-----\n";
+/// Points of small order: every secret shared with them is zero.
+const WEAK: [&str; 5] = [
+    "age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq5cu47z",
+    "age1qyqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqj7vrya",
+    "age1t7wft09r2zxzfvwsk92eeql0tvzyghxytqwgapkcyf8dm5ylz9ts6wm9s8",
+    "age1ur4h5lpmgxu2u9jku0a0r87ydtdqnr0tnsetrlvxvgz3vh6fhqqqzyt4v9",
+    "age1anlllllllllllllllllllllllllllllllllllllllllllllllals4n2t7m",
+];
+const DAMAGED: &str = "its header was damaged, or is not of version 1 of the age format";
+const LIGHT: u8 = 2;
+
+fn identity() -> Identity {
+    SECRET.parse().unwrap()
+}
+
+fn recipient_of(identity: &Identity) -> Recipient {
+    Recipient(identity.0.to_public())
+}
+
+fn stranger() -> Identity {
+    Identity(age::x25519::Identity::generate())
+}
+
+fn word(text: &str) -> Passphrase {
+    Passphrase::new(text.to_owned())
+}
+
+fn sealed(content: &[u8], seal: &Encryption) -> Vec<u8> {
+    let mut out = ArchiveOutput::encrypted(Vec::new(), seal, LIGHT).unwrap();
+    out.write_all(content).unwrap();
+    out.finish().unwrap()
+}
+
+fn to_us(content: &[u8]) -> Vec<u8> {
+    sealed(content, &Encryption::Recipients(vec![recipient_of(&stranger()), recipient_of(&identity())]))
+}
+
+fn read(bytes: &[u8], keys: &ArchiveKeys) -> Result<Backup, ArchiveError> {
+    ArchiveInput::open(bytes)?.read(keys)
+}
+
+fn refused(bytes: &[u8], keys: &ArchiveKeys) -> String {
+    api::with_causes(&read(bytes, keys).unwrap_err())
+}
+
+fn ours() -> ArchiveKeys {
+    ArchiveKeys::Identities(vec![identity()])
+}
+
+/// Returns the decrypted payload, whatever the payload contains.
+fn opened(bytes: &[u8], keys: &ArchiveKeys) -> io::Result<Vec<u8>> {
+    let archive = ArchiveInput::open(bytes).unwrap();
+    let lock = archive.required_key();
+    let InputForm::Encrypted(sealed) = archive.0 else { panic!("it is not sealed") };
+    let mut content = Vec::new();
+    decrypt(*sealed, lock, keys).unwrap().read_to_end(&mut content)?;
+    Ok(content)
+}
+
+#[test]
+fn each_recipient_reads_what_is_sealed_and_nobody_else() {
+    let bytes = to_us(&archive());
+    assert!(bytes.starts_with(b"age-encryption.org/v1\n-> X25519 "));
+    assert_eq!(ArchiveInput::open(&*bytes).unwrap().required_key(), RequiredKey::Recipients);
+    let both = ArchiveKeys::Identities(vec![stranger(), identity()]);
+    for keys in [ours(), both] {
+        assert_eq!(read(&bytes, &keys).unwrap().objects.len(), 3);
+    }
+    let others = ArchiveKeys::Identities(vec![stranger()]);
+    assert_eq!(refused(&bytes, &others), "none of the identities opens it: it is encrypted to others");
+    assert_eq!(refused(&bytes, &ArchiveKeys::None), "it is encrypted to public keys");
+    let passphrase = ArchiveKeys::Passphrase(word("open"));
+    assert_eq!(refused(&bytes, &passphrase), "it is encrypted to public keys");
+}
+
+// Row: D-175
+/// Input written by age v1.1.1, with `age -r PUBLIC`, `age -a -r PUBLIC` and `age -p`.
+#[test]
+fn what_the_program_age_has_written_is_read() {
+    let of_recipient = STANDARD.decode(TO_RECIPIENT).unwrap();
+    assert_eq!(opened(&of_recipient, &ours()).unwrap(), b"said by age");
+    assert_eq!(opened(AS_TEXT.as_bytes(), &ours()).unwrap(), b"said by age");
+    let of_passphrase = STANDARD.decode(BY_PASSPHRASE).unwrap();
+    let keys = ArchiveKeys::Passphrase(word("correct horse"));
+    assert_eq!(opened(&of_passphrase, &keys).unwrap(), b"said by age");
+}
+
+#[test]
+fn a_passphrase_opens_what_it_has_sealed() {
+    let bytes = sealed(&archive(), &Encryption::Passphrase(word("correct horse")));
+    assert_eq!(ArchiveInput::open(&*bytes).unwrap().required_key(), RequiredKey::Passphrase);
+    let right = ArchiveKeys::Passphrase(word("correct horse"));
+    assert_eq!(read(&bytes, &right).unwrap().objects.len(), 3);
+    let wrong = ArchiveKeys::Passphrase(word("correct house"));
+    assert_eq!(refused(&bytes, &wrong), "it is encrypted with another passphrase");
+    assert_eq!(refused(&bytes, &ours()), "it is encrypted with a passphrase");
+}
+
+#[test]
+fn content_of_every_length_around_a_chunk_comes_back() {
+    let chunk = 64 << 10;
+    for length in [0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 2 * chunk + 7] {
+        let content: Vec<u8> = (0..=250).cycle().take(length).collect();
+        let bytes = to_us(&content);
+        assert_eq!(opened(&bytes, &ours()).unwrap(), content, "{length}");
+        assert!(opened(&bytes[..bytes.len() - 1], &ours()).is_err(), "{length}");
+        assert!(opened(&[&*bytes, &[0]].concat(), &ours()).is_err(), "{length}");
+    }
+    let bytes = to_us(&vec![0; 2 * chunk + 7]);
+    let last = bytes.len() - 7 - 16;
+    assert!(opened(&bytes[..last], &ours()).is_err(), "cut off between two chunks");
+}
+
+// Row: D-175
+#[test]
+fn a_bit_that_was_turned_anywhere_or_a_byte_that_is_missing_is_found() {
+    let bytes = to_us(&archive());
+    for at in 0..bytes.len() {
+        let mut turned = bytes.clone();
+        turned[at] ^= 1;
+        assert!(read(&turned, &ours()).is_err(), "byte {at} of {}", bytes.len());
+        assert!(read(&bytes[..at], &ours()).is_err(), "cut off at {at} of {}", bytes.len());
+    }
+    let mut turned = bytes.clone();
+    *turned.last_mut().unwrap() ^= 1;
+    assert_eq!(refused(&turned, &ours()), "it was changed or cut off since it was encrypted");
+    assert_eq!(refused(&bytes[..40], &ours()), "it is cut off");
+}
+
+#[test]
+fn a_header_that_no_program_writes_is_refused_before_any_work() {
+    let wrapped = "A".repeat(43);
+    let header = |stanza: &str| format!("age-encryption.org/v1\n{stanza}\n--- {wrapped}\n{wrapped}");
+    let salt = "A".repeat(22);
+    for (text, told) in [
+        ("age-encryption.org/v2\n-> of another shape\n".to_owned(), DAMAGED),
+        ("-----BEGIN AGE ENCRYPTED FILE-----\n".to_owned(), "it is cut off"),
+        ("-----BEGIN AGE ENCRYPTED FILE-----\n.\n".to_owned(), "its text form was damaged"),
+        (header("-> X25519"), DAMAGED),
+        (header("X25519 AA\n"), DAMAGED),
+        (header("->  X25519\n"), DAMAGED),
+        (header(&format!("-> X25519 AAAA\n{wrapped}")), DAMAGED),
+        (header(&format!("-> X25519 {wrapped}\n{wrapped}")), DAMAGED),
+        (header(&format!("-> scrypt {salt} 18\n{wrapped}\n-> X25519 {wrapped}\n{wrapped}")), DAMAGED),
+        (format!("age-encryption.org/v1\n--- {wrapped}\n{wrapped}"), DAMAGED),
+        (header("-> ssh-ed25519 AAAA\nAAAA"), "none of the identities opens it: it is encrypted to others"),
+    ] {
+        assert_eq!(refused(text.as_bytes(), &ours()), told, "{text}");
+    }
+    let passphrase = ArchiveKeys::Passphrase(word("p"));
+    for (work, told) in [
+        ("21", "its passphrase takes 2^21 rounds, and 2^20 is the most"),
+        ("018", DAMAGED),
+        ("0", DAMAGED),
+        ("999", DAMAGED),
+        ("+1", DAMAGED),
+    ] {
+        let text = header(&format!("-> scrypt {salt} {work}\n{wrapped}"));
+        assert_eq!(refused(text.as_bytes(), &passphrase), told);
+    }
+    let endless = format!("age-encryption.org/v1\n-> X {}", "a".repeat(2 << 20));
+    assert_eq!(refused(endless.as_bytes(), &ours()), "it is cut off");
+}
+
+#[test]
+fn keys_are_told_apart_and_never_shown() {
+    let recipient = |text: &str| text.parse::<Recipient>().map(drop);
+    let identity = |text: &str| text.parse::<Identity>().map(drop);
+    assert_eq!(recipient(SECRET), Err(KeyError::Secret));
+    assert_eq!(identity("ssh-ed25519 AAAAC3"), Err(KeyError::Ssh));
+    assert_eq!(identity("-----BEGIN OPENSSH PRIVATE KEY-----"), Err(KeyError::Ssh));
+    assert_eq!(
+        recipient("age1yubikey1qwt50d05nh5vutpdzmlg5wn80xq5negm4uj9ghv0snvdd3yysf5yw3rhl3t"),
+        Err(KeyError::UnsupportedKind)
+    );
+    assert_eq!(identity("AGE-PLUGIN-YUBIKEY-1QQQQ"), Err(KeyError::UnsupportedKind));
+    assert_eq!(recipient(&PUBLIC.replace('k', "l")), Err(KeyError::Other));
+    assert_eq!(identity(&SECRET.to_lowercase()), Ok(()));
+    assert_eq!(
+        format!("{:?} {:?}", self::identity(), word("open")),
+        "Identity(…) Passphrase(SecretBox<str>([REDACTED]))"
+    );
+    let read = Identity::read_all(&format!("# made\n\n{SECRET}\n")).unwrap();
+    assert_eq!(recipient_of(&read[0]), PUBLIC.parse().unwrap());
+    assert_eq!(identity(PUBLIC), Err(KeyError::Public));
+    for weak in WEAK {
+        assert_eq!(recipient(weak), Err(KeyError::Weak));
+    }
+    let error = Recipient::read_all(&format!("# ours\n{SECRET}\n")).unwrap_err();
+    assert_eq!(
+        api::with_causes(&error),
+        "line 2 is not what it is to be: it is a secret key, and the public one is wanted"
+    );
+    assert_eq!(Identity::read_all("# none\n").map(drop), Err(KeyFileError::Empty));
+}

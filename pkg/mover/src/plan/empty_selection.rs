@@ -1,0 +1,92 @@
+//! Choices that select nothing, and the namespaces that hold Clusters instead.
+
+use std::collections::BTreeSet;
+
+use apply::{ApiError, GroupKind, ListQuery};
+use inventory::{ManagementCluster, PreflightProblem};
+
+use super::{MovePlan, cluster_choice::namespaces_text};
+use crate::{
+    ClusterChoice, MoveRequest,
+    preflight::problem,
+    target::{NamespaceState, namespace_states},
+};
+
+/// Maximum number of namespaces that a hint names; the hint counts the rest.
+const MAX_EXAMPLES: usize = 10;
+
+/// Returns a warning that nothing moves, with the namespaces that hold Clusters.
+pub(super) async fn nothing_to_move(source: &ManagementCluster, request: &MoveRequest) -> PreflightProblem {
+    let hint = other_namespaces_hint(source, &request.namespaces).await;
+    problem(format!("nothing to move in {}", namespaces_text(&request.namespaces)), hint)
+}
+
+/// Returns the problems of a backup that would be empty, or empty for a requested namespace. A typing error must not
+/// replace a good backup.
+pub(super) async fn nothing_to_save(
+    source: &ManagementCluster,
+    request: &MoveRequest,
+    plan: &MovePlan,
+) -> Vec<PreflightProblem> {
+    let saved: BTreeSet<&str> =
+        plan.selection.moving().map(|node| plan.facts(node).key.namespace.as_str()).collect();
+    let is_empty = |name: &&String| !saved.contains(name.as_str());
+    // A choice of some Clusters has already found each of them, in some of the namespaces.
+    let all = request.clusters == ClusterChoice::All;
+    let empty: BTreeSet<&str> =
+        request.namespaces.iter().filter(|_| all).filter(is_empty).map(String::as_str).collect();
+    if empty.is_empty() {
+        let hint = "create a Cluster first, or name another management cluster with `--kubeconfig`";
+        let nothing = || problem("cannot back up the management cluster: it holds no Clusters", hint);
+        return saved.is_empty().then(nothing).into_iter().collect();
+    }
+    // Without permission to read namespaces, a missing namespace counts as empty.
+    let states = namespace_states(source, empty.iter().copied()).await.unwrap_or_default();
+    let hint = other_namespaces_hint(source, &request.namespaces).await;
+    let empty = empty.into_iter().map(|name| {
+        let why = match states.get(name) {
+            Some(NamespaceState::Missing) => "it does not exist",
+            _ => "it holds no Clusters",
+        };
+        problem(format!("cannot back up namespace `{name}`: {why}"), hint.clone())
+    });
+    empty.collect()
+}
+
+/// Returns a hint that names the other namespaces with Clusters. Without permission to list Clusters, the hint is a
+/// command.
+async fn other_namespaces_hint(source: &ManagementCluster, excluded: &BTreeSet<String>) -> String {
+    match namespaces_with_clusters(source, excluded).await.as_deref() {
+        Err(_) => "`kubectl get clusters -A` lists the Clusters".to_owned(),
+        Ok([]) => "there is no Cluster in any other namespace".to_owned(),
+        Ok([only]) => format!("there is a Cluster in namespace `{only}`: name it with `--namespace`"),
+        Ok(several) => {
+            let names: Vec<String> =
+                several.iter().take(MAX_EXAMPLES).map(|name| format!("`{name}`")).collect();
+            let more = match several.len().saturating_sub(MAX_EXAMPLES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!(
+                "there are Clusters in namespaces {}{more}: name them with `--namespace`",
+                names.join(", ")
+            )
+        }
+    }
+}
+
+/// Returns the other namespaces with Clusters, sorted.
+async fn namespaces_with_clusters(
+    source: &ManagementCluster,
+    excluded: &BTreeSet<String>,
+) -> Result<Vec<String>, ApiError> {
+    let kind = source.server.kind(&GroupKind::new("cluster.x-k8s.io", "Cluster")).await?;
+    let list = ListQuery { metadata_only: true, ..ListQuery::default() };
+    let mut pages = source.server.pages(&kind, &list);
+    let found = pages.gather(|found: &mut BTreeSet<String>, object| {
+        if !excluded.contains(object.namespace()) {
+            found.insert(object.namespace().to_owned());
+        }
+    });
+    Ok(found.await?.into_iter().collect())
+}

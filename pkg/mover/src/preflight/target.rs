@@ -1,0 +1,147 @@
+//! Comparison of source and target: providers, kinds, namespaces and existing objects.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::Version;
+use apply::{GroupKind, ObjectKey, ServedKinds};
+use inventory::{PreflightProblem, ProviderInventory};
+use provider::InstalledProvider;
+use workload::TypeFacts;
+
+use super::{Findings, Stage, listed, problem, remark};
+use crate::target::{NamespaceState, TargetView};
+
+/// Checks that the target has each provider of the source in the same or a newer version.
+/// Source: clusterctl v1.14 client/cluster/mover.go (checkTargetProviders).
+/// Differs: all problems are reported at once, and an undefined inventory on the target is not created.
+pub(crate) fn check_providers(
+    source: &ProviderInventory,
+    target: &ProviderInventory,
+) -> Vec<PreflightProblem> {
+    if !target.is_defined {
+        let ids: Vec<String> = source.providers.iter().map(|one| format!("`{}`", one.id)).collect();
+        let flags: String = source.providers.iter().map(|one| flag(one) + " ").collect();
+        let text = format!("no provider is installed on the target; the source has {}", ids.join(", "));
+        return vec![problem(text, format!("install them: `capstan init {flags}--kubeconfig TARGET`"))];
+    }
+    let unfinished = target.unfinished.as_ref().map(|_| {
+        problem(
+            "the installation of the target was cut off",
+            "complete it: `capstan init --kubeconfig TARGET`",
+        )
+    });
+    let lacking = source.providers.iter().filter_map(|needed| missing_provider(needed, target));
+    unfinished.into_iter().chain(lacking).collect()
+}
+
+/// Returns the flag that names a provider in its version.
+fn flag(InstalledProvider { id, version, .. }: &InstalledProvider) -> String {
+    format!("--{} {}:{version}", id.provider_type.flag(), id.name)
+}
+
+fn missing_provider(needed: &InstalledProvider, target: &ProviderInventory) -> Option<PreflightProblem> {
+    let InstalledProvider { id, version, .. } = needed;
+    let there: Vec<&str> = target.entries_of(id).map(|installed| installed.version.as_str()).collect();
+    if there.is_empty() {
+        let hint = format!("install it: `capstan init {} --kubeconfig TARGET`", flag(needed));
+        return Some(problem(format!("`{id}` {version} is missing on the target"), hint));
+    }
+    let newest = |version: &&&str| Version::parse(version).ok();
+    let fits = match (Version::parse(version).ok(), there.iter().filter_map(|one| newest(&one)).max()) {
+        (Some(needed), Some(newest)) => newest >= needed,
+        _ => there.contains(&version.as_str()),
+    };
+    (!fits).then(|| {
+        problem(
+            format!("`{id}` is {version} on the source and {} on the target", there.join(", ")),
+            format!("upgrade it: `capstan upgrade apply {} --kubeconfig TARGET`", flag(needed)),
+        )
+    })
+}
+
+/// Checks that the target serves each kind in the version of its objects.
+pub(crate) fn check_kinds<'t>(
+    moving: impl IntoIterator<Item = &'t TypeFacts>,
+    target: &ServedKinds,
+) -> Vec<PreflightProblem> {
+    let mut missing: BTreeMap<GroupKind, &str> = BTreeMap::new();
+    for of in moving {
+        let kind = of.kind.group_kind();
+        if target.version(&kind, &of.kind.version).is_none() {
+            missing.insert(kind, &of.kind.version);
+        }
+    }
+    let told = |(kind, version): (GroupKind, &str)| match target.preferred(&kind) {
+        Some(served) => problem(
+            format!("the target serves `{kind}` in {} and not in {version}", served.version),
+            "bring the provider of this kind to the same release on both sides",
+        ),
+        None => problem(
+            format!("the target has no kind `{kind}`"),
+            "install the provider of this kind on the target",
+        ),
+    };
+    missing.into_iter().map(told).collect()
+}
+
+/// Checks that no namespace for the objects is being deleted.
+pub(crate) fn check_namespaces(target: &BTreeMap<String, NamespaceState>) -> Vec<PreflightProblem> {
+    let terminating = target.iter().filter(|(_, state)| **state == NamespaceState::Terminating);
+    let told = |(name, _): (&String, &NamespaceState)| {
+        problem(
+            format!("namespace `{name}` of the target is being deleted"),
+            "wait until it is gone; it is then made anew",
+        )
+    };
+    terminating.map(told).collect()
+}
+
+/// Checks that no two objects get the same key, and that each mapped namespace holds a moving object.
+/// Shape: `places` are source keys, each with its target key.
+pub(crate) fn check_target_keys(
+    target_keys: &[(&ObjectKey, ObjectKey)],
+    map: &BTreeMap<String, String>,
+    stage: Stage<'_>,
+) -> Vec<PreflightProblem> {
+    let mut at: BTreeMap<&ObjectKey, &ObjectKey> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for (from, to) in target_keys {
+        if let Some(other) = at.insert(to, from) {
+            problems.push(problem(
+                format!("{other} and {from} would both become {to}"),
+                "map the namespaces to different ones",
+            ));
+        }
+    }
+    // A resumed move no longer sees the objects that were moved before.
+    if matches!(stage, Stage::New) {
+        let used: BTreeSet<&str> = target_keys.iter().map(|(from, _)| from.namespace.as_str()).collect();
+        let unused = map.iter().filter(|(from, _)| !used.contains(from.as_str()));
+        problems.extend(unused.map(|(from, to)| {
+            problem(
+                format!("nothing moves out of namespace `{from}`, which is mapped to `{to}`"),
+                "name it with `--namespace` too, or leave `--map-namespace` out",
+            )
+        }));
+    }
+    problems
+}
+
+/// Checks objects that exist on the target. Objects in deletion are problems. Objects that a new move overwrites are
+/// warnings.
+pub(crate) fn check_existing(overwritten: &[ObjectKey], view: &TargetView, stage: Stage<'_>) -> Findings {
+    let terminating: Vec<&ObjectKey> =
+        view.objects.iter().filter(|(_, there)| there.is_terminating).map(|(key, _)| key).collect();
+    let mut findings = Findings::default();
+    if !terminating.is_empty() {
+        findings.problems.push(problem(
+            format!("being deleted on the target: {}", listed(terminating)),
+            "wait until they are gone, or see which finalizer holds them",
+        ));
+    }
+    if matches!(stage, Stage::New) && !overwritten.is_empty() {
+        let text = format!("on the target already, and overwritten: {}", listed(overwritten));
+        findings.warnings.push(remark(text));
+    }
+    findings
+}

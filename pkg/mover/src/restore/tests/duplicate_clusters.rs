@@ -1,0 +1,231 @@
+//! Clusters that would run twice, paused restores, and the providers that a restore needs.
+
+use std::collections::BTreeSet;
+
+use api::{ProviderId, ProviderType};
+use inventory::ManagementCluster;
+use serde_json::{Value, json};
+use support::{cluster_api::cluster, fixture::Fixture, kind};
+use workload::MOVE_MARK;
+
+use super::{everything, restore};
+use crate::{
+    BackupProvider, ClusterChoice, MoveError, MoveRequest, SaveMode, plan_restore,
+    restore::{RestoreOptions, SavedObjects, restore_objects},
+    run::tests::fixtures::{World, runtime},
+    save::tests::{Files, as_saved, save},
+    tests::lab::Lab,
+};
+
+/// Requests only Cluster `c`, and maps the namespace `team` to `tests`.
+fn elsewhere() -> MoveRequest {
+    MoveRequest { namespace_map: [("team".to_owned(), "tests".to_owned())].into(), ..alone("c") }
+}
+
+fn alone(cluster: &str) -> MoveRequest {
+    MoveRequest { clusters: ClusterChoice::Named(BTreeSet::from([cluster.to_owned()])), ..everything() }
+}
+
+/// Returns a backup of the source.
+async fn backup(lab: &Lab, files: &Files) -> SavedObjects {
+    let mut objects = SavedObjects::read(as_saved(files)).unwrap();
+    objects.source = Some(lab.lines().source().await.identity().await.unwrap());
+    objects
+}
+
+/// Returns the problems of a plan, otherwise its warnings.
+async fn problem_texts(
+    target: &ManagementCluster,
+    objects: &SavedObjects,
+    request: &MoveRequest,
+    options: RestoreOptions<'_>,
+) -> Vec<String> {
+    let found = match Box::pin(plan_restore(target, objects, request, options)).await {
+        Ok(plan) => plan.warnings,
+        Err(MoveError::Problems(problems)) => problems.problems,
+        Err(error) => panic!("{error:?}"),
+    };
+    found.into_iter().map(|problem| problem.text).collect()
+}
+
+fn duplicate_problems(told: &[String]) -> Vec<&str> {
+    let twin = |text: &String| text.contains(" would run twice: ");
+    told.iter()
+        .filter(|text| twin(text))
+        .filter_map(|text| text.rsplit_once(" with the same "))
+        .map(|(_, why)| why)
+        .collect()
+}
+
+async fn set_paused(side: &Fixture, place: &str, paused: Value) {
+    side.merge(kind::CLUSTER, place, &json!({"spec": {"paused": paused}})).await;
+}
+
+// Row: D-303
+#[test]
+fn a_copy_beside_the_running_cluster_is_refused_unless_one_is_paused() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let objects = backup(lab, &save(lab, SaveMode::Paused).await).await;
+        let source = lab.lines().source().await;
+        let before = lab.source.sandbox().revision();
+        let refused = problem_texts(&source, &objects, &elsewhere(), RestoreOptions::default()).await;
+        assert_eq!(
+            refused,
+            ["Cluster tests/c would run twice: Cluster team/c runs on this cluster with the same uid"]
+        );
+        assert_eq!(lab.source.sandbox().revision(), before);
+        let paused = RestoreOptions { paused: true, source: None };
+        assert_eq!(
+            duplicate_problems(&problem_texts(&source, &objects, &elsewhere(), paused).await),
+            Vec::<&str>::new()
+        );
+        set_paused(&lab.source, "team/c", json!(true)).await;
+        let beside_paused = problem_texts(&source, &objects, &elsewhere(), RestoreOptions::default()).await;
+        assert_eq!(duplicate_problems(&beside_paused), Vec::<&str>::new());
+        // A restore in place runs no Cluster twice.
+        set_paused(&lab.source, "team/c", Value::Null).await;
+        let in_place = problem_texts(&source, &objects, &alone("c"), RestoreOptions::default()).await;
+        assert_eq!(duplicate_problems(&in_place), Vec::<&str>::new());
+    });
+}
+
+// Row: D-303
+#[test]
+fn a_twin_is_found_by_endpoint_provider_id_infrastructure_or_name() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let machine = "team/c-control-plane-0";
+        let of_provider = json!({"spec": {"providerID": "docker:////c-0"}});
+        lab.source.merge(kind::MACHINE, machine, &of_provider).await;
+        let objects = backup(lab, &save(lab, SaveMode::Paused).await).await;
+        let (source, target) = (lab.lines().source().await, lab.lines().target().await);
+        let options = RestoreOptions::default();
+        // After an earlier restore, the target runs a Cluster under its own name.
+        let files = save(lab, SaveMode::Paused).await;
+        restore(lab, &files, &alone("c")).await.unwrap();
+        let by_machine = problem_texts(&target, &objects, &elsewhere(), options).await;
+        assert_eq!(duplicate_problems(&by_machine), ["provider ID `docker:////c-0`"]);
+        lab.target.merge(kind::MACHINE, machine, &json!({"spec": {"providerID": "docker:////d-0"}})).await;
+        let by_endpoint = problem_texts(&target, &objects, &elsewhere(), options).await;
+        assert_eq!(duplicate_problems(&by_endpoint), ["endpoint `c.example.org:6443`"]);
+        let endpoint = json!({"spec": {"controlPlaneEndpoint": {"host": "d.example.org"}}});
+        lab.target.merge(kind::CLUSTER, "team/c", &endpoint).await;
+        // Names are ignored on a cluster that is not the source of the backup.
+        assert_eq!(
+            duplicate_problems(&problem_texts(&target, &objects, &elsewhere(), options).await),
+            Vec::<&str>::new()
+        );
+        lab.source.merge(kind::MACHINE, machine, &json!({"spec": {"providerID": null}})).await;
+        lab.source.merge(kind::CLUSTER, "team/c", &json!({"metadata": {"finalizers": null}})).await;
+        lab.source.delete(kind::CLUSTER, "team/c").await;
+        lab.source.settled().await;
+        let [anew, ..] = &cluster("team/c").into_iter().collect::<Vec<_>>()[..] else { panic!("no Cluster") };
+        lab.source.create([anew.clone()]).await;
+        lab.source.merge(kind::CLUSTER, "team/c", &endpoint).await;
+        let by_name = problem_texts(&source, &objects, &elsewhere(), options).await;
+        assert_eq!(duplicate_problems(&by_name), ["infrastructure `DockerCluster team/c`"]);
+        let other = json!({"spec": {"infrastructureRef": {"name": "d"}}});
+        lab.source.merge(kind::CLUSTER, "team/c", &other).await;
+        let by_name = problem_texts(&source, &objects, &elsewhere(), options).await;
+        assert_eq!(duplicate_problems(&by_name), ["name"]);
+    });
+}
+
+// Row: D-303
+#[test]
+fn the_source_cluster_is_asked_if_it_is_named_and_else_the_plan_says_so() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let objects = backup(lab, &save(lab, SaveMode::Paused).await).await;
+        let (source, target) = (lab.lines().source().await, lab.lines().target().await);
+        let address = source.server().address();
+        let asked = RestoreOptions { paused: false, source: Some(&source) };
+        assert_eq!(
+            problem_texts(&target, &objects, &alone("c"), asked).await,
+            [format!("Cluster team/c would run twice: Cluster team/c runs on `{address}` with the same uid")]
+        );
+        let not_asked = format!("cannot tell if the Clusters still run on the source cluster `{address}`");
+        let alone = alone("c");
+        assert!(
+            problem_texts(&target, &objects, &alone, RestoreOptions::default()).await.contains(&not_asked)
+        );
+        let paused = RestoreOptions { paused: true, source: None };
+        assert!(!problem_texts(&target, &objects, &alone, paused).await.contains(&not_asked));
+        set_paused(&lab.source, "team/c", json!(true)).await;
+        assert_eq!(
+            duplicate_problems(&problem_texts(&target, &objects, &alone, asked).await),
+            Vec::<&str>::new()
+        );
+    });
+}
+
+// Row: D-304
+#[test]
+fn a_paused_restore_leaves_clusters_paused_and_free_of_marks() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let files = save(lab, SaveMode::Paused).await;
+        let objects = backup(lab, &files).await;
+        let lines = lab.breaking_after_writes(12);
+        let options = RestoreOptions { paused: true, source: None };
+        let run = async |target: &ManagementCluster| {
+            let plan = Box::pin(plan_restore(target, &objects, &everything(), options)).await?;
+            Box::pin(restore_objects(target, &everything(), &plan, &objects, options)).await
+        };
+        let target = lines.target().await;
+        assert!(lines.until_broken(Box::pin(run(&target))).await.is_none(), "it is interrupted");
+        lab.target.settled().await;
+        let done = run(&lab.lines().target().await).await.unwrap();
+        let paused: BTreeSet<String> = done.paused.iter().map(ToString::to_string).collect();
+        let expected = ["Cluster team/a", "Cluster team/b", "Cluster team/c", "ClusterClass team/shared"];
+        assert_eq!(paused, expected.map(str::to_owned).into());
+        let clusters = lab.target.list(kind::CLUSTER).await;
+        assert_eq!(clusters.len(), 3);
+        for one in clusters.iter().chain(&lab.target.list(kind::CLUSTER_CLASS).await) {
+            assert_eq!(one["metadata"]["annotations"].get(MOVE_MARK), None, "{one}");
+            assert!(one["spec"]["paused"] == true || one["kind"] == "ClusterClass", "{one}");
+        }
+        // The next restore keeps the pause and says so.
+        let again =
+            problem_texts(&lab.lines().target().await, &objects, &everything(), RestoreOptions::default())
+                .await;
+        let kept = "paused on this cluster, and stays paused: Cluster team/a, Cluster team/c".to_owned();
+        assert!(again.contains(&kept), "{again:?}");
+        let again = restore(lab, &files, &everything()).await.unwrap();
+        assert_eq!(again.created, []);
+        assert_eq!(lab.target.get(kind::CLUSTER, "team/a").await.unwrap()["spec"]["paused"], true);
+    });
+}
+
+// Row: D-305
+#[test]
+fn only_providers_whose_kinds_are_restored_are_required() {
+    let world = runtime().block_on(World::build());
+    runtime().block_on(async {
+        let started = world.start().await;
+        let lab = &started.lab;
+        let mut objects = backup(lab, &save(lab, SaveMode::Paused).await).await;
+        let provider = |name: &str, kinds: &[&str]| BackupProvider {
+            provider: ProviderId::new(ProviderType::Infrastructure, name),
+            version: "v99.0.0".to_owned(),
+            namespace: format!("{name}-system"),
+            kinds: kinds.iter().map(|kind| format!("{kind}.infrastructure.cluster.x-k8s.io")).collect(),
+        };
+        objects.providers =
+            vec![provider("azure", &["AzureCluster"]), provider("docker", &["DockerCluster"])];
+        let told =
+            problem_texts(&lab.lines().target().await, &objects, &alone("c"), RestoreOptions::default())
+                .await;
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with("`infrastructure-docker` is v99.0.0 on the source"), "{told:?}");
+    });
+}

@@ -1,0 +1,146 @@
+//! Controllers that report when they have seen the pause.
+
+use std::sync::{Arc, Mutex};
+
+use api::output::ProgressEvent;
+use apply::EventSink;
+use inventory::ManagementCluster;
+use sandbox::Switches;
+use serde_json::json;
+use support::{
+    cluster_api::cluster,
+    counter::Counter,
+    fixture::Fixture,
+    kind::{self, Kind},
+};
+
+use super::fixtures::{install_providers, plan_and_execute, request};
+use crate::tests::lab::Lab;
+
+const MACHINE: &str = "team/a-machine-0";
+
+/// The events of a move: the objects that the move waited for, and its warnings.
+#[derive(Clone, Default)]
+struct RecordedEvents(Arc<Mutex<(Vec<String>, Vec<String>)>>);
+
+impl RecordedEvents {
+    fn subscribe(cluster: &mut ManagementCluster) -> Self {
+        let told = Self::default();
+        let kept = told.clone();
+        cluster.events = EventSink::new(move |event| {
+            let (awaited, warnings) = &mut *kept.0.lock().unwrap();
+            match event {
+                ProgressEvent::MoveResting { objects } => {
+                    awaited.extend(objects.iter().map(ToString::to_string));
+                }
+                ProgressEvent::Warning { text } => warnings.push(text.clone()),
+                _ => {}
+            }
+        });
+        told
+    }
+
+    fn awaited_objects(&self) -> Vec<String> {
+        self.0.lock().unwrap().0.clone()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.0.lock().unwrap().1.clone()
+    }
+}
+
+async fn lab() -> Lab {
+    let lab = Box::pin(Lab::start()).await;
+    futures::join!(Box::pin(install_providers(&lab.source)), Box::pin(install_providers(&lab.target)));
+    Box::pin(lab.source.create(cluster("team/a").machines(1))).await;
+    lab
+}
+
+async fn set_paused_condition(lab: &Lab, kind: Kind, paused: &str) {
+    let condition = json!({
+        "type": "Paused", "status": paused, "reason": "Test", "message": "", "observedGeneration": 1,
+        "lastTransitionTime": "2026-01-02T03:04:05Z",
+    });
+    lab.source.merge_status(kind, MACHINE, &json!({"status": {"conditions": [condition]}})).await;
+}
+
+// Row: D-180
+#[tokio::test(start_paused = true)]
+async fn nothing_is_copied_before_all_that_tells_has_said_that_it_rests() {
+    let lab = lab().await;
+    for kind in [kind::MACHINE, kind::DOCKER_MACHINE] {
+        set_paused_condition(&lab, kind, "False").await;
+    }
+    let lines = lab.lines();
+    let (mut source, target) = (lines.source().await, lines.target().await);
+    let told = RecordedEvents::subscribe(&mut source);
+    let request = request();
+    let controllers = async {
+        while told.awaited_objects().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        set_paused_condition(&lab, kind::MACHINE, "True").await;
+        assert!(lab.target.list(kind::CLUSTER).await.is_empty());
+        set_paused_condition(&lab, kind::DOCKER_MACHINE, "True").await;
+    };
+    let (done, ()) = futures::join!(plan_and_execute(&source, &target, &request, "1"), controllers);
+    done.unwrap();
+    assert_eq!(told.awaited_objects(), ["Machine team/a-machine-0", "DockerMachine team/a-machine-0"]);
+    assert_eq!(told.warnings(), Vec::<String>::new());
+    let copy = lab.target.get(kind::DOCKER_MACHINE, MACHINE).await;
+    assert!(copy.is_some());
+}
+
+// Row: D-180
+#[tokio::test(start_paused = true)]
+async fn a_controller_that_stays_silent_is_told_once_and_the_move_goes_on() {
+    let lab = lab().await;
+    set_paused_condition(&lab, kind::MACHINE, "False").await;
+    let lines = lab.lines();
+    let (mut source, target) = (lines.source().await, lines.target().await);
+    let told = RecordedEvents::subscribe(&mut source);
+    plan_and_execute(&source, &target, &request(), "1").await.unwrap();
+    let expected = "no controller has said within 30 s that it lets rest Machine team/a-machine-0; one that is slow may \
+                    still write to them";
+    assert_eq!(told.warnings(), [expected]);
+    assert!(lab.source.list(kind::MACHINE).await.is_empty());
+}
+
+#[tokio::test]
+async fn where_all_says_so_at_once_nothing_more_is_asked_than_where_nothing_is_said() {
+    let (silent, telling) = (lab().await, lab().await);
+    for kind in [kind::MACHINE, kind::DOCKER_MACHINE] {
+        set_paused_condition(&telling, kind, "True").await;
+    }
+    let mut counted = Vec::new();
+    for lab in [&silent, &telling] {
+        let counter = Counter::start(lab.source.sandbox());
+        let lines = lab.lines();
+        plan_and_execute(&lines.source().await, &lines.target().await, &request(), "1").await.unwrap();
+        counted.push(counter.all().total());
+    }
+    assert_eq!(counted[0], counted[1]);
+}
+
+#[tokio::test]
+async fn the_controllers_of_the_sandbox_are_heard() {
+    let builder = Fixture::builder().controllers(Switches::default());
+    let lab = Lab { source: builder.start().await, target: Fixture::start().await };
+    futures::join!(install_providers(&lab.source), install_providers(&lab.target));
+    let made_by_controllers =
+        [kind::SECRET, kind::MACHINE_SET, kind::MACHINE, kind::KUBEADM_CONFIG, kind::DOCKER_MACHINE];
+    let objects = cluster("team/a").control_plane(1).into_iter();
+    lab.source.create(objects.filter(|object| !made_by_controllers.contains(&object.kind()))).await;
+    lab.source.settled().await;
+    let works = json!({"type": "Paused", "status": "False"});
+    let machine = lab.source.list(kind::MACHINE).await.remove(0);
+    let conditions = machine["status"]["conditions"].as_array().unwrap();
+    let says = |one: &serde_json::Value| ["type", "status"].iter().all(|field| one[*field] == works[*field]);
+    assert!(conditions.iter().any(says), "{machine:#}");
+    let lines = lab.lines();
+    let (mut source, target) = (lines.source().await, lines.target().await);
+    let told = RecordedEvents::subscribe(&mut source);
+    plan_and_execute(&source, &target, &request(), "1").await.unwrap();
+    assert_eq!(told.warnings(), Vec::<String>::new());
+    assert_eq!(lab.target.list(kind::MACHINE).await.len(), 1);
+}

@@ -1,0 +1,235 @@
+//! Moves without interruptions.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use support::{
+    cluster_api::{cluster, cluster_class, object},
+    counter::Counter,
+    kind,
+};
+
+use super::fixtures::{World, install_providers, keeper, move_lab, request, state};
+use crate::{
+    ClusterChoice, MoveRequest, MoveRoute, execute_move, find_move_journal, find_move_report, plan_move,
+    tests::lab::Lab,
+};
+
+/// Number of kinds in the test world.
+const KINDS: usize = 18;
+
+// Row: PRV-62
+#[tokio::test]
+async fn a_move_leaves_nothing_on_the_source_that_it_does_not_say_and_gives_the_target_all() {
+    let world = Box::pin(World::build()).await;
+    let started = world.start().await;
+    let lab = &started.lab;
+    let before = state(lab).await;
+    let (source, target) = (Counter::start(lab.source.sandbox()), Counter::start(lab.target.sandbox()));
+    let outcome = move_lab(lab, &request(), "1").await.unwrap();
+    let (source, target) = (source.all(), target.all());
+    let after = state(lab).await;
+    after.check("after a move");
+    let stays = |name: &str| {
+        let is_shared = name.contains(" team/shared");
+        !name.contains(" team/") || is_shared || name == "Secret team/unrelated"
+    };
+    let left: Vec<_> = after.source.keys().collect();
+    let expected: Vec<_> = before.source.keys().filter(|name| stays(name)).collect();
+    assert_eq!(left, expected);
+    for (name, object) in before.source.iter().filter(|(name, _)| name.contains(" team/")) {
+        if name == "Secret team/unrelated" {
+            assert!(!after.target.contains_key(name));
+            continue;
+        }
+        let mut expected = object.clone();
+        let mut found = after.target.get(name).unwrap_or_else(|| panic!("{name} did not come")).clone();
+        for object in [&mut expected, &mut found] {
+            object.as_object_mut().unwrap().remove("status");
+        }
+        assert_eq!(found, expected, "{name}");
+    }
+    assert!(outcome.differences.is_empty());
+    let words: Vec<&str> = outcome.objects.iter().map(|(_, words)| words.as_str()).collect();
+    assert!(words.contains(&"stayed: nothing links it to what moves"), "{words:?}");
+    let objects =
+        words.iter().filter(|words| words.starts_with("moved") || words.starts_with("copied")).count();
+    // Besides the objects, each phase lists each kind, whatever the number of objects.
+    let requests = source.total() + target.total();
+    assert!(requests <= 5 * objects + 18 * KINDS, "{requests} requests for {objects} objects");
+}
+
+#[tokio::test]
+async fn a_hundred_machines_take_at_most_five_requests_an_object_with_all_that_is_asked_beside_them() {
+    let lab = Lab::start().await;
+    futures::join!(install_providers(&lab.source), install_providers(&lab.target));
+    let objects: Vec<_> =
+        cluster("team/a").control_plane(3).machine_deployment("md", 97).into_iter().collect();
+    let count = objects.len();
+    lab.source.create(objects).await;
+    let (source, target) = (Counter::start(lab.source.sandbox()), Counter::start(lab.target.sandbox()));
+    move_lab(&lab, &request(), "1").await.unwrap();
+    let (source, target) = (source.all(), target.all());
+    assert!(source.total() + target.total() <= 5 * count, "{count} objects: {source}; {target}");
+    assert_eq!(lab.target.list(kind::MACHINE).await.len(), 100);
+}
+
+#[tokio::test]
+async fn a_status_is_taken_along_for_the_kinds_that_are_named_and_no_others() {
+    let world = Box::pin(World::build()).await;
+    let started = world.start().await;
+    let before = state(&started.lab).await;
+    let kinds = ["cluster", "machine.cluster.x-k8s.io"].map(str::to_owned);
+    let request = MoveRequest { include_status: BTreeSet::from(kinds), ..request() };
+    move_lab(&started.lab, &request, "1").await.unwrap();
+    let after = state(&started.lab).await;
+    after.check("with statuses");
+    for (name, found) in after.target.iter().filter(|(name, _)| name.contains(" team/")) {
+        let is_named = name.starts_with("Cluster ") || name.starts_with("Machine ");
+        let expected = if is_named { &before.source[name]["status"] } else { &serde_json::Value::Null };
+        assert_eq!(&found["status"], expected, "{name}");
+    }
+}
+
+// Row: PRV-75
+// Row: PRV-77
+// Row: PRV-78
+// Row: PRV-79
+#[tokio::test]
+async fn the_target_takes_over_what_is_in_namespaces_and_keeps_what_it_has_of_the_whole_cluster() {
+    let lab = Lab::start().await;
+    futures::join!(install_providers(&lab.source), install_providers(&lab.target));
+    let identity = |name: &str, of: &str| {
+        object(kind::AWS_CLUSTER_STATIC_IDENTITY, name).field("spec", json!({"secretRef": of}))
+    };
+    let config = |value: &str| {
+        let config = object(kind::CONFIG_MAP, "team/config").label("clusterctl.cluster.x-k8s.io/move", "");
+        config.field("data", json!({"from": value}))
+    };
+    lab.source.create(cluster("team/a")).await;
+    lab.source.create([config("source"), identity("both", "source"), identity("one", "source")]).await;
+    lab.target.create([config("target"), identity("both", "target")]).await;
+    move_lab(&lab, &request(), "1").await.unwrap();
+
+    let config = lab.target.get(kind::CONFIG_MAP, "team/config").await.unwrap();
+    assert_eq!(config["data"], json!({"from": "source"}), "replaced");
+    assert!(lab.source.get(kind::CONFIG_MAP, "team/config").await.is_none());
+    for (name, on_target) in [("both", "target"), ("one", "source")] {
+        let found = lab.target.get(kind::AWS_CLUSTER_STATIC_IDENTITY, name).await.unwrap();
+        assert_eq!(found["spec"]["secretRef"], on_target, "{name}");
+        let left = lab.source.get(kind::AWS_CLUSTER_STATIC_IDENTITY, name).await.unwrap();
+        assert_eq!(left["spec"]["secretRef"], "source", "{name}");
+    }
+}
+
+// Row: PRV-81
+#[tokio::test]
+async fn a_cluster_rests_from_before_the_first_copy_until_after_the_last_deletion() {
+    let lab = Lab::start().await;
+    futures::join!(install_providers(&lab.source), install_providers(&lab.target));
+    lab.source.create(cluster("team/a").control_plane(1)).await;
+    let (source, target) = (Counter::start(lab.source.sandbox()), Counter::start(lab.target.sandbox()));
+    move_lab(&lab, &request(), "1").await.unwrap();
+
+    let on_source: Vec<_> = source.requests().into_iter().filter(|asked| asked.namespace == "team").collect();
+    let place = |verb: &str, resource: &str| {
+        on_source.iter().position(|asked| asked.verb == verb && asked.resource == resource).unwrap()
+    };
+    let first_read = place("list", "machines").max(place("list", "kubeadmcontrolplanes"));
+    assert!(first_read < place("patch", "clusters"), "looked at, then paused");
+    assert!(place("patch", "clusters") < place("delete", "machines"));
+    let on_target: Vec<_> = target.requests().into_iter().filter(|asked| asked.namespace == "team").collect();
+    let resumed = on_target.last().unwrap();
+    assert_eq!((&*resumed.verb, &*resumed.resource, &*resumed.name), ("patch", "clusters", "a"));
+    let copy = lab.target.get(kind::CLUSTER, "team/a").await.unwrap();
+    assert!(copy["spec"].get("paused").is_none(), "{copy:#}");
+}
+
+#[tokio::test]
+async fn a_cluster_finds_its_class_in_the_namespace_both_go_to() {
+    let lab = Lab::start().await;
+    futures::join!(install_providers(&lab.source), install_providers(&lab.target));
+    lab.source.create(cluster_class("team/small")).await;
+    lab.source.create(cluster("team/a").of_class("team/small").control_plane(1)).await;
+    let map = [("team".to_owned(), "crew".to_owned())].into();
+    let request = MoveRequest { namespace_map: map, ..request() };
+    let outcome = move_lab(&lab, &request, "1").await.unwrap();
+    assert!(outcome.differences.is_empty());
+    let copy = lab.target.get(kind::CLUSTER, "crew/a").await.unwrap();
+    assert_eq!(copy["spec"]["topology"]["classRef"], json!({"name": "small", "namespace": "crew"}));
+    assert!(lab.target.get(kind::CLUSTER_CLASS, "crew/small").await.is_some());
+}
+
+// Row: D-172
+#[tokio::test]
+async fn a_move_of_nothing_says_where_clusters_are_and_leaves_the_last_move_to_be_told_of() {
+    let world = Box::pin(World::build()).await;
+    let started = world.start().await;
+    let lab = &started.lab;
+    move_lab(lab, &request(), "1").await.unwrap();
+    let lines = lab.lines();
+    let (source, target) = (lines.source().await, lines.target().await);
+    let last = (
+        find_move_journal(Some(&source), Some(&target)).await.unwrap(),
+        find_move_report(Some(&source), Some(&target)).await.unwrap(),
+    );
+    let before = [&lab.source, &lab.target].map(|side| side.sandbox().revision());
+    let nowhere = MoveRequest { namespaces: BTreeSet::from(["nosuch".to_owned()]), ..request() };
+    let plan = Box::pin(plan_move(&source, Some(&target), &nowhere)).await.unwrap();
+    let [warning] = &*plan.warnings else { panic!("{:?}", plan.warnings) };
+    assert_eq!(warning.text, "nothing to move in namespace `nosuch`");
+    let hint = "there is a Cluster in namespace `other`: name it with `--namespace`";
+    assert_eq!(warning.hint.as_deref(), Some(hint));
+    let route = MoveRoute { source: &source, target: &target };
+    assert!(Box::pin(execute_move(route, &nowhere, plan, &keeper("2"))).await.unwrap().is_none());
+    assert_eq!([&lab.source, &lab.target].map(|side| side.sandbox().revision()), before);
+    let now = (
+        find_move_journal(Some(&source), Some(&target)).await.unwrap(),
+        find_move_report(Some(&source), Some(&target)).await.unwrap(),
+    );
+    assert!(now.0.is_some() && now.1.is_some());
+    assert_eq!(now, last);
+}
+
+#[tokio::test]
+async fn repeated_move_names_the_move_that_has_done_it() {
+    let lab = Lab::start().await;
+    futures::join!(install_providers(&lab.source), install_providers(&lab.target));
+    let named = MoveRequest { clusters: ClusterChoice::Named(BTreeSet::from(["b".to_owned()])), ..request() };
+    for (cluster_name, request) in [("a", request()), ("b", named)] {
+        lab.source.create(cluster(&format!("team/{cluster_name}"))).await;
+        let first = move_lab(&lab, &request, cluster_name).await.unwrap();
+        let lines = lab.lines();
+        let (source, target) = (lines.source().await, lines.target().await);
+        let plan = Box::pin(plan_move(&source, Some(&target), &request)).await.unwrap();
+        assert_eq!(plan.finished.map(|journal| journal.run), Some(first.journal.run));
+        assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+    }
+}
+
+#[tokio::test]
+async fn report_is_only_that_of_a_move_between_the_given_clusters() {
+    let lab = Lab::start().await;
+    let other = Lab::start().await;
+    futures::join!(
+        install_providers(&lab.source),
+        install_providers(&lab.target),
+        install_providers(&other.target)
+    );
+    lab.source.create(cluster("team/a")).await;
+    move_lab(&lab, &request(), "1").await.unwrap();
+    let lines = lab.lines();
+    let (source, target) = (lines.source().await, lines.target().await);
+    let other = other.lines().target().await;
+    for (from, to, is_there) in [
+        (&source, Some(&target), true),
+        (&source, None, true),
+        (&target, None, true),
+        (&source, Some(&other), false),
+        (&other, Some(&target), false),
+        (&target, Some(&source), false),
+    ] {
+        let report = find_move_report(Some(from), to).await.unwrap();
+        assert_eq!(report.is_some(), is_there);
+    }
+}

@@ -1,0 +1,109 @@
+//! Disturbances during a move.
+
+use api::output::MovePhase;
+use serde_json::json;
+use support::{
+    cluster_api::{cluster, object},
+    kind,
+};
+use workload::{BLOCK_MOVE, MOVE_MARK};
+
+use super::{
+    fixtures::{World, execute, install_providers, move_lab, plan_and_execute, request, state},
+    phases::InterruptionPoint,
+};
+use crate::{MoveError, plan_move, tests::lab::Lab};
+
+#[tokio::test(start_paused = true)]
+async fn what_a_user_changes_between_two_runs_is_not_lost() {
+    let world = Box::pin(World::build()).await;
+    let started = InterruptionPoint::new(MovePhase::Creating, 20).interrupt(&world).await;
+    let lab = &started.lab;
+    lab.source.merge(kind::CLUSTER, "team/a", &json!({"metadata": {"labels": {"late": "1"}}})).await;
+    lab.source.create(cluster("team/new")).await;
+    move_lab(lab, &request(), "2").await.unwrap();
+    let after = state(lab).await;
+    after.check("changed");
+    assert_eq!(after.target["Cluster team/a"]["metadata"]["labels"]["late"], "1");
+    assert!(
+        after.target.contains_key("DockerCluster team/new") && !after.source.contains_key("Cluster team/new")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_blocks_a_move_is_waited_for_and_named_when_the_time_is_over() {
+    let world = Box::pin(World::build()).await;
+    let started = world.start().await;
+    let lab = &started.lab;
+    let block = |value| json!({"metadata": {"annotations": {BLOCK_MOVE: value}}});
+    lab.source.merge(kind::DOCKER_CLUSTER, "team/c", &block(json!(""))).await;
+    let failed = move_lab(lab, &request(), "1").await.unwrap_err();
+    assert_eq!(failed.to_string(), "`DockerCluster team/c` still holds the move up after 600 s");
+    let on_target = lab.target.list(kind::CLUSTER).await;
+    assert!(on_target.is_empty());
+    let lines = lab.lines();
+    let (source, target) = (lines.source().await, lines.target().await);
+    let request = request();
+    let run = plan_and_execute(&source, &target, &request, "2");
+    let release = async {
+        // The Cluster is paused and marked before the provider releases the object.
+        while lab.source.get(kind::CLUSTER, "team/c").await.unwrap()["metadata"]["annotations"][MOVE_MARK]
+            .is_null()
+        {
+            tokio::task::yield_now().await;
+        }
+        lab.source.merge(kind::DOCKER_CLUSTER, "team/c", &block(json!(null))).await;
+    };
+    let (moved, ()) = futures::join!(run, release);
+    moved.unwrap();
+    assert_eq!(lab.target.list(kind::CLUSTER).await.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_the_target_refuses_stops_the_move_before_anything_is_deleted_and_is_named() {
+    let world = Box::pin(World::build()).await;
+    let started = world.start().await;
+    let lab = &started.lab;
+    lab.target.create([object(kind::NAMESPACE, "team")]).await;
+    let refusal = sandbox::Fault::parse("403,verb=create,resource=cluster.x-k8s.io/machines").unwrap();
+    lab.target.sandbox().faults().add(refusal);
+    let before = state(lab).await;
+    let MoveError::ObjectFailures { action, failures } = move_lab(lab, &request(), "1").await.unwrap_err()
+    else {
+        panic!("another failure")
+    };
+    assert_eq!(action, "created");
+    assert!(failures.iter().all(|(key, _)| key.kind == "Machine") && !failures.is_empty());
+    assert_eq!(state(lab).await.source.len(), before.source.len());
+    lab.target.sandbox().faults().clear();
+    move_lab(lab, &request(), "2").await.unwrap();
+    state(lab).await.check("after the refusal");
+}
+
+// Row: D-182
+#[tokio::test(start_paused = true)]
+async fn what_comes_to_the_source_after_the_plan_and_is_on_the_target_is_checked_before_it_is_overwritten() {
+    let lab = Lab::start().await;
+    futures::join!(install_providers(&lab.source), install_providers(&lab.target));
+    lab.source.create(cluster("team/a")).await;
+    let late = |from: &str| {
+        let late = object(kind::CONFIG_MAP, "team/late").label("clusterctl.cluster.x-k8s.io/move", "");
+        late.field("data", json!({"from": from}))
+    };
+    lab.target.create([late("target")]).await;
+    let request = request();
+    {
+        let lines = lab.lines();
+        let (source, target) = (lines.source().await, lines.target().await);
+        let plan = plan_move(&source, Some(&target), &request).await.unwrap();
+        lab.source.create([late("source")]).await;
+        let failed = execute(&source, &target, &request, plan, "1").await.unwrap_err();
+        let MoveError::ObjectFailures { failures, .. } = failed else { panic!("{failed:?}") };
+        let [(key, _)] = failures.as_slice() else { panic!("{failures:?}") };
+        assert_eq!(key.to_string(), "ConfigMap team/late");
+    }
+    let from = |object: serde_json::Value| object["data"]["from"].clone();
+    assert_eq!(from(lab.target.get(kind::CONFIG_MAP, "team/late").await.unwrap()), "target");
+    move_lab(&lab, &request, "2").await.unwrap();
+    assert_eq!(from(lab.target.get(kind::CONFIG_MAP, "team/late").await.unwrap()), "source");
+}
