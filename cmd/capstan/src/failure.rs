@@ -79,7 +79,7 @@ impl Failure {
     /// Names the larger operation that failed. The previous message becomes the first cause. An interruption keeps
     /// its message.
     #[must_use]
-    pub(crate) fn within(mut self, message: impl Into<String>) -> Self {
+    pub(crate) fn with_context(mut self, message: impl Into<String>) -> Self {
         if self.kind == Kind::Interrupted {
             return self;
         }
@@ -90,7 +90,7 @@ impl Failure {
 
     /// Drops a message that only repeats a name that the caller already shows. The first cause replaces the message.
     #[must_use]
-    pub(crate) fn without_naming(mut self, name: &str) -> Self {
+    pub(crate) fn without_repeated_name(mut self, name: &str) -> Self {
         if !self.causes.is_empty() && self.message.ends_with(&format!("`{name}`")) {
             self.message = self.causes.remove(0);
         }
@@ -100,7 +100,7 @@ impl Failure {
     /// Adds the number of writes and the hint to resume. A run without writes stays unchanged.
     /// Ctrl-C waits for no answer, so the last request may have taken effect too.
     #[must_use]
-    pub(crate) fn after_writes(mut self, writes: &Writes, goes_on: &str) -> Self {
+    pub(crate) fn after_writes(mut self, writes: &Writes, resume_hint: &str) -> Self {
         let count = match writes.count() {
             1 => "one write".to_owned(),
             several => format!("{several} writes"),
@@ -110,21 +110,21 @@ impl Failure {
                 0 => "interrupted while the first write was under way".to_owned(),
                 _ => format!("interrupted after at least {count}"),
             };
-            return self.hint(goes_on);
+            return self.hint(resume_hint);
         }
         if writes.count() == 0 {
             return self;
         }
-        self.hint(format!("it ended after {count}: {goes_on}"))
+        self.hint(format!("it ended after {count}: {resume_hint}"))
     }
 
     /// Adds the hint to resume. An interruption also names its position, as in `while it …`.
     #[must_use]
-    pub(crate) fn half_way(mut self, at: &str, goes_on: impl Into<String>) -> Self {
+    pub(crate) fn with_resume_hint(mut self, at: &str, resume_hint: impl Into<String>) -> Self {
         if self.kind == Kind::Interrupted {
             self.message = format!("interrupted {at}");
         }
-        self.hint(goes_on)
+        self.hint(resume_hint)
     }
 
     #[must_use]
@@ -133,7 +133,7 @@ impl Failure {
     }
 
     #[must_use]
-    pub(crate) fn of_kind(self, kind: Kind) -> Self {
+    pub(crate) fn with_kind(self, kind: Kind) -> Self {
         Self { kind, ..self }
     }
 
@@ -154,7 +154,7 @@ impl Failure {
         (0..self.hints.len()).filter(move |at| !seen(*at)).map(|at| self.hints[at].as_str())
     }
 
-    pub(crate) fn in_one_line(&self) -> String {
+    pub(crate) fn one_line(&self) -> String {
         let causes = self.causes.iter().map(String::as_str);
         std::iter::once(self.message.as_str()).chain(causes).collect::<Vec<_>>().join(": ")
     }
@@ -203,14 +203,14 @@ impl<T, E: Error + 'static> Foreign<T> for Result<T, E> {
 }
 
 /// Adds the name of the larger operation to a failed result.
-pub(crate) trait Within<T> {
+pub(crate) trait WithContext<T> {
     /// Replaces the message. The previous message becomes the first cause.
-    fn within(self, message: impl FnOnce() -> String) -> Result<T, Failure>;
+    fn with_context(self, message: impl FnOnce() -> String) -> Result<T, Failure>;
 }
 
-impl<T, E: Into<Failure>> Within<T> for Result<T, E> {
-    fn within(self, message: impl FnOnce() -> String) -> Result<T, Failure> {
-        self.map_err(|error| error.into().within(message()))
+impl<T, E: Into<Failure>> WithContext<T> for Result<T, E> {
+    fn with_context(self, message: impl FnOnce() -> String) -> Result<T, Failure> {
+        self.map_err(|error| error.into().with_context(message()))
     }
 }
 

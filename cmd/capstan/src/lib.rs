@@ -35,4 +35,4 @@ pub use panics::report_panics;
 pub use run::run;
 pub use ui::Streams;
 
-pub(crate) use failure::{Failure, Within};
+pub(crate) use failure::{Failure, WithContext};

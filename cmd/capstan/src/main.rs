@@ -2,5 +2,5 @@
 
 fn main() -> std::process::ExitCode {
     capstan::report_panics();
-    capstan::run(std::env::args_os(), capstan::Environment::of_process(), capstan::Streams::of_process())
+    capstan::run(std::env::args_os(), capstan::Environment::from_process(), capstan::Streams::from_process())
 }

@@ -4,7 +4,7 @@ use std::{
     panic::PanicHookInfo,
 };
 
-use crate::ui::clean;
+use crate::ui::sanitize;
 
 /// Installs a panic hook that reports a bug in capstan in a few lines. `RUST_BACKTRACE=1` adds a backtrace.
 pub fn report_panics() {
@@ -33,7 +33,7 @@ fn message(what: &str, place: &str) -> String {
         "error: this is a bug in capstan {}\n  cause: {} ({place})\n\
          hint: please report it with the command line; RUST_BACKTRACE=1 shows where it came from\n",
         env!("CARGO_PKG_VERSION"),
-        clean(what)
+        sanitize(what)
     )
 }
 

@@ -14,17 +14,17 @@ use crate::Environment;
 struct ProcessId {
     id: u32,
     /// The digest of the running system and its process id namespace. Empty if unknown.
-    place: String,
-    begun: String,
+    scope: String,
+    started_at: String,
 }
 
 /// Returns the identity of this process, such as `4711-5f3a9c2100b1e8d7-8412345`.
-pub(crate) fn own() -> String {
-    ProcessId::own().to_string()
+pub(crate) fn process_id() -> String {
+    ProcessId::current().to_string()
 }
 
 /// Returns the name of this machine for display. Two machines may have the same name.
-pub(crate) fn host(environment: &Environment) -> String {
+pub(crate) fn host_name(environment: &Environment) -> String {
     let named = |name| environment.text(name).filter(|host| !host.is_empty()).map(str::to_owned);
     read("/proc/sys/kernel/hostname")
         .or_else(|| named("HOSTNAME"))
@@ -36,12 +36,12 @@ pub(crate) fn host(environment: &Environment) -> String {
 /// A process whose files cannot be read exists.
 pub(crate) fn has_ended(process: &str) -> bool {
     let Some(known) = ProcessId::parse(process) else { return false };
-    let place = place();
-    if place.is_empty() || known.place != place {
+    let place = pid_scope();
+    if place.is_empty() || known.scope != place {
         return false;
     }
-    match (begun(known.id), read(&format!("/proc/{}/stat", known.id))) {
-        (Some(begun), _) => begun != known.begun,
+    match (started_at(known.id), read(&format!("/proc/{}/stat", known.id))) {
+        (Some(begun), _) => begun != known.started_at,
         // The process has ended, but its parent has not reaped it.
         (None, Some(_)) => true,
         (None, None) => !exists(known.id),
@@ -66,31 +66,31 @@ fn exists(_id: u32) -> bool {
 }
 
 impl ProcessId {
-    fn own() -> Self {
+    fn current() -> Self {
         let id = process::id();
         let now = || {
             let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
             time.as_millis().to_string()
         };
-        Self { id, place: place(), begun: begun(id).unwrap_or_else(now) }
+        Self { id, scope: pid_scope(), started_at: started_at(id).unwrap_or_else(now) }
     }
 
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, '-');
         let id = parts.next()?.parse().ok()?;
-        Some(Self { id, place: parts.next()?.to_owned(), begun: parts.next()?.to_owned() })
+        Some(Self { id, scope: parts.next()?.to_owned(), started_at: parts.next()?.to_owned() })
     }
 }
 
 /// The format in a journal: `4711-5f3a9c2100b1e8d7-8412345`.
 impl std::fmt::Display for ProcessId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}-{}-{}", self.id, self.place, self.begun)
+        write!(f, "{}-{}-{}", self.id, self.scope, self.started_at)
     }
 }
 
 /// Returns the scope of process ids: the start of the system, and the process id namespace.
-fn place() -> String {
+fn pid_scope() -> String {
     let boot = read("/proc/sys/kernel/random/boot_id");
     let namespace = fs::read_link("/proc/self/ns/pid").ok();
     let (Some(boot), Some(namespace)) = (boot, namespace) else { return String::new() };
@@ -99,9 +99,9 @@ fn place() -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Returns the start time of a process in ticks since the system start. `None` if it has ended, reaped or not.
+/// Returns the start time of a process in ticks since the system start. `Unchanged` if it has ended, reaped or not.
 /// Source: proc_pid_stat(5): fields 3 (state) and 22 (starttime), counted after the name in parentheses.
-fn begun(id: u32) -> Option<String> {
+fn started_at(id: u32) -> Option<String> {
     let stat = read(&format!("/proc/{id}/stat"))?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_process_reads_itself_back_and_knows_that_it_is_there() {
-        let own = ProcessId::own();
+        let own = ProcessId::current();
         assert_eq!(ProcessId::parse(&own.to_string()), Some(own.clone()));
         assert!(!has_ended(&own.to_string()));
     }
@@ -130,13 +130,13 @@ mod tests {
     #[test]
     fn a_process_that_has_ended_is_gone_and_one_with_its_id_is_another() {
         let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
-        let begun = begun(child.id()).unwrap();
-        let process = ProcessId { id: child.id(), place: place(), begun };
+        let begun = started_at(child.id()).unwrap();
+        let process = ProcessId { id: child.id(), scope: pid_scope(), started_at: begun };
         assert!(!has_ended(&process.to_string()));
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(has_ended(&process.to_string()));
-        let of_before = ProcessId { begun: "1".to_owned(), ..ProcessId::own() };
+        let of_before = ProcessId { started_at: "1".to_owned(), ..ProcessId::current() };
         assert!(has_ended(&of_before.to_string()));
     }
 
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn nothing_is_known_of_processes_of_other_machines_and_of_other_programs() {
-        let elsewhere = ProcessId { id: 4_000_000_000, place: "0".repeat(16), begun: "1".to_owned() };
+        let elsewhere = ProcessId { id: 4_000_000_000, scope: "0".repeat(16), started_at: "1".to_owned() };
         for process in [&*elsewhere.to_string(), "", "1", "x-y-z", "1--2"] {
             assert!(!has_ended(process), "{process}");
         }

@@ -14,7 +14,7 @@ pub(crate) enum Program {
 
 impl Program {
     /// Returns the program for the first argument, such as `/usr/bin/clusterctl` or `clusterctl.exe`.
-    pub(crate) fn of_argument(argument: Option<&OsStr>) -> Self {
+    pub(crate) fn from_argument(argument: Option<&OsStr>) -> Self {
         let stem = argument.map(Path::new).and_then(Path::file_stem).and_then(OsStr::to_str);
         match stem {
             Some(stem) if stem.eq_ignore_ascii_case("clusterctl") => Self::Clusterctl,
@@ -58,12 +58,12 @@ mod tests {
 
     #[test]
     fn a_link_named_clusterctl_answers_to_that_name() {
-        let named = |argument: &str| Program::of_argument(Some(OsStr::new(argument)));
+        let named = |argument: &str| Program::from_argument(Some(OsStr::new(argument)));
         assert_eq!(named("/usr/local/bin/clusterctl"), Program::Clusterctl);
         assert_eq!(named("clusterctl.exe"), Program::Clusterctl);
         assert_eq!(named("/usr/local/bin/kubectl-capi"), Program::KubectlPlugin);
         assert_eq!(named("capstan"), Program::Capstan);
         assert_eq!(named("clusterctl-old"), Program::Capstan);
-        assert_eq!(Program::of_argument(None), Program::Capstan);
+        assert_eq!(Program::from_argument(None), Program::Capstan);
     }
 }

@@ -9,7 +9,7 @@ use api::ExitStatus;
 
 use crate::{
     Environment, Failure, Streams,
-    cli::{self, Invocation, Parsed},
+    cli::{self, Invocation, ParsedArgs},
     completion,
     failure::Kind,
     program::Program,
@@ -26,30 +26,30 @@ pub fn run(args: impl IntoIterator<Item = OsString>, environment: Environment, s
     let argv: Vec<OsString> = args.into_iter().collect();
     let messages = Messages::new(streams.stderr, streams.stderr_is_terminal);
     let progress = messages.progress().clone();
-    let program = Program::of_argument(argv.first().map(OsString::as_os_str));
+    let program = Program::from_argument(argv.first().map(OsString::as_os_str));
     let error_format = cli::error_format(program, &argv);
-    let last_words = messages.clone();
+    let panic_messages = messages.clone();
     let status = catch_unwind(AssertUnwindSafe(|| {
         let terminals = (streams.stdout_is_terminal, streams.stderr_is_terminal);
-        let printer = Printer::new(streams.stdout, messages).on_terminal(streams.stdout_is_terminal);
+        let printer = Printer::new(streams.stdout, messages).with_terminal(streams.stdout_is_terminal);
         let input = Input::new(streams.stdin, streams.stdin_is_terminal);
-        Run { program, environment, terminals, error_format }.start(&argv, printer, input)
+        CommandRun { program, environment, terminals, error_format }.start(&argv, printer, input)
     }));
     // The panic hook has shown the message. The terminal must be restored.
     progress.end();
     let status = status.unwrap_or_else(|_| {
         if error_format != ErrorFormat::Text {
-            last_words.failure(&Failure::new(Kind::Bug, "this is a bug in capstan"), error_format);
+            panic_messages.failure(&Failure::new(Kind::Bug, "this is a bug in capstan"), error_format);
         }
         ExitStatus::Bug
     });
     ExitCode::from(status.code())
 }
 
-const INTERPRETER: Interpreter = Interpreter { tree: cli::tree_of, run: run_within };
+const INTERPRETER: Interpreter = Interpreter { tree: cli::tree_of, run: run_nested };
 
 /// Runs a command line inside another run.
-fn run_within(argv: &[OsString], session: &mut Session) -> Result<(), Failure> {
+fn run_nested(argv: &[OsString], session: &mut Session) -> Result<(), Failure> {
     let program = session.program();
     let parsed = cli::parse(program, argv)?;
     let commands = parsed.suggested_commands(program, session.environment());
@@ -57,20 +57,22 @@ fn run_within(argv: &[OsString], session: &mut Session) -> Result<(), Failure> {
         let line: Vec<_> = argv.iter().map(|word| word.to_string_lossy()).collect();
         return Err(Failure::new(Kind::Bug, format!("`{}` is no command to run", line.join(" "))));
     };
-    session.within(parsed.globals, commands, |session| verb.run(session))
+    session.run_nested(parsed.globals, commands, |session| verb.run(session))
 }
 
-struct Run {
+struct CommandRun {
     program: Program,
     environment: Environment,
     terminals: (bool, bool),
     error_format: ErrorFormat,
 }
 
-impl Run {
+impl CommandRun {
     fn start(self, argv: &[OsString], mut printer: Printer, stdin: Input) -> ExitStatus {
-        if let Some(shell) = self.environment.text(completion::VARIABLE).and_then(completion::Shell::parse) {
-            let answered = self.complete(shell, argv).and_then(|answer| printer.data(answer));
+        if let Some(shell) =
+            self.environment.text(completion::COMPLETION_VARIABLE).and_then(completion::Shell::parse)
+        {
+            let answered = self.complete(shell, argv).and_then(|answer| printer.write(answer));
             return self.finish(printer, answered);
         }
         let parsed = match cli::parse(self.program, argv) {
@@ -89,18 +91,18 @@ impl Run {
             &parsed.globals,
             parsed.suggested_commands(self.program, &self.environment),
         );
-        let Parsed { globals, invocation, .. } = parsed;
+        let ParsedArgs { globals, invocation, .. } = parsed;
         match settings::verbosity(globals.verbosity, &self.environment) {
             Ok(verbosity) => printer.messages().raise_verbosity(verbosity),
             // Help logs nothing, and the user may be looking for the correct syntax of the variable.
-            Err(_) if invocation.asks_for_help() => {}
+            Err(_) if invocation.is_help_request() => {}
             Err(failure) => return self.finish(printer, Err(failure)),
         }
         let mut session =
             Session::new(self.program, INTERPRETER, self.environment.clone(), globals, printer, stdin);
         let result = match invocation {
             Invocation::Help(path) => verbs::help::show(&path, &mut session),
-            Invocation::Version => verbs::version::show_own(&mut session),
+            Invocation::Version => verbs::version::show_version(&mut session),
             Invocation::Verb(verb) => verb.run(&mut session),
         };
         self.finish(session.into_printer(), result)
@@ -112,13 +114,14 @@ impl Run {
         let environment = self.environment.clone();
         let current_dir = environment.current_dir().to_owned();
         let candidates = Arc::new(completion::Candidates::new(environment, &words));
-        let answer = completion::answer(shell, cli::tree_of(self.program), words, &current_dir, &candidates);
+        let answer =
+            completion::complete(shell, cli::tree_of(self.program), words, &current_dir, &candidates);
         answer.map_err(|error| Failure::new(Kind::Environment, "cannot complete").because(&error))
     }
 
     fn configure(&self, printer: &mut Printer, globals: &Globals, commands: SuggestedCommands) {
         let (stdout, stderr) = self.terminals;
-        let colour = |is_terminal| globals.color.settle(&self.environment, is_terminal);
+        let colour = |is_terminal| globals.color.is_enabled(&self.environment, is_terminal);
         printer.configure(colour(stdout), |messages| {
             messages.configure(colour(stderr), globals.quiet, commands);
         });

@@ -31,12 +31,12 @@ pub(crate) struct Runtime {
 /// The state of Ctrl-C since the first wait.
 #[derive(Default)]
 struct Interrupts {
-    watched: AtomicBool,
-    /// True if a wait listens to `happened`. Otherwise Ctrl-C ends the process at once, as without a handler.
-    waiting: AtomicBool,
+    is_installed: AtomicBool,
+    /// True if a wait listens to `received`. Otherwise Ctrl-C ends the process at once, as without a handler.
+    is_waiting: AtomicBool,
     /// True if one Ctrl-C outside of a wait is kept for the next wait.
-    held: AtomicBool,
-    happened: Notify,
+    is_deferred: AtomicBool,
+    received: Notify,
 }
 
 impl Runtime {
@@ -45,9 +45,9 @@ impl Runtime {
     }
 
     /// Keeps one Ctrl-C outside of a wait for the next wait. A second one ends the process.
-    pub(crate) fn hold_interrupts(&self) {
-        self.interrupts.held.store(true, Ordering::SeqCst);
-        Interrupts::watch(&self.interrupts, &self.progress);
+    pub(crate) fn defer_interrupts(&self) {
+        self.interrupts.is_deferred.store(true, Ordering::SeqCst);
+        Interrupts::install_handler(&self.interrupts, &self.progress);
     }
 
     /// Runs a future to its end. Ctrl-C drops the future.
@@ -68,17 +68,17 @@ impl Runtime {
             return;
         }
         drop(context);
-        self.interrupts.waiting.store(true, Ordering::SeqCst);
-        Interrupts::watch(&self.interrupts, &self.progress);
+        self.interrupts.is_waiting.store(true, Ordering::SeqCst);
+        Interrupts::install_handler(&self.interrupts, &self.progress);
         tokio.block_on(async {
             tokio::select! {
                 biased;
                 () = future => {}
-                () = self.interrupts.happened.notified() => {}
+                () = self.interrupts.received.notified() => {}
                 never = draw(&self.progress), if self.progress.is_live() => match never {},
             }
         });
-        self.interrupts.waiting.store(false, Ordering::SeqCst);
+        self.interrupts.is_waiting.store(false, Ordering::SeqCst);
         self.progress.end();
     }
 
@@ -103,8 +103,8 @@ async fn draw(progress: &Progress) -> Infallible {
 impl Interrupts {
     /// Installs the handler once. The handler stays for the rest of the process, so it also handles Ctrl-C outside of
     /// a wait. Otherwise a read from a terminal could not be interrupted.
-    fn watch(this: &Arc<Self>, progress: &Progress) {
-        if this.watched.swap(true, Ordering::SeqCst) {
+    fn install_handler(this: &Arc<Self>, progress: &Progress) {
+        if this.is_installed.swap(true, Ordering::SeqCst) {
             return;
         }
         let (this, progress) = (Arc::clone(this), progress.clone());
@@ -112,7 +112,7 @@ impl Interrupts {
             let Ok(tokio) = Builder::new_current_thread().enable_io().build() else { return };
             tokio.block_on(async {
                 while tokio::signal::ctrl_c().await.is_ok() {
-                    this.interrupted(&progress);
+                    this.handle(&progress);
                 }
             });
         };
@@ -120,9 +120,9 @@ impl Interrupts {
         let _ = std::thread::Builder::new().name("interrupts".to_owned()).spawn(watch);
     }
 
-    fn interrupted(&self, progress: &Progress) {
-        if self.waiting.swap(false, Ordering::SeqCst) || self.held.swap(false, Ordering::SeqCst) {
-            self.happened.notify_one();
+    fn handle(&self, progress: &Progress) {
+        if self.is_waiting.swap(false, Ordering::SeqCst) || self.is_deferred.swap(false, Ordering::SeqCst) {
+            self.received.notify_one();
         } else {
             progress.end();
             restore_terminal();

@@ -32,41 +32,41 @@ use crate::{
 };
 
 /// The number of attempts to take a lock, because another process may hold the lock briefly to check the sandbox.
-const LOCK_TRIES: u32 = 20;
-const LOCK_PAUSE: Duration = Duration::from_millis(5);
+const LOCK_ATTEMPTS: u32 = 20;
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Debug)]
-pub(crate) struct Home(PathBuf);
+pub(crate) struct SandboxesFolder(PathBuf);
 
 /// The folder of one sandbox. The folder may not exist.
 #[derive(Clone, Debug)]
-pub(crate) struct Folder {
+pub(crate) struct SandboxFolder {
     name: String,
     path: PathBuf,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Settings {
+pub(crate) struct SandboxSettings {
     pub(crate) port: Option<u16>,
-    /// The folder of the objects. `None` if they are only in memory.
+    /// The folder of the objects. `Unchanged` if they are only in memory.
     pub(crate) data_dir: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Process {
+pub(crate) struct SandboxProcess {
     pub(crate) pid: u32,
     pub(crate) server: String,
 }
 
 /// The lock of the process of a running sandbox. The system releases the lock when the process ends for any reason.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub(crate) struct SandboxLock {
     _file: File,
 }
 
-impl Home {
+impl SandboxesFolder {
     pub(crate) fn of(environment: &Environment) -> Result<Self, Failure> {
         // An absolute path is valid in any working folder of the background process.
         let state = settings::state_home(environment).filter(|path| path.is_absolute()).ok_or_else(|| {
@@ -77,7 +77,7 @@ impl Home {
     }
 
     /// Returns a folder of this name next to the folder of all sandboxes.
-    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+    pub(crate) fn sibling_folder(&self, name: &str) -> PathBuf {
         self.0.with_file_name(name)
     }
 
@@ -91,22 +91,22 @@ impl Home {
             let entry = entry.ok()?;
             entry.path().is_dir().then(|| entry.file_name().into_string().ok())?
         };
-        let mut names: Vec<_> = entries.filter_map(name).filter(|name| is_name(name)).collect();
+        let mut names: Vec<_> = entries.filter_map(name).filter(|name| is_valid_name(name)).collect();
         names.sort();
         Ok(names)
     }
 
     /// Returns the folder of a sandbox, which may not exist yet.
-    pub(crate) fn folder(&self, name: &str) -> Result<Folder, Failure> {
-        if !is_name(name) {
+    pub(crate) fn folder(&self, name: &str) -> Result<SandboxFolder, Failure> {
+        if !is_valid_name(name) {
             return Err(Failure::user(format!("`{name}` is no name for a sandbox")).cause(
                 "a name has up to 63 lower-case letters, digits and dashes, with no dash at either end",
             ));
         }
-        Ok(Folder { name: name.to_owned(), path: self.0.join(name) })
+        Ok(SandboxFolder { name: name.to_owned(), path: self.0.join(name) })
     }
 
-    pub(crate) fn existing(&self, name: &str) -> Result<Folder, Failure> {
+    pub(crate) fn find(&self, name: &str) -> Result<SandboxFolder, Failure> {
         let folder = self.folder(name)?;
         if folder.path.is_dir() {
             return Ok(folder);
@@ -121,7 +121,7 @@ impl Home {
     }
 }
 
-impl Folder {
+impl SandboxFolder {
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -157,18 +157,18 @@ impl Folder {
     }
 
     /// Records that the tour created the sandbox and may remove it.
-    pub(crate) fn mark_as_of_tour(&self) -> Result<(), Failure> {
-        let path = self.tour_file();
+    pub(crate) fn mark_as_quickstart(&self) -> Result<(), Failure> {
+        let path = self.quickstart_mark();
         fs::write(&path, "").map_err(|error| Failure::io("write", &path, &error))
     }
 
     /// True if the tour created the sandbox. Sandboxes of users never have this mark, whatever their name.
-    pub(crate) fn is_of_tour(&self) -> bool {
-        self.tour_file().is_file()
+    pub(crate) fn is_of_quickstart(&self) -> bool {
+        self.quickstart_mark().is_file()
     }
 
     /// Removes the sandbox with all its files. The caller holds the lock.
-    pub(crate) fn remove(&self, _lock: &Lock) -> Result<(), Failure> {
+    pub(crate) fn remove(&self, _lock: &SandboxLock) -> Result<(), Failure> {
         fs::remove_dir_all(&self.path).map_err(|error| Failure::io("remove", &self.path, &error))
     }
 
@@ -180,11 +180,11 @@ impl Folder {
         }
     }
 
-    pub(crate) fn settings(&self) -> Result<Option<Settings>, Failure> {
+    pub(crate) fn settings(&self) -> Result<Option<SandboxSettings>, Failure> {
         read_file(&self.path.join("settings.json"))
     }
 
-    pub(crate) fn keep_settings(&self, settings: &Settings) -> Result<(), Failure> {
+    pub(crate) fn write_settings(&self, settings: &SandboxSettings) -> Result<(), Failure> {
         write_file(&self.path.join("settings.json"), settings)
     }
 
@@ -193,7 +193,7 @@ impl Folder {
     }
 
     /// Returns the identity of the sandbox. The first call creates and stores the identity.
-    pub(crate) fn make_identity(&self) -> Result<Identity, Failure> {
+    pub(crate) fn ensure_identity(&self) -> Result<Identity, Failure> {
         if let Some(identity) = self.identity()? {
             return Ok(identity);
         }
@@ -202,13 +202,17 @@ impl Folder {
         Ok(identity)
     }
 
-    pub(crate) fn announce(&self, process: &Process, kubeconfig: &serde_json::Value) -> Result<(), Failure> {
+    pub(crate) fn record_start(
+        &self,
+        process: &SandboxProcess,
+        kubeconfig: &serde_json::Value,
+    ) -> Result<(), Failure> {
         write_file(&self.kubeconfig(), kubeconfig)?;
         write_file(&self.process_file(), process)
     }
 
-    /// Returns the process of the sandbox. `None` if the sandbox is stopped, or if the process is not ready yet.
-    pub(crate) fn process(&self) -> Result<Option<Process>, Failure> {
+    /// Returns the process of the sandbox. `Unchanged` if the sandbox is stopped, or if the process is not ready yet.
+    pub(crate) fn process(&self) -> Result<Option<SandboxProcess>, Failure> {
         if self.is_running()? { read_file(&self.process_file()) } else { Ok(None) }
     }
 
@@ -232,15 +236,15 @@ impl Folder {
         }
     }
 
-    /// Takes the lock. `None` if another process holds the lock.
-    pub(crate) fn lock(&self) -> Result<Option<Lock>, Failure> {
+    /// Takes the lock. `Unchanged` if another process holds the lock.
+    pub(crate) fn lock(&self) -> Result<Option<SandboxLock>, Failure> {
         let path = self.lock_file();
         let opened = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
         let file = opened.map_err(|error| Failure::io("open", &path, &error))?;
-        for _ in 0..LOCK_TRIES {
+        for _ in 0..LOCK_ATTEMPTS {
             match file.try_lock() {
-                Ok(()) => return Ok(Some(Lock { _file: file })),
-                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+                Ok(()) => return Ok(Some(SandboxLock { _file: file })),
+                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_RETRY_INTERVAL),
                 Err(TryLockError::Error(error)) => return Err(Failure::io("lock", &path, &error)),
             }
         }
@@ -248,7 +252,7 @@ impl Folder {
     }
 
     /// Deletes the record of the last process. The caller holds the lock.
-    pub(crate) fn forget_process(&self, _lock: &Lock) {
+    pub(crate) fn delete_process(&self, _lock: &SandboxLock) {
         // A leftover file has no effect without the lock.
         let _ = fs::remove_file(self.process_file());
     }
@@ -261,7 +265,7 @@ impl Folder {
         self.path.join("lock")
     }
 
-    fn tour_file(&self) -> PathBuf {
+    fn quickstart_mark(&self) -> PathBuf {
         self.path.join("tour")
     }
 
@@ -271,7 +275,7 @@ impl Folder {
 }
 
 /// True for a DNS label, because the name is used for a folder, a kubeconfig context and a cluster.
-fn is_name(name: &str) -> bool {
+fn is_valid_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&name.len())
         && name.bytes().all(allowed)
@@ -279,7 +283,7 @@ fn is_name(name: &str) -> bool {
         && !name.ends_with('-')
 }
 
-/// Reads a JSON file. `None` if the file does not exist.
+/// Reads a JSON file. `Unchanged` if the file does not exist.
 fn read_file<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
     let text = match fs::read(path) {
         Ok(text) => text,
@@ -305,10 +309,10 @@ fn write_file<T: Serialize>(path: &Path, value: &T) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    fn home() -> (tempfile::TempDir, Home) {
+    fn home() -> (tempfile::TempDir, SandboxesFolder) {
         let folder = tempfile::tempdir().unwrap();
         let environment = Environment::new([("XDG_STATE_HOME", folder.path())], "/");
-        (folder, Home::of(&environment).unwrap())
+        (folder, SandboxesFolder::of(&environment).unwrap())
     }
 
     #[test]
@@ -325,8 +329,8 @@ mod tests {
         let (_folder, home) = home();
         let folder = home.folder("lab").unwrap();
         folder.create().unwrap();
-        let process = Process { pid: 1, server: "https://127.0.0.1:1".into() };
-        folder.announce(&process, &serde_json::json!({})).unwrap();
+        let process = SandboxProcess { pid: 1, server: "https://127.0.0.1:1".into() };
+        folder.record_start(&process, &serde_json::json!({})).unwrap();
         assert_eq!(folder.process().unwrap(), None, "a file alone is stale");
         let lock = folder.lock().unwrap().unwrap();
         assert_eq!(folder.process().unwrap(), Some(process));
@@ -339,7 +343,7 @@ mod tests {
     fn an_unknown_name_is_answered_with_the_near_one() {
         let (_folder, home) = home();
         home.folder("staging").unwrap().create().unwrap();
-        let failure = home.existing("stagign").unwrap_err();
+        let failure = home.find("stagign").unwrap_err();
         assert_eq!(failure.distinct_hints().collect::<Vec<_>>(), ["did you mean `staging`?"]);
         assert_eq!(home.names().unwrap(), ["staging"]);
     }
@@ -350,8 +354,8 @@ mod tests {
         let folder = home.folder("lab").unwrap();
         folder.create().unwrap();
         assert!(folder.identity().unwrap().is_none());
-        let made = folder.make_identity().unwrap();
-        assert_eq!(folder.make_identity().unwrap(), made);
+        let made = folder.ensure_identity().unwrap();
+        assert_eq!(folder.ensure_identity().unwrap(), made);
         assert!(folder.identity().unwrap() == Some(made));
     }
 
@@ -361,7 +365,7 @@ mod tests {
         let folder = home.folder("lab").unwrap();
         assert!(folder.create().unwrap());
         assert!(!folder.create().unwrap());
-        folder.keep_settings(&Settings::default()).unwrap();
+        folder.write_settings(&SandboxSettings::default()).unwrap();
         folder.remove_unless_started();
         assert!(folder.path().is_dir());
         fs::remove_file(folder.path().join("settings.json")).unwrap();

@@ -83,8 +83,8 @@ impl Session {
     }
 
     /// Completes a suggested command with the name of this program and the applicable flags of this run.
-    pub(crate) fn suggested(&self, command: &str) -> String {
-        self.messages().commands().command(command)
+    pub(crate) fn complete_command(&self, command: &str) -> String {
+        self.messages().commands().complete_command(command)
     }
 
     pub(crate) fn environment(&self) -> &Environment {
@@ -108,7 +108,7 @@ impl Session {
         text: impl FnOnce(&T, Option<usize>) -> String,
     ) -> Result<(), Failure> {
         let width = self.printer.width();
-        self.printer.data(format.render(result, |result| text(result, width))?)
+        self.printer.write(format.render(result, |result| text(result, width))?)
     }
 
     /// Returns the output on stderr. Events of libraries may use a clone.
@@ -126,13 +126,13 @@ impl Session {
     }
 
     /// Shows the final line of a verb that does not write to a cluster: the result and the duration.
-    pub(crate) fn done(&self, result: impl AsRef<str>) {
+    pub(crate) fn show_result(&self, result: impl AsRef<str>) {
         self.messages().status(closing_line(result.as_ref(), self.elapsed()));
     }
 
     /// Shows the final line of a verb that writes to a cluster and supports JSON progress.
-    pub(crate) fn done_on_cluster(&self, format: ProgressFormat, result: impl AsRef<str>) {
-        self.cluster_events(format).done(result.as_ref(), self.elapsed());
+    pub(crate) fn show_cluster_result(&self, format: ProgressFormat, result: impl AsRef<str>) {
+        self.cluster_events(format).show_result(result.as_ref(), self.elapsed());
     }
 
     /// Returns the configuration overridden by the environment. The first call reads the configuration.
@@ -141,7 +141,7 @@ impl Session {
             return Ok(Rc::clone(config));
         }
         let config =
-            Rc::new(settings::load(&self.globals, &self.environment, self.messages(), &self.runtime)?);
+            Rc::new(settings::load_config(&self.globals, &self.environment, self.messages(), &self.runtime)?);
         Ok(Rc::clone(self.config.get_or_init(|| config)))
     }
 
@@ -178,13 +178,13 @@ impl Session {
         ClusterEvents::new(self.messages().clone(), format, self.writes.clone())
     }
 
-    /// Runs a future that may write to a management cluster. `goes_on` is the hint to resume an interrupted run.
-    pub(crate) fn carry_out<T, E: Into<Failure>>(
+    /// Runs a future that may write to a management cluster. `resume_hint` is the hint to resume an interrupted run.
+    pub(crate) fn execute<T, E: Into<Failure>>(
         &self,
         future: impl Future<Output = Result<T, E>>,
-        goes_on: &str,
+        resume_hint: &str,
     ) -> Result<T, Failure> {
-        self.block_on(future).map_err(|failure| failure.after_writes(&self.writes, goes_on))
+        self.block_on(future).map_err(|failure| failure.after_writes(&self.writes, resume_hint))
     }
 
     pub(crate) fn read_stdin(&mut self) -> Result<Vec<u8>, Failure> {
@@ -198,7 +198,7 @@ impl Session {
         self.input.stream()
     }
 
-    /// Reads single keys from now on. `None` if stdin is not a terminal.
+    /// Reads single keys from now on. `Unchanged` if stdin is not a terminal.
     pub(crate) fn keyboard(&self) -> Result<Option<Keyboard>, Failure> {
         if !self.input.is_terminal() {
             return Ok(None);
@@ -216,25 +216,25 @@ impl Session {
     }
 
     /// Lets a run with cleanup end by itself: a Ctrl-C outside of a wait becomes an interruption of the next wait.
-    pub(crate) fn hold_interrupts(&self) {
-        self.runtime.hold_interrupts();
+    pub(crate) fn defer_interrupts(&self) {
+        self.runtime.defer_interrupts();
     }
 
     /// Runs a command line inside this run, with separate flags and configuration, on the same streams.
-    pub(crate) fn within<T>(
+    pub(crate) fn run_nested<T>(
         &mut self,
         globals: Globals,
         commands: SuggestedCommands,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
         let globals = mem::replace(&mut self.globals, globals);
-        let commands = self.messages().suggest(commands);
+        let commands = self.messages().replace_commands(commands);
         let (config, repositories) = (self.config.take(), self.repositories.take());
         let writes = mem::take(&mut self.writes);
         let started_at = mem::replace(&mut self.started_at, Instant::now());
         let result = run(self);
         self.globals = globals;
-        self.messages().suggest(commands);
+        self.messages().replace_commands(commands);
         self.config = config.map(OnceCell::from).unwrap_or_default();
         self.repositories = repositories.map(OnceCell::from).unwrap_or_default();
         self.writes = writes;

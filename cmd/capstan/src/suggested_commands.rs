@@ -9,22 +9,22 @@ use apply::Credentials;
 use crate::{
     Environment,
     program::{CommandTree, Program},
-    sandboxes::Home,
+    sandboxes::SandboxesFolder,
     settings::KubeFlags,
 };
 
 /// Completes suggested commands in messages, so that each can be pasted. Adds the program name, and the flags of this
 /// run for clusters, configuration and lock.
 ///
-/// Messages contain suggestions in backticks that start with `capstan` or `kubectl`, with their specific flags. A
+/// Messages contain suggestions in backticks that start with `capstan` or `complete_kubectl`, with their specific flags. A
 /// flag of this run is added if the command accepts the flag and does not set it.
 ///
-/// In place of a kubeconfig, a suggestion may have `TARGET`, the cluster this run writes to, or the address of an API
+/// In place of a kubeconfig, a suggestion may have `TARGET_VERSION`, the cluster this run writes to, or the address of an API
 /// server. Both are replaced by the flags of that cluster, or by `FILE` if no local kubeconfig is known for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SuggestedCommands {
     program: Program,
-    /// The command tree with the flags of suggested commands. `None` if the flags of this run are unknown.
+    /// The command tree with the flags of suggested commands. `Unchanged` if the flags of this run are unknown.
     tree: Option<CommandTree>,
     environment: Environment,
     /// The source cluster of this run: `--kubeconfig` and related flags. The target has `--to-kubeconfig` and related
@@ -36,7 +36,7 @@ pub(crate) struct SuggestedCommands {
 }
 
 /// The placeholder for a kubeconfig that only the user knows.
-const UNKNOWN: &str = "FILE";
+const UNKNOWN_FILE: &str = "FILE";
 
 impl SuggestedCommands {
     /// Returns the completion of suggestions for a run with these flags.
@@ -63,19 +63,19 @@ impl SuggestedCommands {
         }
         let parts = text.split('`').enumerate();
         let completed = parts.map(|(at, part)| match at % 2 {
-            1 => self.command(part),
+            1 => self.complete_command(part),
             _ => part.to_owned(),
         });
         Cow::Owned(completed.collect::<Vec<_>>().join("`"))
     }
 
     /// Completes one command, or several commands joined by pipes.
-    pub(crate) fn command(&self, command: &str) -> String {
+    pub(crate) fn complete_command(&self, command: &str) -> String {
         let completed = command.split(" | ").map(|command| {
             if let Some(words) = command.strip_prefix("capstan ") {
-                self.own(words)
+                self.complete_own_command(words)
             } else if let Some(words) = command.strip_prefix("kubectl ") {
-                self.kubectl(words)
+                self.complete_kubectl(words)
             } else {
                 command.to_owned()
             }
@@ -83,31 +83,31 @@ impl SuggestedCommands {
         completed.collect::<Vec<_>>().join(" | ")
     }
 
-    fn own(&self, words: &str) -> String {
-        let mut command = format!("{} {}", self.program.name(), self.resolved(words));
+    fn complete_own_command(&self, words: &str) -> String {
+        let mut command = format!("{} {}", self.program.name(), self.resolve_clusters(words));
         if !self.source.is_given() && !self.target.is_given() && self.files.is_empty() {
             return command;
         }
-        let taken = self.flags_of(words);
+        let taken = self.accepted_flags(words);
         for (kube, prefix) in [(&self.source, "--"), (&self.target, "--to-")] {
             if !names_cluster(words, prefix) {
-                self.add(&flags(kube, prefix), &taken, &mut command);
+                self.add_flags(&cluster_flags(kube, prefix), &taken, &mut command);
             }
         }
         for (flag, value) in self.files.iter().filter(|(flag, _)| !words.contains(flag)) {
-            self.add(&[((*flag).to_owned(), value.clone())], &taken, &mut command);
+            self.add_flags(&[((*flag).to_owned(), value.clone())], &taken, &mut command);
         }
         command
     }
 
-    fn add(&self, flags: &[(String, String)], taken: &[String], command: &mut String) {
+    fn add_flags(&self, flags: &[(String, String)], taken: &[String], command: &mut String) {
         for (flag, value) in flags.iter().filter(|(flag, _)| taken.contains(flag)) {
             command.extend([" ", flag, " ", &*self.quoted(value)]);
         }
     }
 
     /// Returns the long flags of a command. Empty if the command only shows help.
-    fn flags_of(&self, words: &str) -> Vec<String> {
+    fn accepted_flags(&self, words: &str) -> Vec<String> {
         let words: Vec<&str> = words.split_whitespace().collect();
         let Some(tree) = self.tree.filter(|_| !words.contains(&"--help")) else { return Vec::new() };
         let mut tree = tree(self.program);
@@ -124,7 +124,7 @@ impl SuggestedCommands {
     }
 
     /// Replaces placeholders and addresses of clusters with the flags that select the cluster.
-    fn resolved(&self, words: &str) -> String {
+    fn resolve_clusters(&self, words: &str) -> String {
         let mut resolved = words.to_owned();
         for prefix in ["--to-", "--"] {
             let flag = format!(" {prefix}kubeconfig ");
@@ -133,12 +133,12 @@ impl SuggestedCommands {
             let kube = match cluster {
                 TARGET_PLACEHOLDER if self.target.is_given() => Some(self.target.clone()),
                 TARGET_PLACEHOLDER => Some(self.source.clone()),
-                address if address.starts_with("https://") => self.reaching(address, prefix),
+                address if address.starts_with("https://") => self.flags_for_address(address, prefix),
                 _ => continue,
             };
-            let unknown = || KubeFlags { kubeconfig: Some(UNKNOWN.into()), ..KubeFlags::default() };
+            let unknown = || KubeFlags { kubeconfig: Some(UNKNOWN_FILE.into()), ..KubeFlags::default() };
             let mut words = before.to_owned();
-            for (flag, value) in flags(&kube.unwrap_or_else(unknown), prefix) {
+            for (flag, value) in cluster_flags(&kube.unwrap_or_else(unknown), prefix) {
                 words.extend([" ", &*flag, " ", &*self.quoted(&value)]);
             }
             if !rest.is_empty() {
@@ -151,9 +151,9 @@ impl SuggestedCommands {
 
     /// Returns the flags for the cluster at an address: those of this run, or a sandbox.
     /// The current context needs no flags, except as a target.
-    fn reaching(&self, address: &str, prefix: &str) -> Option<KubeFlags> {
+    fn flags_for_address(&self, address: &str, prefix: &str) -> Option<KubeFlags> {
         let address = address.trim_end_matches('/');
-        let reaches = |kube: &KubeFlags| self.address(kube).is_some_and(|known| known == address);
+        let reaches = |kube: &KubeFlags| self.server_address(kube).is_some_and(|known| known == address);
         let current = KubeFlags::default();
         if prefix == "--" && reaches(&current) {
             return Some(current);
@@ -163,7 +163,7 @@ impl SuggestedCommands {
     }
 
     fn sandbox_at(&self, address: &str) -> Option<KubeFlags> {
-        let home = Home::of(&self.environment).ok()?;
+        let home = SandboxesFolder::of(&self.environment).ok()?;
         let serves = |name: &String| {
             let server = home.folder(name).and_then(|folder| folder.last_server()).ok().flatten();
             server.as_deref() == Some(address)
@@ -172,7 +172,7 @@ impl SuggestedCommands {
         Some(KubeFlags { sandbox: Some(name), ..KubeFlags::default() })
     }
 
-    fn address(&self, kube: &KubeFlags) -> Option<String> {
+    fn server_address(&self, kube: &KubeFlags) -> Option<String> {
         let Credentials::Kubeconfig { config, context } = kube.credentials(&self.environment).ok()? else {
             return None;
         };
@@ -181,7 +181,7 @@ impl SuggestedCommands {
         cluster.server.as_ref().map(|server| server.trim_end_matches('/').to_owned())
     }
 
-    fn kubectl(&self, words: &str) -> String {
+    fn complete_kubectl(&self, words: &str) -> String {
         let (kube, words) = match words.strip_prefix("--kubeconfig TARGET ") {
             Some(words) if self.target.is_given() => (&self.target, words),
             on_source => (&self.source, on_source.unwrap_or(words)),
@@ -201,7 +201,7 @@ impl SuggestedCommands {
     }
 
     fn kubeconfig_of(&self, sandbox: &str) -> Option<PathBuf> {
-        Home::of(&self.environment).ok()?.folder(sandbox).ok().map(|folder| folder.kubeconfig())
+        SandboxesFolder::of(&self.environment).ok()?.folder(sandbox).ok().map(|folder| folder.kubeconfig())
     }
 
     fn quoted(&self, word: &str) -> String {
@@ -218,7 +218,7 @@ fn names_cluster(words: &str, prefix: &str) -> bool {
 }
 
 /// Returns the cluster flags of a command line with their values.
-fn flags(kube: &KubeFlags, prefix: &str) -> Vec<(String, String)> {
+fn cluster_flags(kube: &KubeFlags, prefix: &str) -> Vec<(String, String)> {
     let path = kube.kubeconfig.as_ref().map(|path| path.display().to_string());
     [
         ("sandbox", kube.sandbox.clone()),
@@ -272,7 +272,7 @@ mod tests {
             ),
             ("age-keygen -o key.txt", "age-keygen -o key.txt"),
         ] {
-            assert_eq!(commands.command(suggested), completed);
+            assert_eq!(commands.complete_command(suggested), completed);
         }
         let commands = of(file("~/it's", Some("prod")), KubeFlags::default(), None);
         assert_eq!(
@@ -295,7 +295,7 @@ mod tests {
                 "capstan move --kubeconfig FILE --to-kubeconfig FILE --abort",
             ),
         ] {
-            assert_eq!(commands.command(suggested), completed);
+            assert_eq!(commands.complete_command(suggested), completed);
         }
         let commands = of(sandbox("one"), file("two.yaml", Some("prod")), None);
         assert_eq!(
@@ -306,7 +306,10 @@ mod tests {
              `kubectl --kubeconfig two.yaml --context prod get ns`"
         );
         let restoring = of(sandbox("one"), KubeFlags::default(), None);
-        assert_eq!(restoring.command("capstan init --kubeconfig TARGET"), "capstan init --sandbox one");
+        assert_eq!(
+            restoring.complete_command("capstan init --kubeconfig TARGET"),
+            "capstan init --sandbox one"
+        );
     }
 
     #[test]

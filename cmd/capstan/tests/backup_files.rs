@@ -12,11 +12,11 @@ use support::{
     kind::{CLUSTER, MACHINE},
 };
 
-use crate::two::Two;
+use crate::cluster_pair::ClusterPair;
 
 /// Returns two clusters, with Clusters in `default` and `team` on the source.
-async fn two_namespaces() -> Two {
-    let two = Two::start().await;
+async fn two_namespaces() -> ClusterPair {
+    let two = ClusterPair::start().await;
     two.source.create(cluster("team/blue").machines(2)).await;
     two
 }
@@ -32,7 +32,7 @@ fn clusters(outcome: &Outcome) -> Vec<String> {
 }
 
 /// Returns the files of the folder that a backup is written to.
-fn files(two: &Two, folder: &str) -> Vec<String> {
+fn files(two: &ClusterPair, folder: &str) -> Vec<String> {
     let entries = fs::read_dir(two.path(folder)).unwrap();
     let mut names: Vec<String> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -77,7 +77,7 @@ async fn a_mistyped_namespace_is_an_error_and_the_old_backup_stays() {
 // Row: D-301
 #[tokio::test(flavor = "multi_thread")]
 async fn an_existing_file_is_replaced_by_force_alone() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     two.world.write("folder/old.tar.gz", "old");
     let refused = two.here("backup folder/old.tar.gz").await;
     assert_eq!(refused.status, 1, "{refused}");
@@ -94,7 +94,7 @@ async fn an_existing_file_is_replaced_by_force_alone() {
 // Row: D-301
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_gets_dated_backups_and_keeps_the_newest() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     two.world.write("backups/notes.txt", "mine");
     let first = json_of(&two.here("backup backups -o json").await);
     let second = json_of(&two.here("backup backups/ --keep 1 -o json").await);
@@ -127,7 +127,7 @@ async fn inspect_and_verify_print_the_content_of_a_backup() {
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_leaves_the_old_backup_and_no_temporary_file() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     two.world.write("folder/old.tar.gz", "old");
     let held = json!({"metadata": {"annotations": {"clusterctl.cluster.x-k8s.io/block-move": ""}}});
     two.source.merge(MACHINE, "default/demo-machine-0", &held).await;
@@ -150,7 +150,7 @@ async fn ctrl_c_leaves_the_old_backup_and_no_temporary_file() {
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_leaves_the_old_backup_and_no_temporary_file() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     two.world.write("folder/old.tar.gz", "old");
     let [kubeconfig, _] = two.kubeconfigs().await;
     let arguments = ["backup", "folder/old.tar.gz", "--force", "--kubeconfig", &kubeconfig];

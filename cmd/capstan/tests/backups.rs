@@ -6,7 +6,7 @@ use serde_json::json;
 use snapbox::{assert_data_eq, str};
 use support::kind::{CLUSTER, MACHINE};
 
-use crate::two::Two;
+use crate::cluster_pair::ClusterPair;
 
 /// The public key of a key pair for these tests. Its secret key and another secret key follow.
 pub(crate) const PUBLIC: &str = "age12g0u6mkjfhvlph66l0d5lem3r0xt2ze2m98cycm3fkzej3dtzpaq036rmm";
@@ -14,8 +14,8 @@ pub(crate) const SECRET: &str = "AGE-SECRET-KEY-1S8NGYUDQZFKSGKR49WEQ5ZQKPTWFPHL
 const OTHER: &str = "AGE-SECRET-KEY-1QDGGFMYW3G009CAUSKATV2UP2CDY2EDZLH5ZUKR7CDFQKGP5T7WQSRQPRC";
 
 /// Returns clusters with both key files, and a backup encrypted to the first key.
-async fn sealed() -> (Two, PathBuf) {
-    let two = Two::start().await;
+async fn sealed() -> (ClusterPair, PathBuf) {
+    let two = ClusterPair::start().await;
     two.world.write("key.txt", format!("# ours\n{SECRET}\n"));
     two.world.write("other.txt", OTHER);
     two.world.write("to.txt", format!("{PUBLIC} \n"));
@@ -89,7 +89,7 @@ hint: nothing was restored; use another backup
 // Row: D-175
 #[tokio::test(flavor = "multi_thread")]
 async fn a_passphrase_comes_from_a_variable_or_a_file_and_without_a_terminal_from_nobody() {
-    let mut two = Two::start().await;
+    let mut two = ClusterPair::start().await;
     assert_data_eq!(
         two.here("backup saved.age --passphrase").await.to_string(),
         str![[r#"
@@ -117,7 +117,7 @@ hint: set CAPSTAN_BACKUP_PASSPHRASE, or name a file with `--passphrase-file`
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_none_is_never_shown_and_nothing_is_written() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     let secret = two.here(&format!("backup saved.age --encrypt-to {SECRET}")).await;
     assert_data_eq!(
         secret.to_string(),
@@ -138,7 +138,7 @@ hint: `age-keygen -y FILE` prints the public one; keep the secret one out of com
 // Row: D-177
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_is_verified_without_a_cluster() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     two.here("backup saved.tar.gz").await;
     let verified = two.alone("backup verify saved.tar.gz");
     assert_eq!(verified.status, 0, "{verified}");
@@ -161,7 +161,7 @@ hint: use another backup
 // Row: D-176
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_being_deleted_is_left_out_of_a_backup_and_named_when_it_is_restored() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     two.source.merge(MACHINE, "default/demo-machine-0", &json!({"metadata": {"finalizers": ["hold"]}})).await;
     two.source.delete(MACHINE, "default/demo-machine-0").await;
     assert_data_eq!(
@@ -184,7 +184,7 @@ done in [..]: saved 4 objects of 1 Cluster to `saved.tar.gz`
 // Row: D-176
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_ready_is_in_a_backup_and_named_when_it_is_restored() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     let machine = "default/demo-machine-0";
     two.source.merge_status(MACHINE, machine, &json!({"status": {"nodeRef": null}})).await;
     let told = "there is no node yet: Machine default/demo-machine-0\n";

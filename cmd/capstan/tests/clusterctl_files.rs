@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs};
 use serde_json::{Value, json};
 use support::kind::{CLUSTER, DOCKER_CLUSTER, SECRET};
 
-use crate::two::Two;
+use crate::cluster_pair::ClusterPair;
 
 /// Returns a JSON line as clusterctl v1.14 writes it: paused, with uids and versions of the source.
 fn line(api_version: &str, kind: &str, name: &str, owner: Option<&str>, rest: &Value) -> String {
@@ -64,7 +64,7 @@ fn folder() -> BTreeMap<&'static str, String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_of_clusterctl_is_restored_and_saved_again_under_the_same_names() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     let folder = folder();
     for (name, line) in &folder {
         two.world.write(format!("theirs/{name}"), line);

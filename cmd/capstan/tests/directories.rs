@@ -14,9 +14,9 @@ use support::{
     kind::{CLUSTER, MACHINE, SECRET},
 };
 
-use crate::two::Two;
+use crate::cluster_pair::ClusterPair;
 
-impl Two {
+impl ClusterPair {
     /// Runs a command line on the source.
     pub(crate) async fn here(&self, arguments: &str) -> Outcome {
         let [kubeconfig, _] = self.kubeconfigs().await;
@@ -54,7 +54,7 @@ fn listed(folder: &Path) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clusters_go_to_a_folder_and_come_back_on_another_cluster() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     assert_data_eq!(
         two.here("move --to-directory saved").await.to_string(),
         str![[r#"
@@ -112,7 +112,7 @@ done in [..]: restored 8 objects from `saved`
 // Row: D-160
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_with_other_files_is_refused_before_anything_is_paused() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     two.world.write("saved/Cluster_default_old.yaml", "{}");
     let before = two.source.sandbox().revision();
     assert_data_eq!(
@@ -135,7 +135,7 @@ hint: they would be restored along with it; empty the folder, or name another
 // Row: D-161
 #[tokio::test(flavor = "multi_thread")]
 async fn a_save_that_was_cut_off_is_undone_by_abort_and_its_folder_is_no_save() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     let mark =
         json!({"metadata": {"annotations": {"capstan.dev/move": "save-1--2"}}, "spec": {"paused": true}});
     two.world.write("saved/.capstan-save/Cluster_default_demo.yaml", "{}");
@@ -164,7 +164,7 @@ done in [..]: resumed 1 Cluster or ClusterClass
 // Row: D-163
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_file_of_objects_is_refused_or_left_out_with_a_word() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     two.here("move --to-directory saved").await;
     two.world.write("saved/notes.txt", "mine");
     two.world.write("saved/.hidden", "");
@@ -183,7 +183,7 @@ async fn what_is_no_file_of_objects_is_refused_or_left_out_with_a_word() {
 // Row: D-169
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_is_one_private_file_that_is_restored_when_every_sum_is_right() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     let before = two.source.sandbox().revision();
     assert_data_eq!(
         two.here("backup saved.tar.gz").await.to_string(),
@@ -225,7 +225,7 @@ hint: nothing was restored; use another backup
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_at_rest_pauses_and_resumes_and_restores_into_another_namespace() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     let saved = two.here("backup saved.tar.gz --pause --cluster demo").await;
     assert!(saved.stderr.contains("resumed 1 Cluster or ClusterClass\n"), "{saved}");
     assert!(two.works_on(&two.source).await);
@@ -240,7 +240,7 @@ async fn a_backup_at_rest_pauses_and_resumes_and_restores_into_another_namespace
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_resumes_what_was_paused_to_be_saved() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     let annotation = json!({"metadata": {"annotations": {"clusterctl.cluster.x-k8s.io/block-move": ""}}});
     two.source.merge(MACHINE, "default/demo-machine-0", &annotation).await;
     let [kubeconfig, _] = two.kubeconfigs().await;

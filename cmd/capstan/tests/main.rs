@@ -5,6 +5,7 @@
 
 mod backup_files;
 mod backups;
+mod cluster_pair;
 mod clusterctl_files;
 mod completion;
 mod config_repositories;
@@ -12,7 +13,7 @@ mod configuration;
 mod convert;
 mod customise;
 mod customise_cluster;
-mod customise_elsewhere;
+mod customise_remote;
 mod deletion;
 mod describe;
 mod describe_watch;
@@ -59,7 +60,6 @@ mod status;
 mod streams;
 mod suggestions;
 mod terminal;
-mod two;
 mod usage;
 mod version;
 

@@ -11,7 +11,7 @@ use support::{
 };
 use tokio::time::sleep;
 
-use crate::two::Two;
+use crate::cluster_pair::ClusterPair;
 
 const LEASE: Kind =
     Kind { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };
@@ -31,7 +31,7 @@ fn creations_of_leases(side: &Fixture) -> usize {
     requests.iter().filter(|asked| asked.verb == "create" && asked.resource.ends_with("leases")).count()
 }
 
-impl Two {
+impl ClusterPair {
     /// Moves from one cluster to the other.
     async fn moved(&self, [from, to]: [&Fixture; 2], flags: &[&str]) -> Outcome {
         let (from, to) = (from.kubeconfig().await, to.kubeconfig().await);
@@ -43,7 +43,7 @@ impl Two {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn moves_in_opposite_directions_begin_with_the_lease_of_the_same_cluster() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     for held in [&two.source, &two.target] {
         held.apply(&of_another_run().to_string()).await;
     }
@@ -60,7 +60,7 @@ async fn moves_in_opposite_directions_begin_with_the_lease_of_the_same_cluster()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_move_that_loses_the_lease_of_either_cluster_stops_writing() {
     let loses = async |lost: usize| {
-        let two = Two::start().await;
+        let two = ClusterPair::start().await;
         let sides = [&two.source, &two.target];
         // The latency is longer than the validity of a lease confirmation.
         let slow = "latency:20s,verb=create,resource=cluster.x-k8s.io/clusters,times=1";

@@ -10,9 +10,9 @@ use support::{
     kind::{CLUSTER, CONFIG_MAP, MACHINE, SECRET},
 };
 
-use crate::{move_leases::of_another_run, two::Two};
+use crate::{cluster_pair::ClusterPair, move_leases::of_another_run};
 
-impl Two {
+impl ClusterPair {
     /// Runs a command line with source and target.
     async fn run(&self, arguments: &str) -> Outcome {
         let [source, target] = self.kubeconfigs().await;
@@ -24,8 +24,8 @@ impl Two {
 }
 
 /// Returns both clusters, with an object on the source that does not move.
-async fn two() -> Two {
-    let two = Two::start().await;
+async fn two() -> ClusterPair {
+    let two = ClusterPair::start().await;
     two.source.create([object(CONFIG_MAP, "default/stray")]).await;
     two
 }
@@ -96,7 +96,7 @@ done in [..]: moved 8 objects
 
 #[tokio::test(flavor = "multi_thread")]
 async fn report_of_another_fleet_is_never_shown() {
-    let (two, other) = (two().await, Two::start().await);
+    let (two, other) = (two().await, ClusterPair::start().await);
     assert_eq!(two.run("move").await.status, 0);
     let [source, target] = other.kubeconfigs().await;
     let [_, moved_to] = two.kubeconfigs().await;
@@ -244,7 +244,7 @@ async fn results_and_progress_are_there_for_scripts() {
 }
 
 /// Returns the clusters after a move that the target rejected halfway.
-async fn refused() -> Two {
+async fn refused() -> ClusterPair {
     let two = two().await;
     let fault = Fault::parse("403,verb=create,resource=infrastructure.cluster.x-k8s.io/dockermachines");
     two.target.sandbox().faults().add(fault.unwrap());

@@ -258,7 +258,7 @@ fn steps(report: &serde_json::Value) -> Vec<(String, String)> {
 }
 
 /// Converts a logged request to the form of steps, from `patch /apis/apps/v1/namespaces/ns/deployments/a?force=true`.
-/// `None` for a record of the program itself.
+/// `Unchanged` for a record of the program itself.
 fn written(request: &str) -> Option<(String, String)> {
     let (verb, path) = request.split_once(' ').unwrap();
     let path = path.split('?').next().unwrap().trim_start_matches("/apis/").trim_start_matches("/api/");

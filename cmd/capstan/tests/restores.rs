@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use support::kind::{CLUSTER, SECRET};
 
-use crate::two::Two;
+use crate::cluster_pair::ClusterPair;
 
-async fn backed_up() -> Two {
-    let two = Two::start().await;
+async fn backed_up() -> ClusterPair {
+    let two = ClusterPair::start().await;
     let saved = two.here("backup saved.tar.gz").await;
     assert_eq!(saved.status, 0, "{saved}");
     two

@@ -4,7 +4,8 @@
 use support::binary::{Outcome, World};
 
 use crate::{
-    repository::with_repository, sandbox::Sandboxes, small_providers::with_small_providers, two::Two, world,
+    cluster_pair::ClusterPair, repository::with_repository, sandbox::Sandboxes,
+    small_providers::with_small_providers, world,
 };
 
 /// Runs every suggested command of a run. Returns the suggestions.
@@ -97,7 +98,7 @@ fn next_steps_work_on_the_sandbox_of_the_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn suggestions_about_the_target_of_a_move_reach_the_target() {
-    let two = Two::start().await;
+    let two = ClusterPair::start().await;
     two.target.delete(support::kind::PROVIDER, "infrastructure-docker-system/infrastructure-docker").await;
     let [source, target] = two.kubeconfigs().await;
     let ends = ["move", "--kubeconfig", &source, "--to-kubeconfig", &target];

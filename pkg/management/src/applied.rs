@@ -12,10 +12,10 @@ use inventory::{ManagementCluster, crd_kind};
 use manifest::{Object, Value};
 use provider::InstalledProvider;
 
-use crate::provider_set::{self, recorded_set};
+use crate::provider_set::{self, read_recorded_set};
 
 /// Kinds that no provider brings. Their objects are numerous or inherit the labels of their owners.
-const NEVER_BROUGHT: [(&str, &str); 9] = [
+const UNMANAGED_KINDS: [(&str, &str); 9] = [
     ("", "Endpoints"),
     ("", "Event"),
     ("", "Pod"),
@@ -29,7 +29,7 @@ const NEVER_BROUGHT: [(&str, &str); 9] = [
 
 /// The objects applied for one provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Applied {
+pub(crate) struct AppliedObjects {
     pub(crate) set: ApplySet,
     /// True if the set comes from a record. Otherwise labels identify objects that another tool installed.
     pub(crate) is_recorded: bool,
@@ -40,27 +40,27 @@ pub(crate) struct Applied {
 /// The source is the record of the provider. Without a record, all objects with both clusterctl labels count,
 /// in the namespace of the provider and cluster-scoped. Objects without a record are found with one
 /// metadata-only list per kind.
-pub(crate) async fn applied_for(
+pub(crate) async fn read_applied(
     cluster: &ManagementCluster,
     installed: &[InstalledProvider],
-) -> Result<Vec<Applied>, ApiError> {
-    let recorded = try_join_all(installed.iter().map(|one| recorded_for(cluster, one))).await?;
+) -> Result<Vec<AppliedObjects>, ApiError> {
+    let recorded = try_join_all(installed.iter().map(|one| read_record_or_warn(cluster, one))).await?;
     let unrecorded: Vec<_> = installed.iter().zip(&recorded).filter(|(_, set)| set.is_none()).collect();
     let unrecorded: Vec<_> = unrecorded.into_iter().map(|(one, _)| one).collect();
-    let mut labelled = labelled(cluster, &unrecorded).await?.into_iter();
+    let mut labelled = find_labelled(cluster, &unrecorded).await?.into_iter();
     let one = |set: Option<ApplySet>| match set {
-        Some(set) => Applied { set, is_recorded: true },
-        None => Applied { set: labelled.next().unwrap_or_default(), is_recorded: false },
+        Some(set) => AppliedObjects { set, is_recorded: true },
+        None => AppliedObjects { set: labelled.next().unwrap_or_default(), is_recorded: false },
     };
     Ok(recorded.into_iter().map(one).collect())
 }
 
 /// Ignores a malformed record with a warning, because labels identify the objects too.
-async fn recorded_for(
+async fn read_record_or_warn(
     cluster: &ManagementCluster,
     installed: &InstalledProvider,
 ) -> Result<Option<ApplySet>, ApiError> {
-    match recorded_set(cluster, &installed.id, &installed.namespace).await {
+    match read_recorded_set(cluster, &installed.id, &installed.namespace).await {
         Ok(recorded) => Ok(recorded.map(|(set, _)| set)),
         Err(ApiError::InvalidAnswer { action, problem, .. }) => {
             cluster
@@ -71,7 +71,7 @@ async fn recorded_for(
     }
 }
 
-async fn labelled(
+async fn find_labelled(
     cluster: &ManagementCluster,
     installed: &[&InstalledProvider],
 ) -> Result<Vec<ApplySet>, ApiError> {
@@ -91,10 +91,13 @@ async fn labelled(
     };
     let lists = kinds
         .iter()
-        .filter(|kind| may_be_brought(kind, &names))
+        .filter(|kind| may_be_installed(kind, &names))
         .map(|kind| list_if_served(cluster, kind, &list));
     let objects: Vec<_> = try_join_all(lists).await?.into_iter().flatten().chain(definitions).collect();
-    Ok(installed.iter().map(|one| ApplySet { items: items_of(objects_of(one, &objects), &kinds) }).collect())
+    Ok(installed
+        .iter()
+        .map(|one| ApplySet { items: to_items(labelled_objects_of(one, &objects), &kinds) })
+        .collect())
 }
 
 /// Returns no objects if the kind disappeared after discovery or cannot be listed.
@@ -113,23 +116,23 @@ async fn list_if_served(
 ///
 /// Instances of definitions that providers bring belong to users. Listing them would call conversion webhooks
 /// that may be gone.
-fn may_be_brought(kind: &ApiKind, definitions: &BTreeSet<&str>) -> bool {
+fn may_be_installed(kind: &ApiKind, definitions: &BTreeSet<&str>) -> bool {
     let can = |verb: &str| kind.verbs.iter().any(|known| known == verb);
     let is = |(group, name): &(&str, &str)| kind.group == *group && kind.kind == *name;
     can("list")
         && can("delete")
-        && !NEVER_BROUGHT.iter().any(is)
+        && !UNMANAGED_KINDS.iter().any(is)
         && !definitions.contains(&*format!("{}.{}", kind.plural, kind.group))
         && kind.kind != "CustomResourceDefinition"
 }
 
 /// Returns the objects of one provider among those of several.
-fn objects_of<'o>(
+fn labelled_objects_of<'o>(
     installed: &InstalledProvider,
     objects: &'o [Object],
 ) -> impl Iterator<Item = &'o Object> + use<'o> {
     let InstalledProvider { id, namespace, .. } = installed.clone();
-    let (label, record) = (id.label(), provider_set::name(&id));
+    let (label, record) = (id.label(), provider_set::record_name(&id));
     objects.iter().filter(move |object| {
         let is_in_place = object.namespace() == namespace
             || object.namespace().is_empty() && (object.kind() != "Namespace" || object.name() == namespace);
@@ -138,28 +141,28 @@ fn objects_of<'o>(
             && object.label(labels::CLUSTERCTL).is_some()
             && is_in_place
             && !is_record
-            && !is_made_by_a_controller(object)
+            && !has_controller(object)
     })
 }
 
 /// True if a controller owns the object, such as a ReplicaSet with the labels of its Deployment's template.
-pub(crate) fn is_made_by_a_controller(object: &Object) -> bool {
+pub(crate) fn has_controller(object: &Object) -> bool {
     let owners = object.get(&["metadata", "ownerReferences"]).and_then(Value::as_array);
     owners.into_iter().flatten().any(|owner| owner["controller"] == true)
 }
 
 /// Returns the items of objects without a record, in deletion order.
-pub(crate) fn items_of<'o>(
+pub(crate) fn to_items<'o>(
     objects: impl Iterator<Item = &'o Object>,
     kinds: &ServedKinds,
 ) -> Vec<ApplySetItem> {
     let by_key: BTreeMap<_, _> = objects.map(|object| (ObjectKey::of(object), object)).collect();
-    let mut items: Vec<_> = by_key.into_iter().map(|(key, object)| item_of(key, object, kinds)).collect();
+    let mut items: Vec<_> = by_key.into_iter().map(|(key, object)| to_item(key, object, kinds)).collect();
     items.sort_by_key(|item| delete_priority(&item.key));
     items
 }
 
-fn item_of(key: ObjectKey, object: &Object, kinds: &ServedKinds) -> ApplySetItem {
+fn to_item(key: ObjectKey, object: &Object, kinds: &ServedKinds) -> ApplySetItem {
     ApplySetItem {
         version: object.version().to_owned(),
         managed_types: managed_types(&key, kinds),

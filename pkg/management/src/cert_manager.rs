@@ -24,13 +24,13 @@ use apply::{ApiError, Blocker, EngineError, PlannedSet};
 use inventory::ManagementCluster;
 use provider::config::{CertManagerMode, ConfigError};
 
-use self::decide::{Found, for_init, for_upgrade};
+use self::decide::{CertManagerState, decide_for_init, decide_for_upgrade};
 use crate::{
     Sources,
     cert_manager::{
-        find::{find_cert_manager, has_own_cert_manager, labelled_cert_manager, warn_of_remains},
-        install::{apply_cert_manager, migrate_cert_manager, wait_for_foreign_cert_manager},
-        record::cert_manager_set,
+        find::{has_managed_cert_manager, labelled_objects, read_cert_manager_state, warn_leftovers},
+        install::{apply_cert_manager, migrate_cert_manager, wait_for_external_cert_manager},
+        record::recorded_cert_manager_set,
     },
 };
 
@@ -51,11 +51,11 @@ pub enum CertManagerError {
     Migrate(#[source] Box<apply::MigrationError>),
     /// The webhook of cert-manager does not answer in time.
     #[error("cert-manager does not answer: {last}")]
-    Silent { last: String, blockers: Vec<Blocker> },
+    NotAnswering { last: String, blockers: Vec<Blocker> },
     #[error("cert-manager object {object} has version `{version}`, which is none")]
-    Version { object: String, version: String },
+    InvalidVersion { object: String, version: String },
     #[error("cert-manager is to have version `{version}`, which is none")]
-    WantedVersion { version: String },
+    InvalidWantedVersion { version: String },
     #[error("cannot find out about cert-manager")]
     Api(#[from] ApiError),
 }
@@ -93,14 +93,14 @@ pub(crate) async fn plan_cert_manager_for_init(
         CertManagerMode::External => return Ok(CertManagerPlan::external()),
         CertManagerMode::Managed => {}
     }
-    let found = find_cert_manager(cluster).await?;
-    let is_to_be_compared = found.is_served && !found.live.is_empty() && found.set.is_none();
+    let state = read_cert_manager_state(cluster).await?;
+    let needs_manifest = state.is_served && !state.live.is_empty() && state.set.is_none();
     // An unreadable release does not stop the plan if cert-manager is already installed.
-    let manifest = if is_to_be_compared { cert_manager_manifest(sources).await.ok() } else { None };
-    let plan = for_init(&found, &config.version, manifest.as_ref())?;
+    let manifest = if needs_manifest { cert_manager_manifest(sources).await.ok() } else { None };
+    let plan = decide_for_init(&state, &config.version, manifest.as_ref())?;
     if plan.action == CertManagerAction::Keep {
         cluster.send_step(ProgressStep::CertManagerFound);
-        warn_of_remains(cluster, &found).await?;
+        warn_leftovers(cluster, &state).await?;
     }
     Ok(plan)
 }
@@ -118,30 +118,30 @@ pub(crate) async fn plan_cert_manager_for_upgrade(
         CertManagerMode::External => return Ok(CertManagerPlan::external()),
         CertManagerMode::Managed => {}
     }
-    if !has_own_cert_manager(cluster).await? {
+    if !has_managed_cert_manager(cluster).await? {
         return Ok(CertManagerPlan::external());
     }
     cluster.send_step(ProgressStep::CheckingCertManager);
     let manifest = cert_manager_manifest(sources).await?;
-    let set = cert_manager_set(cluster).await?;
-    let live = labelled_cert_manager(cluster, Some(&manifest), set.as_ref()).await?;
-    for_upgrade(&Found { live, set, ..Found::default() }, &manifest)
+    let set = recorded_cert_manager_set(cluster).await?;
+    let live = labelled_objects(cluster, Some(&manifest), set.as_ref()).await?;
+    decide_for_upgrade(&CertManagerState { live, set, ..CertManagerState::default() }, &manifest)
 }
 
 /// Executes the plan and waits until cert-manager answers, external or not.
 /// # Errors
-/// `Silent` if cert-manager does not answer in time. Objects that are not ready although cert-manager answers
+/// `NotAnswering` if cert-manager does not answer in time. Objects that are not ready although cert-manager answers
 /// are only a warning. Later waits cover the providers that need them.
-pub(crate) async fn carry_out_cert_manager(
+pub(crate) async fn execute_cert_manager(
     cluster: &ManagementCluster,
     plan: &CertManagerPlan,
     objects: &mut Option<PlannedSet>,
     sources: &Sources<'_>,
-    until: Instant,
+    deadline: Instant,
 ) -> Result<(), CertManagerError> {
     match plan.action {
         CertManagerAction::None | CertManagerAction::Keep => return Ok(()),
-        CertManagerAction::External => return wait_for_foreign_cert_manager(cluster, until).await,
+        CertManagerAction::External => return wait_for_external_cert_manager(cluster, deadline).await,
         CertManagerAction::Install | CertManagerAction::Upgrade => {}
     }
     let manifest = cert_manager_manifest(sources).await?;
@@ -154,7 +154,7 @@ pub(crate) async fn carry_out_cert_manager(
         let step = ProgressStep::InstallingCertManager;
         cluster.events.send(&ProgressEvent::cert_manager(step, None, to));
     }
-    apply_cert_manager(cluster, &manifest, objects, until).await
+    apply_cert_manager(cluster, &manifest, objects, deadline).await
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@
 //! Until all objects of a provider are marked for deletion, the remaining ones stay in its record. The
 //! provider stays in the inventory, so the same command resumes an interrupted deletion.
 
-mod carry_out;
 mod choose;
-mod going;
-mod left;
+mod execute;
+mod leftovers;
 mod namespace;
-mod rights;
+mod permissions;
+mod scope;
 
 use api::output::{CertManagerPlan, ProgressStep};
 use apply::{ApiError, ApplySet, ApplySetItem, LiveObjects, PlannedSet, ReadDetail};
@@ -22,26 +22,28 @@ use futures::future::try_join_all;
 use inventory::{ContractCheck, ManagementCluster};
 use provider::InstalledProvider;
 
-use self::{choose::choose, going::Going};
+use self::{choose::choose_providers, scope::DeletionScope};
 use crate::{
-    LifecycleError, LifecyclePlan, OnUnfinished, ProviderPlan, ProvidersRequest, Verb, WaitFor,
-    applied::{Applied, applied_for},
-    carry_out::of_provider,
+    LifecycleError, LifecyclePlan, LifecycleVerb, ProviderPlan, ProvidersRequest, UnfinishedPolicy,
+    WaitOptions,
+    applied::{AppliedObjects, read_applied},
     delete::{
-        carry_out::look_at_all, left::objects_left_by, namespace::foreign_objects_of, rights::check_rights,
+        execute::observe_all, leftovers::leftover_warnings, namespace::foreign_objects_warning,
+        permissions::check_delete_permissions,
     },
+    execute::provider_event,
     provider_set::{marks, options},
-    unfinished::{Unfinished, check_unfinished},
+    unfinished_runs::{CheckedRuns, check_unfinished},
 };
 
 pub use self::{
-    carry_out::delete_providers,
-    choose::{DeleteError, NotChosen},
+    choose::{DeleteError, ProviderSelectionError},
+    execute::delete_providers,
 };
 
 /// The contracts of clusters that providers can be deleted from. Newer contracts are rejected, because this
 /// binary may not know them.
-const CONTRACTS: ContractCheck =
+const CONTRACT_CHECK: ContractCheck =
     ContractCheck { accepted: &["v1beta2", "v1beta1", "v1alpha4", "v1alpha3"], is_optional: true };
 
 /// The options of `delete`.
@@ -54,16 +56,16 @@ pub struct DeleteRequest {
     /// True if the namespaces of the providers are deleted too.
     pub include_namespaces: bool,
     /// The wait at the end of the deletion.
-    pub wait: WaitFor,
+    pub wait: WaitOptions,
     /// True if the plan reads objects with all their fields, to show or save them.
-    pub thorough: bool,
+    pub full_objects: bool,
     /// The reaction to an unfinished upgrade or move.
-    pub unfinished: OnUnfinished,
+    pub unfinished: UnfinishedPolicy,
 }
 
 /// Plans a deletion and checks that it is allowed. Writes nothing.
 /// # Errors
-/// `Unknown` with every named provider that cannot be identified. `Problems` with every missing permission.
+/// `UnknownProviders` with every named provider that cannot be identified. `Problems` with every missing permission.
 /// `InUse` with every definition to delete that still has objects from outside the providers.
 /// Source: clusterctl v1.14 client/delete.go; differs: core is deleted last whatever the order of flags, and
 /// providers can be deleted without core.
@@ -71,34 +73,35 @@ pub async fn plan_delete(
     cluster: &ManagementCluster,
     request: &DeleteRequest,
 ) -> Result<LifecyclePlan, LifecycleError> {
-    cluster.check_contract(CONTRACTS).await?;
+    cluster.check_contract(CONTRACT_CHECK).await?;
     let inventory = cluster.inventory().await?;
-    let chosen = choose(&inventory, request.providers.as_ref())?;
-    let applied = applied_for(cluster, &chosen).await?;
-    let mut warnings = check_unfinished(cluster, &inventory, Unfinished::All, request.unfinished).await?;
-    let mut going = vec![Going { definitions: request.include_crds, namespace: false }; chosen.len()];
+    let selected = choose_providers(&inventory, request.providers.as_ref())?;
+    let applied = read_applied(cluster, &selected).await?;
+    let mut warnings = check_unfinished(cluster, &inventory, CheckedRuns::All, request.unfinished).await?;
+    let mut scopes =
+        vec![DeletionScope { definitions: request.include_crds, namespace: false }; selected.len()];
     if request.include_namespaces {
-        for index in namespace::that_go(&inventory.providers, &chosen, &applied, &mut warnings) {
-            going[index].namespace = true;
+        for index in namespace::deleted_namespaces(&inventory.providers, &selected, &applied, &mut warnings) {
+            scopes[index].namespace = true;
         }
     }
-    let each = chosen.iter().zip(&applied).zip(&going);
-    let all: Vec<ApplySet> =
-        each.map(|((one, applied), going)| going.of(&applied.set, &one.namespace)).collect();
-    check_rights(cluster, request, &chosen, &all).await?;
+    let each = selected.iter().zip(&applied).zip(&scopes);
+    let sets: Vec<ApplySet> =
+        each.map(|((one, applied), going)| going.select(&applied.set, &one.namespace)).collect();
+    check_delete_permissions(cluster, request, &selected, &sets).await?;
     if request.include_crds {
-        check_use(cluster, &chosen, &applied).await?;
+        check_in_use(cluster, &selected, &applied).await?;
     } else {
-        warnings.extend(objects_left_by(cluster, &chosen, &applied).await);
+        warnings.extend(leftover_warnings(cluster, &selected, &applied).await);
     }
-    for (one, _) in chosen.iter().zip(&going).filter(|(_, going)| going.namespace) {
-        warnings.extend(foreign_objects_of(cluster, one, &applied).await?);
+    for (one, _) in selected.iter().zip(&scopes).filter(|(_, going)| going.namespace) {
+        warnings.extend(foreign_objects_warning(cluster, one, &applied).await?);
     }
-    let detail = if request.thorough { ReadDetail::Full } else { ReadDetail::Metadata };
-    let lives = look_at_all(cluster, &chosen, &all, detail).await?;
-    let providers = chosen.into_iter().zip(applied).zip(all.iter().zip(lives));
+    let detail = if request.full_objects { ReadDetail::Full } else { ReadDetail::Metadata };
+    let lives = observe_all(cluster, &selected, &sets, detail).await?;
+    let providers = selected.into_iter().zip(applied).zip(sets.iter().zip(lives));
     Ok(LifecyclePlan {
-        verb: Verb::Delete,
+        verb: LifecycleVerb::Delete,
         cert_manager: CertManagerPlan::default(),
         cert_manager_objects: None,
         providers: providers
@@ -112,13 +115,13 @@ pub async fn plan_delete(
 
 fn provider_plan(
     installed: InstalledProvider,
-    applied: Applied,
-    going: &ApplySet,
+    applied: AppliedObjects,
+    deleted: &ApplySet,
     live: LiveObjects,
 ) -> ProviderPlan {
     let (marks, options) = (marks(&installed.id), options(&installed.namespace));
-    let is_own_namespace = |item: &ApplySetItem| item.key == namespace::key_of(&installed.namespace);
-    let (own_namespace, items): (Vec<_>, Vec<_>) = going.items.iter().cloned().partition(is_own_namespace);
+    let is_own_namespace = |item: &ApplySetItem| item.key == namespace::namespace_key(&installed.namespace);
+    let (own_namespace, items): (Vec<_>, Vec<_>) = deleted.items.iter().cloned().partition(is_own_namespace);
     let mut plan = apply::plan_delete(&ApplySet { items }, &live, &marks, &options);
     // The Namespace may carry the label of another provider that shares the namespace.
     let last =
@@ -135,15 +138,15 @@ fn provider_plan(
 }
 
 /// Checks all definitions to delete for remaining objects, before any deletion.
-async fn check_use(
+async fn check_in_use(
     cluster: &ManagementCluster,
     chosen: &[InstalledProvider],
-    applied: &[Applied],
+    applied: &[AppliedObjects],
 ) -> Result<(), LifecycleError> {
     let checks = chosen.iter().zip(applied).map(|(installed, applied)| async move {
         let InstalledProvider { id, namespace, .. } = installed.clone();
         let (marks, options) = (marks(&id), options(&namespace));
-        cluster.events.send(&of_provider(ProgressStep::CheckingForObjects, installed));
+        cluster.events.send(&provider_event(ProgressStep::CheckingForObjects, installed));
         let in_use = cluster.server.in_use(&applied.set, &marks, &options).await?;
         Ok::<_, ApiError>((id, in_use))
     });

@@ -4,7 +4,9 @@ use apply::{ApiError, EngineError};
 use inventory::{ContractError, InventoryError, PreflightProblems};
 use mover::{JournalError, MoveJournal};
 
-use crate::{CertManagerError, DeleteError, JournalState, NotReady, ResolveError, UpgradeError, Verb};
+use crate::{
+    CertManagerError, DeleteError, JournalState, LifecycleVerb, NotReady, ResolveError, UpgradeError,
+};
 
 /// An error of `init`, `upgrade` or `delete`, while planning or executing.
 #[allow(missing_docs)]
@@ -16,7 +18,7 @@ pub enum LifecycleError {
     Inventory(#[from] InventoryError),
     /// Providers that cannot be rendered, each with its reason.
     #[error("{} cannot be rendered", verb.rendered(errors.len()))]
-    Resolve { verb: Verb, errors: Vec<ResolveError> },
+    Resolve { verb: LifecycleVerb, errors: Vec<ResolveError> },
     /// Problems found before any write.
     #[error(transparent)]
     Problems(#[from] PreflightProblems),
@@ -28,8 +30,8 @@ pub enum LifecycleError {
     Delete(#[from] DeleteError),
     /// An object of a provider failed. Finished steps are recorded.
     #[error("cannot {} `{provider}`", verb.of_one())]
-    Objects {
-        verb: Verb,
+    Apply {
+        verb: LifecycleVerb,
         provider: api::ProviderId,
         #[source]
         source: Box<EngineError>,
@@ -64,14 +66,14 @@ impl From<JournalError> for LifecycleError {
 }
 
 impl LifecycleError {
-    pub(crate) fn objects(verb: Verb, provider: api::ProviderId, source: EngineError) -> Self {
-        Self::Objects { verb, provider, source: Box::new(source) }
+    pub(crate) fn apply_error(verb: LifecycleVerb, provider: api::ProviderId, source: EngineError) -> Self {
+        Self::Apply { verb, provider, source: Box::new(source) }
     }
 }
 
 impl UnfinishedRun {
     /// Returns the warning for a change that ignores the interrupted run.
-    pub(crate) fn abandoned(&self) -> String {
+    pub(crate) fn abandon_warning(&self) -> String {
         let lost = match self {
             Self::Upgrade(_) => "it may be impossible to complete it or to roll it back",
             Self::Move(_) => {
@@ -82,7 +84,7 @@ impl UnfinishedRun {
     }
 }
 
-impl Verb {
+impl LifecycleVerb {
     /// Returns the verb for a single provider.
     fn of_one(self) -> &'static str {
         match self {
@@ -126,11 +128,16 @@ mod tests {
             let errors = std::iter::repeat_with(error).take(count).collect();
             LifecycleError::Resolve { verb, errors }.to_string()
         };
-        assert_eq!(unrendered(Verb::Init, 1), "a provider cannot be rendered");
-        assert_eq!(unrendered(Verb::Init, 2), "2 providers cannot be rendered");
-        assert_eq!(unrendered(Verb::Upgrade, 1), "1 of the new versions cannot be rendered");
-        for (verb, text) in [(Verb::Init, "install"), (Verb::Upgrade, "upgrade"), (Verb::Delete, "delete")] {
-            let refused = LifecycleError::objects(verb, docker(), EngineError::Writes { failed: Vec::new() });
+        assert_eq!(unrendered(LifecycleVerb::Init, 1), "a provider cannot be rendered");
+        assert_eq!(unrendered(LifecycleVerb::Init, 2), "2 providers cannot be rendered");
+        assert_eq!(unrendered(LifecycleVerb::Upgrade, 1), "1 of the new versions cannot be rendered");
+        for (verb, text) in [
+            (LifecycleVerb::Init, "install"),
+            (LifecycleVerb::Upgrade, "upgrade"),
+            (LifecycleVerb::Delete, "delete"),
+        ] {
+            let refused =
+                LifecycleError::apply_error(verb, docker(), EngineError::Writes { failed: Vec::new() });
             assert_eq!(refused.to_string(), format!("cannot {text} `infrastructure-docker`"));
         }
     }

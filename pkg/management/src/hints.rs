@@ -4,8 +4,9 @@ use api::{ErrorExplanation, Explain, ProviderId, output::ErrorKind};
 use apply::{Blocker, GroupKind, Health, ObjectKey};
 
 use crate::{
-    CertManagerError, CertManagerManifestError, DeleteError, InvalidUpgradeItem, LifecycleError,
-    NoRandomBytes, NotChosen, NotReady, RenderError, ResolveError, StatusError, UnfinishedRun, UpgradeError,
+    CertManagerError, CertManagerManifestError, DeleteError, LifecycleError, NotReady,
+    ProviderSelectionError, RandomBytesError, RenderError, ResolveError, StatusError, UnfinishedRun,
+    UpgradeError, UpgradeItemError,
 };
 
 impl Explain for LifecycleError {
@@ -22,7 +23,7 @@ impl Explain for LifecycleError {
             Self::NotReady(inner) => inner.explain(),
             Self::Api(inner) => inner.explain(),
             Self::Resolve { errors, .. } => ErrorExplanation::errors(errors),
-            Self::Objects { source, .. } => ErrorExplanation::cause(source),
+            Self::Apply { source, .. } => ErrorExplanation::cause(source),
         }
     }
 }
@@ -66,16 +67,16 @@ impl Explain for CertManagerError {
             Self::Apply(source) => ErrorExplanation::cause(source),
             Self::Migrate(source) => ErrorExplanation::cause(source),
             Self::Api(source) => ErrorExplanation::cause(source),
-            Self::Silent { blockers, .. } => ErrorExplanation::hint(match blockers.first() {
-                Some(blocker) => look_at(blocker),
+            Self::NotAnswering { blockers, .. } => ErrorExplanation::hint(match blockers.first() {
+                Some(blocker) => describe_hint(blocker),
                 None => "`kubectl get pods -n cert-manager` shows how it is; `cert-manager.timeout` in clusterctl.yaml \
                          gives it more time"
                     .to_owned(),
             }),
-            Self::Version { .. } => ErrorExplanation::hint(
+            Self::InvalidVersion { .. } => ErrorExplanation::hint(
                 "correct the annotation, or leave cert-manager alone with `--skip-cert-manager`",
             ),
-            Self::WantedVersion { .. } => ErrorExplanation::default(),
+            Self::InvalidWantedVersion { .. } => ErrorExplanation::default(),
         }
     }
 }
@@ -97,7 +98,7 @@ impl Explain for UpgradeError {
             Self::Unfinished(_) => ErrorExplanation::hint(
                 "`capstan upgrade resume` goes on with it, `capstan upgrade rollback` goes back, `capstan upgrade abort` leaves things as they are",
             ),
-            Self::WithoutKustomizations { lost, .. } => {
+            Self::MissingKustomizations { lost, .. } => {
                 let flag = |(id, _): &(ProviderId, String)| format!("`--kustomization {}=DIR`", id.label());
                 let flags = lost.iter().map(flag).collect::<Vec<_>>().join(" and ");
                 ErrorExplanation::hint(format!("name it with {flags}, or go back with `capstan upgrade rollback`"))
@@ -106,14 +107,14 @@ impl Explain for UpgradeError {
                 ErrorExplanation::hint("`capstan upgrade plan` shows what there is to go to")
             }
             // A single reason is already the message itself.
-            Self::NoWayBack { reasons } => {
+            Self::CannotRollBack { reasons } => {
                 ErrorExplanation::texts(reasons.iter().filter(|_| reasons.len() > 1).cloned()).with_hint(
                     "remove what stands in the way and run it again, or stay with the new versions: `capstan upgrade resume` completes \
                      what was cut off",
                 )
             }
-            Self::NoJournalKept { source } => ErrorExplanation::cause(source),
-            Self::Journal { .. } => ErrorExplanation::default(),
+            Self::WriteJournal { source } => ErrorExplanation::cause(source),
+            Self::InvalidJournal { .. } => ErrorExplanation::default(),
         }
     }
 }
@@ -137,7 +138,7 @@ impl Explain for UnfinishedRun {
 impl Explain for DeleteError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::Unknown { providers, installed } => {
+            Self::UnknownProviders { providers, installed } => {
                 ErrorExplanation::errors(providers).with_hint(if installed.is_empty() {
                     "no provider is installed".to_owned()
                 } else {
@@ -158,25 +159,32 @@ impl Explain for DeleteError {
 impl Explain for NotReady {
     fn explain(&self) -> ErrorExplanation<'_> {
         let members = ErrorExplanation::texts(self.blockers.iter().map(Blocker::one_line));
-        match self.blockers.iter().find(|blocker| is_refused_definition(blocker)) {
-            Some(refused) => members.with_hint(look_at(refused)).with_hint(other_definition(&refused.object)),
-            None => self.blockers.first().map(look_at).into_iter().fold(members, ErrorExplanation::with_hint),
+        match self.blockers.iter().find(|blocker| is_rejected_definition(blocker)) {
+            Some(refused) => {
+                members.with_hint(describe_hint(refused)).with_hint(name_conflict_hint(&refused.object))
+            }
+            None => self
+                .blockers
+                .first()
+                .map(describe_hint)
+                .into_iter()
+                .fold(members, ErrorExplanation::with_hint),
         }
     }
 }
 
-impl Explain for NotChosen {}
+impl Explain for ProviderSelectionError {}
 
-impl Explain for InvalidUpgradeItem {}
+impl Explain for UpgradeItemError {}
 
-impl Explain for NoRandomBytes {}
+impl Explain for RandomBytesError {}
 
-fn is_refused_definition(blocker: &Blocker) -> bool {
+fn is_rejected_definition(blocker: &Blocker) -> bool {
     blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
 }
 
 /// Returns the hint for a definition whose names conflict within its group.
-fn other_definition(refused: &ObjectKey) -> String {
+fn name_conflict_hint(refused: &ObjectKey) -> String {
     let group = refused.name.split_once('.').map_or("its group", |(_, group)| group);
     format!(
         "another definition of `{group}` has a name that this one needs; if nobody uses it, delete it and run the same \
@@ -185,7 +193,7 @@ fn other_definition(refused: &ObjectKey) -> String {
 }
 
 /// Returns the command that shows most about the innermost blocker.
-fn look_at(blocker: &Blocker) -> String {
+fn describe_hint(blocker: &Blocker) -> String {
     let innermost = std::iter::successors(Some(blocker), |blocker| blocker.children.first()).last();
     let object = &innermost.unwrap_or(blocker).object;
     let GroupKind { group, kind } = object.group_kind();
@@ -252,11 +260,11 @@ mod tests {
 
     #[test]
     fn reasons_that_a_text_cannot_hold_are_told_one_by_one() {
-        let not_chosen = |provider: &str| NotChosen {
+        let not_chosen = |provider: &str| ProviderSelectionError {
             provider: provider.to_owned(),
             problem: "is not installed".to_owned(),
         };
-        let unknown = DeleteError::Unknown {
+        let unknown = DeleteError::UnknownProviders {
             providers: vec![not_chosen("infrastructure-aws"), not_chosen("addon-helm")],
             installed: Vec::new(),
         };
@@ -269,7 +277,7 @@ mod tests {
     #[test]
     fn each_reason_not_to_go_back_is_told_by_itself() {
         let no_way = |reasons: &[&str]| {
-            error_chain(&UpgradeError::NoWayBack {
+            error_chain(&UpgradeError::CannotRollBack {
                 reasons: reasons.iter().map(ToString::to_string).collect(),
             })
             .lines

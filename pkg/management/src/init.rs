@@ -1,8 +1,8 @@
 //! Installs the first providers, or adds providers to an existing installation.
 
-mod again;
 mod planning;
 mod queue;
+mod retry;
 
 use std::time::Instant;
 
@@ -11,19 +11,19 @@ use inventory::{ContractCheck, ManagementCluster, PreflightProblem, PreflightPro
 use provider::InstalledProvider;
 
 use crate::{
-    CertManagerError, LifecycleError, LifecyclePlan, NotReady, OnUnfinished, ProviderPlan, ProvidersRequest,
-    RenderedProvider, Sources, Verb, WaitFor,
-    carry_out::{Position, carry_out_provider, wait_as_asked},
+    CertManagerError, LifecycleError, LifecyclePlan, LifecycleVerb, NotReady, ProviderPlan, ProvidersRequest,
+    RenderedProvider, Sources, UnfinishedPolicy, WaitOptions,
     cert_manager::{
-        carry_out_cert_manager, plan_cert_manager_for_init, plan_cert_manager_objects, written_objects,
+        execute_cert_manager, plan_cert_manager_for_init, plan_cert_manager_objects, written_objects,
     },
-    init::again::not_whole,
-    preflight::{Need, check_access, check_providers},
-    unfinished::{Unfinished, check_unfinished},
+    execute::{ProviderPosition, execute_provider, wait_if_requested},
+    init::retry::find_incomplete,
+    preflight::{AccessNeed, check_access, check_providers},
+    unfinished_runs::{CheckedRuns, check_unfinished},
 };
 
-use planning::Planning;
-use queue::Selection;
+use planning::InitPlanner;
+use queue::ProviderSelection;
 
 /// The options of `init`.
 #[derive(Clone, Debug)]
@@ -37,11 +37,11 @@ pub struct InitRequest {
     /// True if ignorable problems stop the run.
     pub validate: bool,
     /// The wait at the end of the run.
-    pub wait: WaitFor,
+    pub wait: WaitOptions,
     /// True if every object is dry-run first, to show the result.
-    pub thorough: bool,
+    pub server_dry_run: bool,
     /// The reaction to an unfinished upgrade or move.
-    pub unfinished: OnUnfinished,
+    pub unfinished: UnfinishedPolicy,
 }
 
 /// Fetches, renders, checks and plans. Writes nothing.
@@ -54,53 +54,62 @@ pub async fn plan_init(
 ) -> Result<LifecyclePlan, LifecycleError> {
     let (inventory, contract) = futures::join!(Box::pin(cluster.inventory()), Box::pin(cluster.contract()));
     let (inventory, contract) = (inventory?, contract?);
-    accepted(&inventory).check(contract.clone())?;
-    let abandoned = check_unfinished(cluster, &inventory, Unfinished::All, request.unfinished).await?;
-    let Selection { wanted, mut warnings } = queue::select(&inventory, request);
-    warnings.extend(abandoned);
+    accepted_contracts(&inventory).check(contract.clone())?;
+    let abandon_warnings =
+        check_unfinished(cluster, &inventory, CheckedRuns::All, request.unfinished).await?;
+    let ProviderSelection { wanted, mut warnings } = queue::select_providers(&inventory, request);
+    warnings.extend(abandon_warnings);
 
     cluster.send_step(ProgressStep::FetchingProviders);
     let rendered = Box::pin(sources.render_all(&wanted))
         .await
-        .map_err(|errors| LifecycleError::Resolve { verb: Verb::Init, errors })?;
-    let (not_whole, half_way) = Box::pin(not_whole(cluster, &inventory, &rendered)).await?;
-    warnings.extend(half_way);
-    let queue = queue::drop_installed(&inventory, &not_whole, rendered);
+        .map_err(|errors| LifecycleError::Resolve { verb: LifecycleVerb::Init, errors })?;
+    let (incomplete, interrupted) = Box::pin(find_incomplete(cluster, &inventory, &rendered)).await?;
+    warnings.extend(interrupted);
+    let queue = queue::drop_installed(&inventory, &incomplete, rendered);
     warnings.extend(queue.iter().flat_map(|provider| provider.warnings.iter().cloned()));
 
     let mut problems = check_queue(sources, &inventory, &queue).await;
     let cert_manager = Box::pin(plan_cert_manager_for_init(cluster, sources)).await?;
     let is_admin = {
         // A release that cannot be read is reported later, when its kinds are read.
-        let its_objects = Box::pin(written_objects(&cert_manager, sources)).await.unwrap_or_default();
-        let writes_nothing = queue.is_empty() && its_objects.is_empty();
+        let cert_manager_objects_to_write =
+            Box::pin(written_objects(&cert_manager, sources)).await.unwrap_or_default();
+        let writes_nothing = queue.is_empty() && cert_manager_objects_to_write.is_empty();
         writes_nothing
-            || Box::pin(check_access(cluster, sources, &queue, &its_objects, Need::Install, &mut problems))
-                .await?
+            || Box::pin(check_access(
+                cluster,
+                sources,
+                &queue,
+                &cert_manager_objects_to_write,
+                AccessNeed::Install,
+                &mut problems,
+            ))
+            .await?
     };
-    let planning = Planning {
+    let planning = InitPlanner {
         cluster,
         inventory: &inventory,
         is_fresh: !inventory.is_defined && contract.is_none(),
         is_admin,
-        thorough: request.thorough,
+        server_dry_run: request.server_dry_run,
     };
     let providers = match Box::pin(planning.plan(sources, &cert_manager, &queue, &mut problems)).await {
         Ok(providers) => providers,
         Err(error) => {
             // Earlier problems explain the error.
-            ignored(problems, request.validate)?;
+            ignorable_problems(problems, request.validate)?;
             return Err(error);
         }
     };
-    let ignored = ignored(problems, request.validate)?;
-    let cert_manager_objects = if request.thorough {
+    let ignored = ignorable_problems(problems, request.validate)?;
+    let cert_manager_objects = if request.server_dry_run {
         Box::pin(plan_cert_manager_objects(cluster, &cert_manager, sources)).await?
     } else {
         None
     };
     Ok(LifecyclePlan {
-        verb: Verb::Init,
+        verb: LifecycleVerb::Init,
         cert_manager,
         cert_manager_objects,
         providers,
@@ -113,7 +122,7 @@ pub async fn plan_init(
 /// Returns the contracts that an existing installation accepts.
 ///
 /// An interrupted first installation of an older core provider may also be finished on an older contract.
-fn accepted(inventory: &ProviderInventory) -> ContractCheck {
+fn accepted_contracts(inventory: &ProviderInventory) -> ContractCheck {
     let accepted: &[&str] =
         if inventory.unfinished.is_some() { &Contract::COMPATIBLE } else { &[Contract::CURRENT] };
     ContractCheck { accepted, is_optional: true }
@@ -127,7 +136,7 @@ async fn check_queue(
     if queue.is_empty() {
         return Vec::new();
     }
-    let others = queue::without(inventory, queue);
+    let others = queue::without_queued(inventory, queue);
     let mut problems = Vec::new();
     let mut core_contract = None;
     if let Some(core) = others.core_provider() {
@@ -144,7 +153,7 @@ async fn check_queue(
 }
 
 /// Returns the problems if all of them can be ignored and `validate` is off.
-fn ignored(
+fn ignorable_problems(
     problems: Vec<PreflightProblem>,
     validate: bool,
 ) -> Result<Vec<PreflightProblem>, PreflightProblems> {
@@ -166,21 +175,22 @@ pub async fn init(
     plan: &mut LifecyclePlan,
 ) -> Result<(bool, Option<NotReady>), LifecycleError> {
     let inventory = cluster.inventory().await?;
-    let is_first = queue::is_first(&inventory);
+    let is_first = queue::is_first_installation(&inventory);
     if !plan.providers.is_empty() {
-        let begun: Vec<InstalledProvider> = plan.providers.iter().map(ProviderPlan::as_it_becomes).collect();
-        cluster.define_inventory(is_first.then_some(&begun)).await?;
+        let recorded: Vec<InstalledProvider> =
+            plan.providers.iter().map(ProviderPlan::installed_after).collect();
+        cluster.define_inventory(is_first.then_some(&recorded)).await?;
     }
-    let patience = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
+    let timeout = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
     let (cert_manager, objects) = (&plan.cert_manager, &mut plan.cert_manager_objects);
-    let until = Instant::now() + patience;
-    Box::pin(carry_out_cert_manager(cluster, cert_manager, objects, sources, until)).await?;
+    let deadline = Instant::now() + timeout;
+    Box::pin(execute_cert_manager(cluster, cert_manager, objects, sources, deadline)).await?;
     let of = plan.providers.len();
     for (provider, number) in plan.providers.iter_mut().zip(1..) {
-        let position = Position { number, of };
-        Box::pin(carry_out_provider(cluster, plan.verb, provider, position, request.wait)).await?;
+        let position = ProviderPosition { number, total: of };
+        Box::pin(execute_provider(cluster, plan.verb, provider, position, request.wait)).await?;
     }
-    let not_ready = wait_as_asked(cluster, &plan.providers, request.wait).await?;
+    let not_ready = wait_if_requested(cluster, &plan.providers, request.wait).await?;
     if is_first {
         cluster.finish_first_installation().await?;
     }

@@ -21,10 +21,10 @@
 //! Kubernetes clients, files, environment variables or printing.
 
 mod applied;
-mod carry_out;
 mod cert_manager;
 mod delete;
 mod error;
+mod execute;
 mod hints;
 mod init;
 mod plan;
@@ -36,26 +36,26 @@ mod sources;
 mod status;
 #[cfg(test)]
 mod tests;
-mod unfinished;
+mod unfinished_runs;
 mod upgrade;
 
 pub use cert_manager::{
     CertManagerError, CertManagerManifest, CertManagerManifestError, cert_manager_manifest,
 };
-pub use delete::{DeleteError, DeleteRequest, NotChosen, delete_providers, plan_delete};
+pub use delete::{DeleteError, DeleteRequest, ProviderSelectionError, delete_providers, plan_delete};
 pub use error::{LifecycleError, UnfinishedRun};
 pub use init::{InitRequest, init, plan_init};
 pub use plan::{
-    Difference, Diffs, LifecyclePlan, NoRandomBytes, ObjectDifference, OnUnfinished, PlanOrigin,
-    ProviderPlan, Verb, differences, plan_origin,
+    DiffDetail, LifecyclePlan, LifecycleVerb, ObjectDifference, PlanDifference, PlanOrigin, ProviderPlan,
+    RandomBytesError, UnfinishedPolicy, plan_differences, plan_origin,
 };
-pub use readiness::{NotReady, WaitFor};
+pub use readiness::{NotReady, WaitOptions};
 pub use render::{RenderError, RenderedPart, render_installation};
 pub use sources::{ProvidersRequest, RenderedProvider, ResolveError, Sources};
 pub use status::{ClusterStatus, InstalledHealth, ObjectDrift, ProviderStatus, StatusError, status};
-pub use unfinished::{Unfinished, refuse_unfinished};
+pub use unfinished_runs::{CheckedRuns, reject_unfinished};
 pub use upgrade::{
-    InvalidUpgradeItem, JournalState, NextVersion, ResumePlan, RollbackPlan, UpgradeError, UpgradeItem,
-    UpgradeOutlook, UpgradeRequest, UpgradeTarget, abort_upgrade, begin_rollback, plan_resume, plan_rollback,
-    plan_upgrade, resume_upgrade, rollback_upgrade, upgrade, upgrade_outlook,
+    AvailableUpgrades, JournalState, NextVersion, ResumePlan, RollbackPlan, UpgradeError, UpgradeItem,
+    UpgradeItemError, UpgradeRequest, UpgradeTarget, abort_upgrade, find_upgrades, plan_resume,
+    plan_rollback, plan_upgrade, resume_upgrade, rollback_upgrade, start_rollback, upgrade,
 };

@@ -5,13 +5,15 @@ use api::{ProviderId, output::CertManagerPlan};
 use apply::PlannedSet;
 use serde::Serialize;
 
-pub use report::Diffs;
-pub use saved::{Difference, NoRandomBytes, ObjectDifference, PlanOrigin, differences, plan_origin};
+pub use report::DiffDetail;
+pub use saved::{
+    ObjectDifference, PlanDifference, PlanOrigin, RandomBytesError, plan_differences, plan_origin,
+};
 
 /// The command that a plan belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verb {
+pub enum LifecycleVerb {
     /// `init`
     Init,
     /// `upgrade apply`
@@ -22,7 +24,7 @@ pub enum Verb {
 
 /// The reaction to an interrupted run that a change would make impossible to complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnUnfinished {
+pub enum UnfinishedPolicy {
     /// Rejects the change.
     #[default]
     Refuse,
@@ -36,7 +38,7 @@ pub enum OnUnfinished {
 #[derive(Clone, Debug)]
 pub struct LifecyclePlan {
     /// The command that the plan belongs to.
-    pub verb: Verb,
+    pub verb: LifecycleVerb,
     /// The plan of cert-manager.
     pub cert_manager: CertManagerPlan,
     /// The objects of cert-manager. `None` if they do not change or if the plan does not read every object.

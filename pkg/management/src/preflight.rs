@@ -12,10 +12,10 @@ use provider::find_contract;
 
 use crate::RenderedProvider;
 
-pub(crate) use access::{Need, check_access, check_permissions};
+pub(crate) use access::{AccessNeed, check_access, check_permissions};
 
 /// The annotation of a definition that has an unusual name on purpose. Any value counts.
-const ANY_NAME: &str = "clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check";
+const SKIP_NAME_CHECK: &str = "clusterctl.cluster.x-k8s.io/skip-crd-name-preflight-check";
 
 /// Checks providers against each other and against the installed providers: one core provider, one instance
 /// of each provider, contracts, and names of definitions.
@@ -95,7 +95,7 @@ pub(crate) fn check_versions(queue: &[RenderedProvider]) -> Vec<PreflightProblem
 
 /// Checks that each provider works with a core provider of this contract.
 pub(crate) fn check_contracts(queue: &[RenderedProvider], core: &Contract) -> Vec<PreflightProblem> {
-    let fits = compatible_with(core);
+    let fits = compatible_contracts(core);
     let judge = |provider: &RenderedProvider| {
         // `check_versions` already reported providers with an unsupported contract.
         let unknown = !provider.contract.is_compatible();
@@ -117,14 +117,14 @@ pub(crate) fn check_contracts(queue: &[RenderedProvider], core: &Contract) -> Ve
 
 /// Returns the contracts of providers that work with a core provider of the given contract.
 /// Source: clusterctl v1.14: the current contract accepts older contracts, any other contract only itself.
-pub(crate) fn compatible_with(core: &Contract) -> Vec<&str> {
+pub(crate) fn compatible_contracts(core: &Contract) -> Vec<&str> {
     if core.as_str() == Contract::CURRENT { Contract::COMPATIBLE.to_vec() } else { vec![core.as_str()] }
 }
 
 /// Checks that each definition is named after the plural of its kind, because Cluster API finds definitions by name.
 pub(crate) fn check_definition_names(provider: &RenderedProvider) -> Vec<PreflightProblem> {
     let judge = |object: &Object| {
-        if object.kind() != "CustomResourceDefinition" || object.annotation(ANY_NAME).is_some() {
+        if object.kind() != "CustomResourceDefinition" || object.annotation(SKIP_NAME_CHECK).is_some() {
             return None;
         }
         let text = |path: &[&str]| object.get(path).and_then(Value::as_str).unwrap_or_default();
@@ -138,7 +138,7 @@ pub(crate) fn check_definition_names(provider: &RenderedProvider) -> Vec<Preflig
             "definition `{name}` of `{}` would have to be named `{expected}` for Cluster API to find kind {kind}",
             provider.id
         );
-        let hint = format!("if no object of Cluster API refers to it, annotate it with `{ANY_NAME}`");
+        let hint = format!("if no object of Cluster API refers to it, annotate it with `{SKIP_NAME_CHECK}`");
         Some(PreflightProblem::ignorable(text, hint))
     };
     provider.objects.iter().filter_map(judge).collect()

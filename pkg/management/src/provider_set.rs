@@ -20,7 +20,7 @@ const VERSION_KEY: &str = "version";
 
 /// The size above which a record keeps digests of the applied fields instead of the fields.
 /// An object holds at most 1 MiB.
-const MOST_BYTES_WITH_FIELDS: usize = 512 * 1024;
+const MAX_BYTES_WITH_FIELDS: usize = 512 * 1024;
 
 /// The record of the apply set of a provider: ConfigMap `capstan.<provider label>` in the namespace of the provider.
 ///
@@ -44,7 +44,9 @@ impl ApplySetStore for ProviderRecord {
                 self.cluster.store_object(&kind, &self.config_map(set)).await
             };
             match stored {
-                Err(error) if set.items.iter().all(is_going) && is_without_namespace(&error) => Ok(()),
+                Err(error) if set.items.iter().all(is_being_deleted) && is_namespace_missing(&error) => {
+                    Ok(())
+                }
                 stored => stored,
             }
         }
@@ -57,14 +59,14 @@ impl ProviderRecord {
         let text =
             |set: &ApplySet| serde_json::to_string(set).expect("invariant: an apply set has text keys alone");
         let mut set_text = text(set);
-        if set_text.len() > MOST_BYTES_WITH_FIELDS {
+        if set_text.len() > MAX_BYTES_WITH_FIELDS {
             set_text = text(&set.without_fields());
         }
         let whole = json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {
-                "name": name(&self.id),
+                "name": record_name(&self.id),
                 "namespace": self.namespace,
                 "labels": {api::labels::CLUSTERCTL: "", api::labels::PROVIDER: self.id.label()},
             },
@@ -77,18 +79,18 @@ impl ProviderRecord {
 /// Returns the recorded set of a provider and its version. `None` without a record.
 /// # Errors
 /// `Answer` if the record has an unknown format.
-pub(crate) async fn recorded_set(
+pub(crate) async fn read_recorded_set(
     cluster: &ManagementCluster,
     id: &ProviderId,
     namespace: &str,
 ) -> Result<Option<(ApplySet, String)>, ApiError> {
-    let Some(config_map) = cluster.server.get(&config_map_kind(), namespace, &name(id)).await? else {
+    let Some(config_map) = cluster.server.get(&config_map_kind(), namespace, &record_name(id)).await? else {
         return Ok(None);
     };
     cluster.revisions.record(&config_map);
     let text = |key: &str| config_map.get(&["data", key]).and_then(Value::as_str).unwrap_or_default();
     let set = serde_json::from_str(text(SET_KEY)).map_err(|error| ApiError::InvalidAnswer {
-        action: format!("read ConfigMap {namespace}/{}", name(id)),
+        action: format!("read ConfigMap {namespace}/{}", record_name(id)),
         server: cluster.server.address().to_owned(),
         code: 200,
         problem: format!("key `{SET_KEY}`: {error}"),
@@ -96,16 +98,16 @@ pub(crate) async fn recorded_set(
     Ok(Some((set, text(VERSION_KEY).to_owned())))
 }
 
-pub(crate) fn name(id: &ProviderId) -> String {
+pub(crate) fn record_name(id: &ProviderId) -> String {
     format!("capstan.{id}")
 }
 
-fn is_going(item: &ApplySetItem) -> bool {
+fn is_being_deleted(item: &ApplySetItem) -> bool {
     item.digest.is_empty() || matches!(item.phase, ItemPhase::ScheduledForDeletion | ItemPhase::Deleting)
 }
 
 /// True if the write failed because the namespace is gone or terminating.
-fn is_without_namespace(error: &ApiError) -> bool {
+fn is_namespace_missing(error: &ApiError) -> bool {
     match error {
         ApiError::Status { code: 404, .. } => true,
         ApiError::Status { code: 403, message, .. } => message.contains("being terminated"),
@@ -149,7 +151,7 @@ pub(crate) fn options(namespace: &str) -> ApplyOptions {
 /// - Providers may share a Namespace: with `--target-namespace`, each brings the Namespace under its own label.
 /// - An aggregating ClusterRole is deleted first. Kubernetes rewrites such a role on every change of an aggregated
 ///   role, with an apply that would recreate a role deleted at that moment.
-pub(crate) fn settle_policies(desired: &mut DesiredSet) {
+pub(crate) fn set_policies(desired: &mut DesiredSet) {
     for object in &mut desired.objects {
         if object.key.is("", "Namespace") {
             object.policies.policies.adoption = AdoptionPolicy::Always;

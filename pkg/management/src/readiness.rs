@@ -10,7 +10,7 @@ use crate::ProviderPlan;
 
 /// The wait after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitFor {
+pub struct WaitOptions {
     /// The time limit. `None` to skip the wait.
     pub timeout: Option<Duration>,
     /// True if a timeout is a failure, false if it is a warning.
@@ -28,7 +28,7 @@ pub struct NotReady {
 }
 
 /// Kinds that report readiness, by group.
-const WAITED_FOR: [(&str, &str); 4] = [
+const KINDS_WITH_READINESS: [(&str, &str); 4] = [
     ("apiextensions.k8s.io", "CustomResourceDefinition"),
     ("apps", "DaemonSet"),
     ("apps", "Deployment"),
@@ -39,21 +39,22 @@ const WAITED_FOR: [(&str, &str); 4] = [
 pub(crate) async fn wait_for_providers(
     cluster: &ManagementCluster,
     providers: &[ProviderPlan],
-    until: Instant,
+    deadline: Instant,
 ) -> Result<Vec<Blocker>, ApiError> {
     let objects = || providers.iter().flat_map(|provider| &provider.objects.desired.objects);
-    let is_waited_for = |key: &ObjectKey| WAITED_FOR.iter().any(|(group, kind)| key.is(group, kind));
+    let is_waited_for =
+        |key: &ObjectKey| KINDS_WITH_READINESS.iter().any(|(group, kind)| key.is(group, kind));
     let waited_for = objects().map(|object| &object.key).filter(|key| is_waited_for(key));
     let waiting = WaitRequest {
         objects: waited_for.map(|key| (key.clone(), StatusHints::default())).collect(),
         // Every object of a provider carries this label, with any value.
         labels: api::labels::PROVIDER.to_owned(),
-        deadline: Some(until),
+        deadline: Some(deadline),
     };
     let blockers = cluster.server.wait(&waiting).await?;
     if !blockers.is_empty() {
         return Ok(blockers);
     }
     let objects: Vec<_> = objects().map(|object| object.object.clone()).collect();
-    wait_for_webhooks(&cluster.server, &objects, Some(until)).await
+    wait_for_webhooks(&cluster.server, &objects, Some(deadline)).await
 }

@@ -24,7 +24,7 @@ pub struct Sources<'a> {
     /// Access to repositories.
     pub repositories: &'a RepositoryContext,
     /// Kustomizations over the components of providers.
-    pub layers: &'a Overlays,
+    pub overlays: &'a Overlays,
     /// Controls the recording of field origins in rendered objects.
     pub trace: Trace,
 }
@@ -38,7 +38,7 @@ pub struct ProvidersRequest {
 
 /// A provider to render.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedProvider {
     pub(crate) id: ProviderId,
     /// The requested version. `None` for the newest usable version.
     pub(crate) version: Option<String>,
@@ -122,7 +122,7 @@ impl Sources<'_> {
         request: &ProvidersRequest,
         target_namespace: Option<&str>,
     ) -> Result<Vec<RenderedProvider>, Vec<ResolveError>> {
-        let one = |(id, version): &(ProviderId, Option<String>)| Wanted {
+        let one = |(id, version): &(ProviderId, Option<String>)| WantedProvider {
             id: id.clone(),
             version: version.clone(),
             namespace: target_namespace.map(str::to_owned),
@@ -133,7 +133,7 @@ impl Sources<'_> {
     /// Renders providers like `render`, each with its own namespace.
     pub(crate) async fn render_all(
         &self,
-        wanted: &[Wanted],
+        wanted: &[WantedProvider],
     ) -> Result<Vec<RenderedProvider>, Vec<ResolveError>> {
         let each = wanted.iter().map(|wanted| self.render_one(wanted));
         let results: Vec<_> = stream::iter(each).buffered(MAX_PROVIDERS_AT_ONCE).collect().await;
@@ -156,33 +156,33 @@ impl Sources<'_> {
         Ok(releases.release(version).check().await?.1)
     }
 
-    async fn render_one(&self, wanted: &Wanted) -> Result<RenderedProvider, ResolveError> {
+    async fn render_one(&self, wanted: &WantedProvider) -> Result<RenderedProvider, ResolveError> {
         let releases = self.releases(&wanted.id)?;
         let release = releases.choose_release(wanted.version.as_deref()).await?;
         let (metadata, text) = futures::join!(metadata_of(&release), release.components());
         let (metadata, text) = (metadata.map_err(|error| api::with_causes(&error)), text?);
-        let layer = self.layers.get(&wanted.id).await;
-        let components = self.build(&release, &text, layer, wanted.namespace.as_deref())?;
+        let overlay = self.overlays.get(&wanted.id).await;
+        let components = self.build_provider(&release, &text, overlay, wanted.namespace.as_deref())?;
         let mut objects = components.objects;
-        objects.iter_mut().for_each(ca_bundle::leave_ca_bundles_alone);
+        objects.iter_mut().for_each(ca_bundle::remove_injected_ca_bundles);
         Ok(RenderedProvider {
             id: wanted.id.clone(),
             version: release.version().to_owned(),
             contract: series_contract(metadata.as_ref().ok(), release.version()),
             metadata,
             namespace: components.target_namespace,
-            kustomization: self.layers.location(&wanted.id).map(str::to_owned),
+            kustomization: self.overlays.location(&wanted.id).map(str::to_owned),
             objects,
             images: components.images,
             warnings: components.warnings,
         })
     }
 
-    fn build(
+    fn build_provider(
         &self,
         release: &Release<'_>,
         text: &TemplateText,
-        layer: Option<&dyn Overlay>,
+        overlay: Option<&dyn Overlay>,
         target_namespace: Option<&str>,
     ) -> Result<ProviderComponents, ResolveError> {
         let id = &release.provider().id;
@@ -193,7 +193,7 @@ impl Sources<'_> {
             variables: &Variables::new(self.config),
             substitution: Substitution::Full,
             image_overrides: &self.config.image_overrides().map_err(unusable)?,
-            overlay: layer,
+            overlay,
             customisations: &self.config.customisations(id).map_err(unusable)?,
             target_namespace,
             trace: self.trace,

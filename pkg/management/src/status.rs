@@ -13,7 +13,7 @@ use provider::InstalledProvider;
 
 use crate::{
     JournalState,
-    applied::{Applied, applied_for},
+    applied::{AppliedObjects, read_applied},
     provider_set::marks,
     upgrade::unfinished_upgrade,
 };
@@ -88,41 +88,41 @@ pub enum StatusError {
 pub async fn status(cluster: &ManagementCluster) -> Result<ClusterStatus, StatusError> {
     let inventory = cluster.inventory().await?;
     let (unfinished_upgrade, unfinished_move, lease) = futures::join!(
-        upgrade_under_way(cluster, &inventory),
-        move_under_way(cluster, &inventory),
-        lease_under_way(cluster),
+        read_unfinished_upgrade(cluster, &inventory),
+        read_unfinished_move(cluster, &inventory),
+        read_lease(cluster),
     );
     Ok(ClusterStatus {
         is_incomplete: unfinished_upgrade.is_none() || unfinished_move.is_none(),
         unfinished_move: unfinished_move.flatten(),
         lease: lease.flatten(),
-        providers: status_of_all(cluster, inventory.providers).await?,
+        providers: provider_statuses(cluster, inventory.providers).await?,
         unfinished_init: inventory.unfinished,
         unfinished_upgrade: unfinished_upgrade.flatten(),
     })
 }
 
-async fn upgrade_under_way(
+async fn read_unfinished_upgrade(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
 ) -> Option<Option<JournalState>> {
-    let journal = if_known(cluster, "an unfinished upgrade", unfinished_upgrade(cluster, inventory).await)?;
+    let journal = ok_or_warn(cluster, "an unfinished upgrade", unfinished_upgrade(cluster, inventory).await)?;
     Some(journal.map(|journal| journal.index.state()))
 }
 
-async fn move_under_way(
+async fn read_unfinished_move(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
 ) -> Option<Option<MoveJournal>> {
-    if_known(cluster, "an unfinished move", unfinished_move(cluster, inventory).await)
+    ok_or_warn(cluster, "an unfinished move", unfinished_move(cluster, inventory).await)
 }
 
-async fn lease_under_way(cluster: &ManagementCluster) -> Option<Option<LeaseState>> {
-    if_known(cluster, "the lease", lease_state(&cluster.server, &ManagementCluster::lease_name()).await)
+async fn read_lease(cluster: &ManagementCluster) -> Option<Option<LeaseState>> {
+    ok_or_warn(cluster, "the lease", lease_state(&cluster.server, &ManagementCluster::lease_name()).await)
 }
 
 /// Turns an error into a warning, so that a user without this permission still sees the status of the providers.
-fn if_known<T, E: std::error::Error>(
+fn ok_or_warn<T, E: std::error::Error>(
     cluster: &ManagementCluster,
     what: &str,
     read: Result<T, E>,
@@ -133,28 +133,28 @@ fn if_known<T, E: std::error::Error>(
     known.ok()
 }
 
-async fn status_of_all(
+async fn provider_statuses(
     cluster: &ManagementCluster,
     installed: Vec<InstalledProvider>,
 ) -> Result<Vec<ProviderStatus>, StatusError> {
-    let applied = applied_for(cluster, &installed).await?;
+    let applied = read_applied(cluster, &installed).await?;
     let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
     let nothing = DesiredSet::default();
-    let sought = marks.iter().zip(&applied);
+    let targets = marks.iter().zip(&applied);
     let sought =
-        sought.map(|(marks, applied)| ObservationTarget { marks, set: &applied.set, desired: &nothing });
+        targets.map(|(marks, applied)| ObservationTarget { marks, set: &applied.set, desired: &nothing });
     let lives = cluster
         .server
         .observe_all(&sought.collect::<Vec<_>>(), ReadByName::Applied, ReadDetail::Full)
         .await?;
     let each = installed.into_iter().zip(applied).zip(lives);
-    Ok(each.map(|((one, applied), live)| status_of_one(one, &applied, &live)).collect())
+    Ok(each.map(|((one, applied), live)| provider_status(one, &applied, &live)).collect())
 }
 
 /// Returns the status of one provider from its live objects.
-pub(crate) fn status_of_one(
+pub(crate) fn provider_status(
     installed: InstalledProvider,
-    applied: &Applied,
+    applied: &AppliedObjects,
     live: &LiveObjects,
 ) -> ProviderStatus {
     let blockers = blockers(&applied.set, live);
@@ -166,7 +166,7 @@ pub(crate) fn status_of_one(
         },
     };
     let drift = if applied.is_recorded {
-        drifted(&applied.set, live, FIELD_MANAGER).map(object_drift).collect()
+        drifted_items(&applied.set, live, FIELD_MANAGER).map(object_drift).collect()
     } else {
         Vec::new()
     };
@@ -195,22 +195,22 @@ fn blockers(set: &ApplySet, live: &LiveObjects) -> Vec<Blocker> {
 }
 
 /// Clears the digest of objects that another manager changed, so that they are written again. Returns their keys.
-pub(crate) fn forget_drifted(set: &mut ApplySet, live: &LiveObjects, manager: &str) -> Vec<ObjectKey> {
-    let drifted: Vec<ObjectKey> = drifted(set, live, manager).map(|item| item.key.clone()).collect();
+pub(crate) fn clear_drifted_digests(set: &mut ApplySet, live: &LiveObjects, manager: &str) -> Vec<ObjectKey> {
+    let drifted: Vec<ObjectKey> = drifted_items(set, live, manager).map(|item| item.key.clone()).collect();
     set.items.iter_mut().filter(|item| drifted.contains(&item.key)).for_each(|item| item.digest.clear());
     drifted
 }
 
 /// Adds the reason for writing drifted objects to the plan.
-pub(crate) fn explain_drifted(plan: &mut ApplyPlan, drifted: &[ObjectKey]) {
-    let mended = |step: &&mut PlanStep| step.action == StepAction::Update && drifted.contains(&step.key);
-    for step in plan.steps.iter_mut().filter(mended) {
+pub(crate) fn add_drift_reasons(plan: &mut ApplyPlan, drifted: &[ObjectKey]) {
+    let is_repaired = |step: &&mut PlanStep| step.action == StepAction::Update && drifted.contains(&step.key);
+    for step in plan.steps.iter_mut().filter(is_repaired) {
         step.why = Some("is not as it was applied".to_owned());
     }
 }
 
 /// Returns the objects of a set that are gone or that another manager changed.
-fn drifted<'s>(
+fn drifted_items<'s>(
     set: &'s ApplySet,
     live: &LiveObjects,
     manager: &str,

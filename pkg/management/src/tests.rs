@@ -22,7 +22,9 @@ pub(crate) use support::small_providers::{
     objects,
 };
 
-use crate::{InitRequest, OnUnfinished, ProvidersRequest, Sources, UpgradeRequest, UpgradeTarget, WaitFor};
+use crate::{
+    InitRequest, ProvidersRequest, Sources, UnfinishedPolicy, UpgradeRequest, UpgradeTarget, WaitOptions,
+};
 
 /// The configured version of cert-manager.
 pub(crate) const CERT_MANAGER: &str = "v1.21.1";
@@ -153,7 +155,7 @@ impl Releases {
             config: &self.parsed,
             overrides: &self.overrides,
             repositories: &self.context,
-            layers: provider::Overlays::none(),
+            overlays: provider::Overlays::none(),
             trace: Trace::Off,
         }
     }
@@ -187,26 +189,26 @@ pub(crate) fn asked(providers: &[(ProviderId, &str)]) -> ProvidersRequest {
 }
 
 /// Returns an `init` of the given providers with default options.
-pub(crate) fn init_of(providers: &[(ProviderId, &str)], wait: WaitFor) -> InitRequest {
+pub(crate) fn init_of(providers: &[(ProviderId, &str)], wait: WaitOptions) -> InitRequest {
     InitRequest {
         providers: asked(providers),
         declined: Vec::new(),
         target_namespace: None,
         validate: true,
         wait,
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        server_dry_run: false,
+        unfinished: UnfinishedPolicy::Refuse,
     }
 }
 
 /// Returns an `init` of core and docker only: enough to check the order.
-pub(crate) fn small_init(version: &str, wait: WaitFor) -> InitRequest {
+pub(crate) fn small_init(version: &str, wait: WaitOptions) -> InitRequest {
     let declined = vec![ProviderType::Bootstrap, ProviderType::ControlPlane];
     InitRequest { declined, ..init_of(&[(core(), version), (docker(), version)], wait) }
 }
 
 /// Returns an upgrade to the current contract with default options.
-pub(crate) fn upgrade_to_contract(wait: WaitFor) -> UpgradeRequest {
+pub(crate) fn upgrade_to_contract(wait: WaitOptions) -> UpgradeRequest {
     UpgradeRequest {
         target: UpgradeTarget::Contract(Contract::new(Contract::CURRENT)),
         allow_downgrade: false,
@@ -215,8 +217,8 @@ pub(crate) fn upgrade_to_contract(wait: WaitFor) -> UpgradeRequest {
         keep_placement: true,
         skip_cert_manager: false,
         wait,
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        server_dry_run: false,
+        unfinished: UnfinishedPolicy::Refuse,
     }
 }
 

@@ -1,15 +1,15 @@
 //! Finds newer versions of providers, upgrades to them, and rolls back.
 
-mod carry_out;
 mod choose;
 mod definitions;
+mod execute;
 mod journal;
-mod keep;
 mod prepare;
 mod releases;
 mod request;
 mod rollback;
 mod storage;
+mod user_fields;
 
 use api::{
     Contract,
@@ -20,39 +20,39 @@ use inventory::{ContractCheck, ManagementCluster, PreflightProblem, PreflightPro
 use provider::InstalledProvider;
 
 use crate::{
-    LifecycleError, LifecyclePlan, NotReady, OnUnfinished, Sources, Verb, WaitFor,
+    LifecycleError, LifecyclePlan, LifecycleVerb, NotReady, Sources, UnfinishedPolicy, WaitOptions,
     cert_manager::{plan_cert_manager_for_upgrade, plan_cert_manager_objects, written_objects},
-    preflight::{Need, check_access},
-    sources::Wanted,
-    unfinished::{Unfinished, check_unfinished},
+    preflight::{AccessNeed, check_access},
+    sources::WantedProvider,
+    unfinished_runs::{CheckedRuns, check_unfinished},
     upgrade::{
-        carry_out::carry_out_upgrade,
-        journal::{clear_remains_of_journal, upgrade_journal},
-        prepare::prepare,
+        execute::execute_upgrade,
+        journal::{delete_journal_leftovers, upgrade_journal},
+        prepare::prepare_providers,
     },
 };
 
-use choose::{Choice, check_instances, choose, outlook};
-use journal::{Journal, Phase};
-use prepare::{Look, Next};
-use releases::look_up;
+use choose::{UpgradeChoice, available_upgrades, check_instances, choose_upgrade};
+use journal::{UpgradeJournal, UpgradePhase};
+use prepare::{PrepareMode, ProviderTarget};
+use releases::read_candidates;
 
-pub(crate) use keep::Keep;
 pub(crate) use prepare::with_kept_fields;
+pub(crate) use user_fields::KeptFields;
 
 pub use choose::NextVersion;
 pub(crate) use journal::unfinished_upgrade;
 pub use journal::{JournalState, UpgradeError};
-pub use request::{InvalidUpgradeItem, UpgradeItem, UpgradeRequest, UpgradeTarget};
-pub use rollback::{RollbackPlan, begin_rollback, plan_rollback, rollback_upgrade};
+pub use request::{UpgradeItem, UpgradeItemError, UpgradeRequest, UpgradeTarget};
+pub use rollback::{RollbackPlan, plan_rollback, rollback_upgrade, start_rollback};
 
 /// The contracts that an upgrade can start from.
 /// Source: clusterctl v1.14 client/upgrade.go: the current contract, and the previous one.
-const FROM: ContractCheck = ContractCheck { accepted: &["v1beta2", "v1beta1"], is_optional: false };
+const CONTRACT_CHECK: ContractCheck = ContractCheck { accepted: &["v1beta2", "v1beta1"], is_optional: false };
 
 /// The available upgrades: the result of `upgrade plan`.
 #[derive(Clone, Debug)]
-pub struct UpgradeOutlook {
+pub struct AvailableUpgrades {
     /// The plan of cert-manager.
     pub cert_manager: CertManagerPlan,
     /// The available contracts in order. Each has every installed provider with its next version, or the
@@ -65,19 +65,19 @@ pub struct UpgradeOutlook {
 /// Finds available upgrades. Writes nothing.
 /// # Errors
 /// Fails if the cluster cannot be read. Problems of one provider are part of its row.
-pub async fn upgrade_outlook(
+pub async fn find_upgrades(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
-) -> Result<UpgradeOutlook, LifecycleError> {
-    cluster.check_contract(FROM).await?;
+) -> Result<AvailableUpgrades, LifecycleError> {
+    cluster.check_contract(CONTRACT_CHECK).await?;
     let inventory = cluster.inventory().await?;
     let unfinished = unfinished_upgrade(cluster, &inventory).await?;
     let cert_manager = plan_cert_manager_for_upgrade(cluster, sources).await?;
     cluster.send_step(ProgressStep::CheckingReleases);
-    let candidates = look_up(sources, &inventory.providers, None).await;
-    Ok(UpgradeOutlook {
+    let candidates = read_candidates(sources, &inventory.providers, None).await;
+    Ok(AvailableUpgrades {
         cert_manager,
-        contracts: outlook(&candidates),
+        contracts: available_upgrades(&candidates),
         unfinished: unfinished.map(|journal| journal.index.state()),
     })
 }
@@ -85,21 +85,23 @@ pub async fn upgrade_outlook(
 /// Fetches, renders, checks, dry-runs and plans. Writes nothing.
 /// An unfinished upgrade to the same target is planned to its end, with the versions chosen at its start.
 /// # Errors
-/// `Problems` with all problems of all providers. `Unfinished` if an upgrade to another target is unfinished.
+/// `Problems` with all problems of all providers. `CheckedRuns` if an upgrade to another target is unfinished.
 pub async fn plan_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     request: &UpgradeRequest,
 ) -> Result<LifecyclePlan, LifecycleError> {
-    cluster.check_contract(FROM).await?;
+    cluster.check_contract(CONTRACT_CHECK).await?;
     let inventory = cluster.inventory().await?;
-    refuse(check_instances(&inventory))?;
-    let abandoned = check_unfinished(cluster, &inventory, Unfinished::Moves, request.unfinished).await?;
-    let Choice { items, mut warnings } = Box::pin(chosen(cluster, sources, &inventory, request)).await?;
-    warnings.extend(abandoned);
-    let queue = Box::pin(sources.render_all(&wanted(&items)))
+    fail_on_problems(check_instances(&inventory))?;
+    let abandon_warnings =
+        check_unfinished(cluster, &inventory, CheckedRuns::Moves, request.unfinished).await?;
+    let UpgradeChoice { items, mut warnings } =
+        Box::pin(choose_versions(cluster, sources, &inventory, request)).await?;
+    warnings.extend(abandon_warnings);
+    let queue = Box::pin(sources.render_all(&wanted_providers(&items)))
         .await
-        .map_err(|errors| LifecycleError::Resolve { verb: Verb::Upgrade, errors })?;
+        .map_err(|errors| LifecycleError::Resolve { verb: LifecycleVerb::Upgrade, errors })?;
     warnings.extend(queue.iter().flat_map(|rendered| rendered.warnings.iter().cloned()));
     let cert_manager = if request.skip_cert_manager {
         CertManagerPlan::default()
@@ -111,19 +113,27 @@ pub async fn plan_upgrade(
     }
     let mut problems = Vec::new();
     {
-        let its_objects = Box::pin(written_objects(&cert_manager, sources)).await?;
-        Box::pin(check_access(cluster, sources, &queue, &its_objects, Need::Replace, &mut problems)).await?;
+        let cert_manager_objects_to_write = Box::pin(written_objects(&cert_manager, sources)).await?;
+        Box::pin(check_access(
+            cluster,
+            sources,
+            &queue,
+            &cert_manager_objects_to_write,
+            AccessNeed::Replace,
+            &mut problems,
+        ))
+        .await?;
     }
-    let keep = Keep { replicas: request.keep_replicas, placement: request.keep_placement };
-    let by_name = if request.thorough { ReadByName::All } else { ReadByName::Applied };
-    let look = Look::Tried { keep, by_name };
-    let nexts = items.into_iter().zip(queue).map(|((installed, to), rendered)| Next {
+    let kept_fields = KeptFields { replicas: request.keep_replicas, placement: request.keep_placement };
+    let by_name = if request.server_dry_run { ReadByName::All } else { ReadByName::Applied };
+    let mode = PrepareMode::DryRun { keep: kept_fields, by_name };
+    let targets = items.into_iter().zip(queue).map(|((installed, to), rendered)| ProviderTarget {
         installed,
         to,
         kustomization: rendered.kustomization,
         objects: rendered.objects,
     });
-    let prepared = match Box::pin(prepare(cluster, nexts.collect(), look)).await {
+    let prepared = match Box::pin(prepare_providers(cluster, targets.collect(), mode)).await {
         Ok(prepared) => prepared,
         Err(LifecycleError::Problems(more)) => {
             problems.extend(more.problems);
@@ -131,20 +141,20 @@ pub async fn plan_upgrade(
         }
         Err(error) => {
             // Earlier problems may explain the error.
-            refuse(problems)?;
+            fail_on_problems(problems)?;
             return Err(error);
         }
     };
-    refuse(problems)?;
-    let (providers, words): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
-    warnings.extend(words.into_iter().flatten());
-    let cert_manager_objects = if request.thorough {
+    fail_on_problems(problems)?;
+    let (providers, provider_warnings): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+    warnings.extend(provider_warnings.into_iter().flatten());
+    let cert_manager_objects = if request.server_dry_run {
         Box::pin(plan_cert_manager_objects(cluster, &cert_manager, sources)).await?
     } else {
         None
     };
     Ok(LifecyclePlan {
-        verb: Verb::Upgrade,
+        verb: LifecycleVerb::Upgrade,
         cert_manager,
         cert_manager_objects,
         providers,
@@ -155,23 +165,23 @@ pub async fn plan_upgrade(
 }
 
 /// Returns the upgrade to execute: the choice of an unfinished upgrade, or else a new choice.
-async fn chosen(
+async fn choose_versions(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     inventory: &ProviderInventory,
     request: &UpgradeRequest,
-) -> Result<Choice, LifecycleError> {
+) -> Result<UpgradeChoice, LifecycleError> {
     let journal = unfinished_upgrade(cluster, inventory).await?;
     if let Some(journal) = journal {
-        return Ok(journal.index.choice(inventory, request, sources.layers)?);
+        return Ok(journal.index.choice(inventory, request, sources.overlays)?);
     }
-    let candidates = look_up(sources, &inventory.providers, Some(&request.target)).await;
-    Ok(choose(&candidates, request).map_err(|problems| PreflightProblems { problems })?)
+    let candidates = read_candidates(sources, &inventory.providers, Some(&request.target)).await;
+    Ok(choose_upgrade(&candidates, request).map_err(|problems| PreflightProblems { problems })?)
 }
 
 /// Returns the new versions, each in the namespace of its provider.
-fn wanted(items: &[(InstalledProvider, String)]) -> Vec<Wanted> {
-    let one = |(installed, to): &(InstalledProvider, String)| Wanted {
+fn wanted_providers(items: &[(InstalledProvider, String)]) -> Vec<WantedProvider> {
+    let one = |(installed, to): &(InstalledProvider, String)| WantedProvider {
         id: installed.id.clone(),
         version: Some(to.clone()),
         namespace: Some(installed.namespace.clone()),
@@ -179,7 +189,7 @@ fn wanted(items: &[(InstalledProvider, String)]) -> Vec<Wanted> {
     items.iter().map(one).collect()
 }
 
-fn refuse(problems: Vec<PreflightProblem>) -> Result<(), PreflightProblems> {
+fn fail_on_problems(problems: Vec<PreflightProblem>) -> Result<(), PreflightProblems> {
     if problems.is_empty() { Ok(()) } else { Err(PreflightProblems { problems }) }
 }
 
@@ -194,7 +204,7 @@ pub async fn upgrade(
     plan: &mut LifecyclePlan,
 ) -> Result<Option<NotReady>, LifecycleError> {
     cluster.send_step(ProgressStep::PerformingUpgrade);
-    Box::pin(carry_out_upgrade(cluster, sources, request, plan)).await
+    Box::pin(execute_upgrade(cluster, sources, request, plan)).await
 }
 
 /// The remaining work of an unfinished upgrade.
@@ -227,18 +237,18 @@ impl ResumePlan {
 pub async fn plan_resume(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
-    wait: WaitFor,
-    unfinished: OnUnfinished,
-    thorough: bool,
+    wait: WaitOptions,
+    unfinished: UnfinishedPolicy,
+    server_dry_run: bool,
 ) -> Result<ResumePlan, LifecycleError> {
     let inventory = cluster.inventory().await?;
     let journal = unfinished_upgrade(cluster, &inventory).await?;
     let journal = journal.ok_or(UpgradeError::NoJournal { verb: "resume" })?;
-    if journal.index.phase == Phase::RollingBack {
-        let back = Box::pin(plan_rollback(cluster, unfinished)).await?;
-        return Ok(ResumePlan::Rollback(Box::new(back)));
+    if journal.index.phase == UpgradePhase::RollingBack {
+        let rollback = Box::pin(plan_rollback(cluster, unfinished)).await?;
+        return Ok(ResumePlan::Rollback(Box::new(rollback)));
     }
-    let request = UpgradeRequest { thorough, unfinished, ..journal.index.request(wait) };
+    let request = UpgradeRequest { server_dry_run, unfinished, ..journal.index.request(wait) };
     let plan = Box::pin(plan_upgrade(cluster, sources, &request)).await?;
     Ok(ResumePlan::Upgrade { request: Box::new(request), plan: Box::new(plan) })
 }
@@ -250,7 +260,7 @@ pub async fn resume_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     plan: &mut ResumePlan,
-    wait: WaitFor,
+    wait: WaitOptions,
 ) -> Result<Option<NotReady>, LifecycleError> {
     match plan {
         ResumePlan::Upgrade { request, plan } => upgrade(cluster, sources, request, plan).await,
@@ -268,12 +278,13 @@ pub async fn abort_upgrade(
     let inventory = cluster.inventory().await?;
     let journal = upgrade_journal(cluster, &inventory).await?;
     if journal.is_none() && mode == WriteMode::Real {
-        clear_remains_of_journal(cluster, &inventory).await?;
+        delete_journal_leftovers(cluster, &inventory).await?;
     }
-    let journal = journal.filter(Journal::is_unfinished).ok_or(UpgradeError::NoJournal { verb: "abort" })?;
+    let journal =
+        journal.filter(UpgradeJournal::is_unfinished).ok_or(UpgradeError::NoJournal { verb: "abort" })?;
     let state = journal.index.state();
     if mode == WriteMode::Real {
-        journal.forget().await?;
+        journal.delete().await?;
     }
     Ok(state)
 }

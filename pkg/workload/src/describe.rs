@@ -11,7 +11,7 @@
 
 mod age;
 mod arrange;
-mod cluster_list;
+mod cluster_overview;
 mod conditions;
 mod extract;
 mod group;
@@ -37,7 +37,7 @@ use inventory::{ContractError, ManagementCluster};
 
 pub use age::format_age;
 pub use arrange::Grouping;
-pub use cluster_list::{ClusterList, ClusterListRequest, ClusterSummary, list_clusters};
+pub use cluster_overview::{ClusterOverview, ClusterOverviewRequest, ClusterSummary, list_clusters};
 pub use conditions::{Condition, ConditionSet};
 pub use shown_conditions::{ConditionChoiceError, ShownConditions};
 pub use table::{Cell, Span, Tone, TreeTable};

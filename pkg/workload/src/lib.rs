@@ -21,7 +21,7 @@ mod rollout;
 mod tests;
 
 pub use describe::{
-    Cell, ClusterEvent, ClusterHealth, ClusterList, ClusterListRequest, ClusterSummary, ClusterTree,
+    Cell, ClusterEvent, ClusterHealth, ClusterOverview, ClusterOverviewRequest, ClusterSummary, ClusterTree,
     Condition, ConditionChoiceError, ConditionSet, DescribeError, DescribeRequest, Echo, Grouping,
     MachineCounts, MachineGroup, ObjectSummary, OptionalPart, ShownConditions, Span, Subject, Tone, TreeNode,
     TreeTable, UnreadableObject, describe_cluster, format_age, list_clusters, watch_cluster,

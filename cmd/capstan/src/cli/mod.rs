@@ -6,16 +6,16 @@
 
 mod dialect;
 mod help;
-mod hoist;
 mod parse;
+mod raw_flags;
 mod tree;
-mod typed;
 mod usage_error;
+mod verb_path;
 
 pub(crate) use dialect::switch;
 pub(crate) use help::render_help;
-pub(crate) use parse::{Invocation, Parsed, parse};
+pub(crate) use parse::{Invocation, ParsedArgs, parse};
+pub(crate) use raw_flags::{error_format, raw_flag_value};
 pub use tree::command;
-pub(crate) use tree::named as tree_of;
-pub(crate) use typed::{error_format, typed};
+pub(crate) use tree::command_for_program as tree_of;
 pub(crate) use usage_error::unknown_command;

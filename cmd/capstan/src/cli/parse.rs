@@ -5,9 +5,9 @@ use clap::{ArgMatches, Command, FromArgMatches as _};
 use super::{
     dialect::{SURPLUS, adapt},
     help::usage,
-    hoist::{VerbPath, verbs_first},
-    tree::{Root, named},
+    tree::{Root, command_for_program},
     usage_error,
+    verb_path::{VerbPath, verbs_first},
 };
 use crate::{
     Environment, Failure,
@@ -24,7 +24,7 @@ pub(crate) enum Invocation {
 }
 
 impl Invocation {
-    pub(crate) fn asks_for_help(&self) -> bool {
+    pub(crate) fn is_help_request(&self) -> bool {
         match self {
             Self::Help(_) => true,
             Self::Verb(verb) => matches!(**verb, Verb::Help(_)),
@@ -33,21 +33,21 @@ impl Invocation {
     }
 }
 
-pub(crate) struct Parsed {
+pub(crate) struct ParsedArgs {
     pub(crate) globals: Globals,
     source: KubeFlags,
     target: KubeFlags,
     pub(crate) invocation: Invocation,
 }
 
-impl From<Invocation> for Parsed {
+impl From<Invocation> for ParsedArgs {
     fn from(invocation: Invocation) -> Self {
         let (globals, source, target) = Default::default();
         Self { globals, source, target, invocation }
     }
 }
 
-impl Parsed {
+impl ParsedArgs {
     /// Returns a builder of suggested commands that repeat the flags of this run.
     pub(crate) fn suggested_commands(
         &self,
@@ -60,7 +60,7 @@ impl Parsed {
         let files = given.filter(|(_, path)| !path.is_empty()).collect();
         SuggestedCommands::new(
             program,
-            named,
+            command_for_program,
             environment.clone(),
             self.source.clone(),
             self.target.clone(),
@@ -70,20 +70,20 @@ impl Parsed {
 }
 
 /// Parses a command line. The first word is the program name.
-pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<Parsed, Failure> {
-    let tree = named(program);
+pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<ParsedArgs, Failure> {
+    let tree = command_for_program(program);
     // clusterctl sees no command after these words and shows its help.
     if argv.get(1).is_some_and(|first| first == "-" || first == "--") {
-        return Ok(Parsed::from(Invocation::Help(Vec::new())));
+        return Ok(ParsedArgs::from(Invocation::Help(Vec::new())));
     }
     let mut dialect = adapt(tree.clone());
-    let mut matches = dialect
-        .try_get_matches_from_mut(verbs_first(&tree, argv))
-        .map_err(|error| wrong_verb(&tree, argv).unwrap_or_else(|| usage_error::explain(&error, &tree)))?;
+    let mut matches = dialect.try_get_matches_from_mut(verbs_first(&tree, argv)).map_err(|error| {
+        unknown_verb_failure(&tree, argv).unwrap_or_else(|| usage_error::explain(&error, &tree))
+    })?;
     let globals = Globals::from_arg_matches(&matches).map_err(|error| usage_error::explain(&error, &tree))?;
-    let named = Named::of(&tree, &matches);
-    let (source, target) = (named.cluster(""), named.cluster("to_"));
-    let done = |invocation| Parsed { globals, source, target, invocation };
+    let named = InnermostCommand::of(&tree, &matches);
+    let (source, target) = (named.cluster_flags(""), named.cluster_flags("to_"));
+    let done = |invocation| ParsedArgs { globals, source, target, invocation };
     let is_group = is_group(named.command);
     if let Some(word) = named.surplus().filter(|_| is_group) {
         return Err(usage_error::unknown_verb(&named.path, named.command, word));
@@ -95,7 +95,7 @@ pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<Parsed, Failu
     if matches.get_flag("version") && matches.subcommand().is_none() {
         return Ok(done(Invocation::Version));
     }
-    if let Some((flag, word)) = before_plugin(&tree, &matches, argv) {
+    if let Some((flag, word)) = find_flag_before_plugin(&tree, &matches, argv) {
         return Err(usage_error::flag_before_plugin(&tree, flag, word));
     }
     let root =
@@ -108,13 +108,13 @@ pub(crate) fn parse(program: Program, argv: &[OsString]) -> Result<Parsed, Failu
 }
 
 /// The innermost named command and its arguments.
-struct Named<'a> {
+struct InnermostCommand<'a> {
     path: Vec<String>,
     command: &'a Command,
     matches: &'a ArgMatches,
 }
 
-impl<'a> Named<'a> {
+impl<'a> InnermostCommand<'a> {
     fn of(tree: &'a Command, matches: &'a ArgMatches) -> Self {
         let mut named = Self { path: Vec::new(), command: tree, matches };
         while let Some((name, matches)) = named.matches.subcommand() {
@@ -139,7 +139,7 @@ impl<'a> Named<'a> {
     }
 
     /// Returns the cluster flags of the command, or those whose ids start with `prefix`.
-    fn cluster(&self, prefix: &str) -> KubeFlags {
+    fn cluster_flags(&self, prefix: &str) -> KubeFlags {
         fn one<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, id: &str) -> Option<T> {
             matches.try_get_one::<T>(id).ok().flatten().cloned()
         }
@@ -164,8 +164,8 @@ fn is_group(command: &Command) -> bool {
     command.has_subcommands() && command.get_arguments().next().is_none()
 }
 
-/// Returns the failure for a word in the place of a verb that is not a verb. `None` if there is no such word.
-fn wrong_verb(tree: &Command, argv: &[OsString]) -> Option<Failure> {
+/// Returns the failure for a word in the place of a verb that is not a verb. `Unchanged` if there is no such word.
+fn unknown_verb_failure(tree: &Command, argv: &[OsString]) -> Option<Failure> {
     let path = VerbPath::find(tree, argv.get(1..)?);
     let word = path.next_word?;
     if path.verbs.is_empty() {
@@ -177,7 +177,7 @@ fn wrong_verb(tree: &Command, argv: &[OsString]) -> Option<Failure> {
 
 /// Returns a leading flag and the next word, if that word is not a verb and may be a plugin.
 /// clusterctl accepts no flag before the name of a plugin, because the owner of the flag would be ambiguous.
-fn before_plugin<'a>(
+fn find_flag_before_plugin<'a>(
     tree: &Command,
     matches: &'a ArgMatches,
     argv: &'a [OsString],

@@ -29,15 +29,15 @@ pub(crate) struct Root {
 /// Returns the documented command tree, for help, completion and the reference pages.
 /// Examples contain the program name, which replaces `{bin}`.
 pub fn command() -> clap::Command {
-    named(Program::Capstan)
+    command_for_program(Program::Capstan)
 }
 
 /// Returns the command tree of a program.
-pub(crate) fn named(program: Program) -> clap::Command {
-    name_in(Root::command(), program.name()).name(program.name()).bin_name(program.name())
+pub(crate) fn command_for_program(program: Program) -> clap::Command {
+    insert_program_name(Root::command(), program.name()).name(program.name()).bin_name(program.name())
 }
 
-fn name_in(command: clap::Command, program: &str) -> clap::Command {
+fn insert_program_name(command: clap::Command, program: &str) -> clap::Command {
     let command = match command.get_after_help() {
         Some(text) => {
             let text = text.to_string().replace("{bin}", program);
@@ -45,7 +45,7 @@ fn name_in(command: clap::Command, program: &str) -> clap::Command {
         }
         None => command,
     };
-    command.mut_subcommands(|subcommand| name_in(subcommand, program))
+    command.mut_subcommands(|subcommand| insert_program_name(subcommand, program))
 }
 
 #[cfg(test)]
@@ -61,6 +61,6 @@ mod tests {
             }
             command.get_subcommands().for_each(check);
         }
-        check(&named(Program::Clusterctl));
+        check(&command_for_program(Program::Clusterctl));
     }
 }

@@ -10,7 +10,7 @@ use crate::Failure;
 
 pub(super) fn explain(error: &clap::Error, tree: &Command) -> Failure {
     let text = |kind| context(error, kind);
-    let flag = text(ContextKind::InvalidArg).map(|arg| bare(&arg)).unwrap_or_default();
+    let flag = text(ContextKind::InvalidArg).map(|arg| flag_name(&arg)).unwrap_or_default();
     match error.kind() {
         ErrorKind::UnknownArgument => unknown_flag(tree, &flag, text(ContextKind::SuggestedArg)),
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => match text(ContextKind::InvalidValue) {
@@ -22,7 +22,9 @@ pub(super) fn explain(error: &clap::Error, tree: &Command) -> Failure {
             Failure::user(format!("flag `{flag}` takes one value"))
         }
         ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
-            Some(other) => Failure::user(format!("`{flag}` cannot be used together with `{}`", bare(&other))),
+            Some(other) => {
+                Failure::user(format!("`{flag}` cannot be used together with `{}`", flag_name(&other)))
+            }
             None => Failure::user(format!("`{flag}` cannot be used with the other flags given")),
         },
         ErrorKind::MissingRequiredArgument => Failure::user(format!("`{flag}` is required")),
@@ -34,7 +36,7 @@ pub(super) fn explain(error: &clap::Error, tree: &Command) -> Failure {
 fn unknown_flag(tree: &Command, flag: &str, suggested: Option<String>) -> Failure {
     let failure = Failure::user(format!("unknown flag `{flag}`"));
     if let Some(suggested) = suggested {
-        return failure.hint(format!("did you mean `{}`?", bare(&suggested)));
+        return failure.hint(format!("did you mean `{}`?", flag_name(&suggested)));
     }
     match verbs_with_flag(tree, flag.trim_start_matches('-'), "").as_slice() {
         [] => failure,
@@ -91,27 +93,27 @@ pub(super) fn surplus_argument(path: &[String], command: &Command, word: &str) -
             format!("unexpected argument `{word}`: `{}` takes at most {most} arguments", command.get_name())
         }
     };
-    with_near_verbs(Failure::user(message), path, command, word)
+    add_verb_suggestions(Failure::user(message), path, command, word)
 }
 
 /// Returns the failure for an unknown verb of the group at this path.
 pub(super) fn unknown_verb(path: &[String], group: &Command, word: &str) -> Failure {
     let path_text = path.join(" ");
     let failure = Failure::user(format!("unknown command `{path_text} {word}`"));
-    with_near_verbs(failure, path, group, word)
+    add_verb_suggestions(failure, path, group, word)
         .hint(format!("`capstan {path_text} --help` lists the commands"))
 }
 
 /// Adds a hint with the verbs whose names resemble a word.
-fn with_near_verbs(failure: Failure, path: &[String], command: &Command, word: &str) -> Failure {
-    match near_verbs(path, command, word).as_slice() {
+fn add_verb_suggestions(failure: Failure, path: &[String], command: &Command, word: &str) -> Failure {
+    match suggested_verbs(path, command, word).as_slice() {
         [] => failure,
         near => failure.hint(format!("did you mean {}?", quoted(near))),
     }
 }
 
 /// Returns the full names of the verbs whose names resemble a word.
-fn near_verbs(path: &[String], command: &Command, word: &str) -> Vec<String> {
+fn suggested_verbs(path: &[String], command: &Command, word: &str) -> Vec<String> {
     let names = || command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
     let mut near = similar_names(word, names());
     near.extend(names().filter(|name| !word.is_empty() && name.starts_with(word)));
@@ -131,7 +133,7 @@ pub(super) fn flag_before_plugin(tree: &Command, flag: &OsString, word: &str) ->
 /// Returns the failure for a first word that is neither a verb nor a plugin.
 pub(crate) fn unknown_command(tree: &Command, word: &str) -> Failure {
     let failure = Failure::user(format!("unknown command `{word}`"));
-    with_near_verbs(failure, &[], tree, word).hint("`capstan --help` lists the commands")
+    add_verb_suggestions(failure, &[], tree, word).hint("`capstan --help` lists the commands")
 }
 
 fn quoted(names: &[String]) -> String {
@@ -147,7 +149,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
 }
 
 /// Returns the flag name of `--flag <VALUE>` or `--flag[=<VALUE>]`.
-fn bare(flag: &str) -> String {
+fn flag_name(flag: &str) -> String {
     flag.split([' ', '=', '[']).next().unwrap_or(flag).to_owned()
 }
 

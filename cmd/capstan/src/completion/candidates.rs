@@ -8,9 +8,9 @@ use workload::namespace_names;
 
 use crate::{
     Environment,
-    cli::typed,
-    sandboxes::Home,
-    settings::{self, KubeFlags, Source},
+    cli::raw_flag_value,
+    sandboxes::SandboxesFolder,
+    settings::{self, ConfigSource, KubeFlags},
 };
 
 /// The fast sources of candidates: the configuration, repositories in local folders, and objects of the management
@@ -27,23 +27,23 @@ pub(crate) struct Candidates {
 impl Candidates {
     /// Reads the flags that select the sources.
     pub(crate) fn new(environment: Environment, words: &[OsString]) -> Self {
-        let config = typed(words, "config", None).map(str::to_owned);
-        let of = |long| typed(words, long, None).map(str::to_owned);
+        let config = raw_flag_value(words, "config", None).map(str::to_owned);
+        let of = |long| raw_flag_value(words, long, None).map(str::to_owned);
         let kube = KubeFlags {
             kubeconfig: of("kubeconfig").map(PathBuf::from),
             kubeconfig_context: of("kubeconfig-context"),
             sandbox: of("sandbox"),
         };
         let target_kubeconfig = of("to-kubeconfig").map(PathBuf::from);
-        let namespace = typed(words, "namespace", Some('n')).map(str::to_owned);
+        let namespace = raw_flag_value(words, "namespace", Some('n')).map(str::to_owned);
         Self { environment, config, kube, namespace, target_kubeconfig }
     }
 
     fn config(&self) -> Option<Config> {
-        let file = match settings::source(self.config.as_deref(), &self.environment) {
-            Source::File(path) => Some(settings::from_path(&path).ok()?),
-            Source::None => None,
-            Source::Url(_) => return None,
+        let file = match settings::config_source(self.config.as_deref(), &self.environment) {
+            ConfigSource::File(path) => Some(settings::read_config_file(&path).ok()?),
+            ConfigSource::None => None,
+            ConfigSource::Url(_) => return None,
         };
         Config::new(file, self.environment.variables()).ok()
     }
@@ -58,17 +58,21 @@ impl Candidates {
     }
 
     /// Reads names from the management cluster, with a short timeout for interactive use.
-    fn ask(&self, names: impl AsyncFnOnce(&ManagementCluster, &str) -> Option<Vec<String>>) -> Vec<String> {
-        const PATIENCE: Duration = Duration::from_secs(2);
+    fn query_cluster(
+        &self,
+        names: impl AsyncFnOnce(&ManagementCluster, &str) -> Option<Vec<String>>,
+    ) -> Vec<String> {
+        const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
         let asked = async {
             let namespace = self.kube.namespace(self.namespace.as_deref(), &self.environment).ok()?;
-            let cluster = settings::silent_cluster(&self.kube, &self.environment, PATIENCE).await.ok()?;
+            let cluster =
+                settings::completion_cluster(&self.kube, &self.environment, QUERY_TIMEOUT).await.ok()?;
             names(&cluster, &namespace).await
         };
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
             return Vec::new();
         };
-        let answer = runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await });
+        let answer = runtime.block_on(async { tokio::time::timeout(QUERY_TIMEOUT, asked).await });
         // Abandons a credential plugin that still asks for a password.
         runtime.shutdown_background();
         let mut names = answer.ok().flatten().unwrap_or_default();
@@ -111,19 +115,21 @@ impl Candidates {
     }
 
     pub(super) fn sandboxes(&self) -> Vec<String> {
-        Home::of(&self.environment).and_then(|home| home.names()).unwrap_or_default()
+        SandboxesFolder::of(&self.environment).and_then(|home| home.names()).unwrap_or_default()
     }
 
     pub(super) fn namespaces(&self) -> Vec<String> {
-        self.ask(async |cluster, _| namespace_names(cluster).await.ok())
+        self.query_cluster(async |cluster, _| namespace_names(cluster).await.ok())
     }
 
     pub(super) fn clusters(&self) -> Vec<String> {
-        self.ask(async |cluster, namespace| workload::cluster_names(cluster, namespace).await.ok())
+        self.query_cluster(async |cluster, namespace| workload::cluster_names(cluster, namespace).await.ok())
     }
 
     pub(super) fn rollouts(&self, resource: &str) -> Vec<String> {
-        self.ask(async |cluster, namespace| workload::rollout_names(cluster, namespace, resource).await.ok())
+        self.query_cluster(async |cluster, namespace| {
+            workload::rollout_names(cluster, namespace, resource).await.ok()
+        })
     }
 }
 

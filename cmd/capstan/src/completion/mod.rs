@@ -7,10 +7,10 @@
 //! Completion never waits for a repository and offers only local data. Reading object names from the management
 //! cluster takes at most two seconds.
 
-mod answer;
 mod candidates;
+mod complete;
 mod shell;
 
-pub(crate) use answer::answer;
 pub(crate) use candidates::Candidates;
-pub(crate) use shell::{Shell, VARIABLE, script};
+pub(crate) use complete::complete;
+pub(crate) use shell::{COMPLETION_VARIABLE, Shell, script};

@@ -3,7 +3,7 @@ use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 use crate::program::Program;
 
 /// The variable with the shell name, which a completion script sets.
-pub(crate) const VARIABLE: &str = "CAPSTAN_COMPLETE";
+pub(crate) const COMPLETION_VARIABLE: &str = "CAPSTAN_COMPLETE";
 
 /// The script for bash. The script of clap passes words as bash splits them, so `aws:` would have no candidates.
 const BASH: &str = include_str!("bash.sh");
@@ -41,12 +41,12 @@ impl Shell {
 pub(crate) fn script(shell: Shell, program: Program) -> std::io::Result<Vec<u8>> {
     if shell == Shell::Bash {
         let name = program.name().replace(' ', "-");
-        let script = BASH.replace("VARIABLE", VARIABLE).replace("PROGRAM", &name);
+        let script = BASH.replace("VARIABLE", COMPLETION_VARIABLE).replace("PROGRAM", &name);
         return Ok(script.replace("NAME", &name.replace('-', "_")).into_bytes());
     }
     let mut script = Vec::new();
     // kubectl completes plugins in another way. The executable itself is completed like any other program.
     let name = program.name().replace(' ', "-");
-    shell.engine().write_registration(VARIABLE, &name, &name, &name, &mut script)?;
+    shell.engine().write_registration(COMPLETION_VARIABLE, &name, &name, &name, &mut script)?;
     Ok(script)
 }

@@ -7,9 +7,8 @@ use api::output::{ProgressEvent, ProgressStep};
 use apply::Blocker;
 
 use super::{
-    ApiWarnings, Writes, json,
-    waiting::{PATIENCE, Patient, lines},
-    words,
+    ApiWarnings, Writes, event_text, json,
+    wait_log::{LOG_AFTER, WaitLog, wait_lines},
 };
 use crate::ui::{Messages, closing_line};
 
@@ -31,8 +30,8 @@ pub(crate) struct ClusterEvents {
     messages: Messages,
     format: ProgressFormat,
     writes: Writes,
-    patient: Patient,
-    hidden: ApiWarnings,
+    wait_log: WaitLog,
+    hidden_warnings: ApiWarnings,
     step: Arc<Mutex<CountedStep>>,
 }
 
@@ -41,7 +40,7 @@ struct CountedStep {
     /// The live line. Empty for a step without a count.
     text: String,
     written: usize,
-    of: Option<usize>,
+    total: Option<usize>,
 }
 
 impl ClusterEvents {
@@ -50,24 +49,24 @@ impl ClusterEvents {
             messages,
             format,
             writes,
-            patient: Patient::default(),
-            hidden: ApiWarnings::default(),
+            wait_log: WaitLog::default(),
+            hidden_warnings: ApiWarnings::default(),
             step: Arc::default(),
         }
     }
 
     /// Hides some warnings of servers.
-    pub(crate) fn hiding(self, hidden: ApiWarnings) -> Self {
-        Self { hidden, ..self }
+    pub(crate) fn with_hidden_warnings(self, hidden: ApiWarnings) -> Self {
+        Self { hidden_warnings: hidden, ..self }
     }
 
-    pub(crate) fn of_server(&self) -> apply::EventSink<apply::Event> {
+    pub(crate) fn server_sink(&self) -> apply::EventSink<apply::Event> {
         let this = self.clone();
         apply::EventSink::new(move |event| this.server_event(event))
     }
 
     /// Returns an event sink that logs only requests, for verbs that show the state of their server themselves.
-    pub(crate) fn requests_of_server(&self) -> apply::EventSink<apply::Event> {
+    pub(crate) fn request_sink(&self) -> apply::EventSink<apply::Event> {
         let this = self.clone();
         apply::EventSink::new(move |event| {
             if matches!(event, apply::Event::Requested { .. }) {
@@ -77,7 +76,7 @@ impl ClusterEvents {
     }
 
     /// Returns the event sink of a management cluster.
-    pub(crate) fn of_cluster(&self) -> apply::EventSink<ProgressEvent> {
+    pub(crate) fn cluster_sink(&self) -> apply::EventSink<ProgressEvent> {
         let this = self.clone();
         apply::EventSink::new(move |event| this.cluster_event(event))
     }
@@ -87,16 +86,16 @@ impl ClusterEvents {
     }
 
     /// Shows the end of a run. With JSON lines, the exit status reports the end.
-    pub(crate) fn end(&self, text: impl AsRef<str>) {
+    pub(crate) fn show_closing_text(&self, text: impl AsRef<str>) {
         if self.format != ProgressFormat::Json {
             self.messages.status(text);
         }
     }
 
     /// Shows the last line of a successful verb: the result and the duration.
-    pub(crate) fn done(&self, result: &str, took: Duration) {
+    pub(crate) fn show_result(&self, result: &str, took: Duration) {
         if self.format == ProgressFormat::Json {
-            self.line(&json::done(result, took));
+            self.line(&json::result_event(result, took));
         } else {
             self.messages.status(closing_line(result, took));
         }
@@ -104,12 +103,12 @@ impl ClusterEvents {
 
     fn server_event(&self, event: &apply::Event) {
         use apply::Event;
-        self.writes.note(event);
-        if matches!(event, Event::Warning { text, .. } if self.hidden.hides(text)) {
+        self.writes.record(event);
+        if matches!(event, Event::Warning { text, .. } if self.hidden_warnings.hides(text)) {
             return;
         }
         if self.format == ProgressFormat::Json
-            && let Some(line) = json::of_server(event)
+            && let Some(line) = json::progress_event(event)
         {
             return self.line(&line);
         }
@@ -117,24 +116,24 @@ impl ClusterEvents {
             Event::Requested { request, .. } => self.messages.log(5, format!("requesting {request}")),
             Event::Retrying { action, reason: why, since, after } => {
                 self.messages.progress().begin(&format!("trying to {action} again"));
-                let text = words::retrying(action, why, *since, *after);
-                if *since >= PATIENCE { self.messages.status(text) } else { self.messages.log(1, text) }
+                let text = event_text::retry_line(action, why, *since, *after);
+                if *since >= LOG_AFTER { self.messages.status(text) } else { self.messages.log(1, text) }
             }
             // A quiet run also hides the known warnings, which Cluster API itself causes.
             Event::Warning { text, .. } if self.messages.is_quiet() && ApiWarnings::Known.hides(text) => {}
-            Event::Warning { text, action } => self.messages.warning(words::warned(text, action)),
+            Event::Warning { text, action } => self.messages.warning(event_text::warning_line(text, action)),
             Event::Wrote { object, how } => {
                 self.count_object();
-                self.messages.log(5, words::wrote(object, *how));
+                self.messages.log(5, event_text::write_line(object, *how));
             }
             Event::Deleted { object } => self.messages.log(5, format!("deleted {object}")),
             Event::WaitingForLease { .. } | Event::TookOverLease { .. } => {
-                self.messages.progress().begin_named_above();
-                self.messages.status(words::lease(event));
+                self.messages.progress().begin_unnamed();
+                self.messages.status(event_text::lease_line(event));
             }
             Event::Waiting { blockers } => self.waiting(blockers),
             Event::Migrating { definition, done, total: of } => {
-                let text = words::migrating(definition, *done, *of);
+                let text = event_text::migration_line(definition, *done, *of);
                 self.messages.progress().begin(&text);
                 self.messages.log(1, text);
             }
@@ -142,24 +141,24 @@ impl ClusterEvents {
     }
 
     fn cluster_event(&self, event: &ProgressEvent) {
-        self.patient.forget();
+        self.wait_log.clear();
         self.begin_step(event);
         if self.format == ProgressFormat::Json {
             return self.line(event);
         }
-        match words::of_cluster(event) {
-            Some(words::Said::Status(text)) => {
-                match words::live(event) {
+        match event_text::event_text(event) {
+            Some(event_text::EventText::Status(text)) => {
+                match event_text::live_line(event) {
                     Some(live) => self.messages.progress().begin(&live),
-                    None => self.messages.progress().begin_named_above(),
+                    None => self.messages.progress().begin_unnamed(),
                 }
                 self.messages.status(text);
             }
-            Some(words::Said::Part(text)) => {
+            Some(event_text::EventText::Progress(text)) => {
                 self.messages.progress().begin(&text);
                 self.messages.log(1, text);
             }
-            Some(words::Said::Warning(text)) => self.messages.warning(text),
+            Some(event_text::EventText::Warning(text)) => self.messages.warning(text),
             None => {}
         }
     }
@@ -171,38 +170,39 @@ impl ClusterEvents {
             }
             _ => None,
         };
-        let text = words::live(event).unwrap_or_default();
-        *self.step.lock().unwrap_or_else(PoisonError::into_inner) = CountedStep { text, written: 0, of };
+        let text = event_text::live_line(event).unwrap_or_default();
+        *self.step.lock().unwrap_or_else(PoisonError::into_inner) =
+            CountedStep { text, written: 0, total: of };
     }
 
     fn count_object(&self) {
         let mut step = self.step.lock().unwrap_or_else(PoisonError::into_inner);
         if !step.text.is_empty() {
             step.written += 1;
-            self.messages.progress().begin(&words::counted(&step.text, step.written, step.of));
+            self.messages.progress().begin(&event_text::counted_line(&step.text, step.written, step.total));
         }
     }
 
     fn waiting(&self, blockers: &[Blocker]) {
         let progress = self.messages.progress();
         if self.format == ProgressFormat::Auto && progress.is_live() {
-            progress.wait_for(lines(blockers));
-        } else if let Some(runtime) = self.patient.show(blockers) {
-            let (patient, messages) = (self.patient.clone(), self.messages.clone());
-            runtime.spawn(async move { patient.tell(|line| messages.status(line)).await });
+            progress.wait_for(wait_lines(blockers));
+        } else if let Some(runtime) = self.wait_log.update(blockers) {
+            let (patient, messages) = (self.wait_log.clone(), self.messages.clone());
+            runtime.spawn(async move { patient.log_waits(|line| messages.status(line)).await });
         }
     }
 
     fn line(&self, line: &ProgressEvent) {
         let completed = match line {
             ProgressEvent::Warning { text } => {
-                Some(ProgressEvent::Warning { text: self.messages.completed(text) })
+                Some(ProgressEvent::Warning { text: self.messages.complete_commands(text) })
             }
             _ => None,
         };
         // Plain data always serializes.
         let text = serde_json::to_string(completed.as_ref().unwrap_or(line)).unwrap_or_default();
-        self.messages.plain(&format!("{text}\n"));
+        self.messages.write_plain(&format!("{text}\n"));
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    fn told(format: ProgressFormat, event: &ProgressEvent) -> String {
+    fn output_of(format: ProgressFormat, event: &ProgressEvent) -> String {
         let written = Written::default();
         let messages = Messages::new(Box::new(written.clone()), false);
         ClusterEvents::new(messages, format, Writes::default()).cluster_event(event);
@@ -242,11 +242,11 @@ mod tests {
         let event = ProgressEvent::provider(ProgressStep::Installing, label, "v2.11.1", "capa-system")
             .with_counts(StepCounts { number: 2, of: 4, objects: 28 }, Duration::ZERO);
         assert_eq!(
-            told(ProgressFormat::Auto, &event),
+            output_of(ProgressFormat::Auto, &event),
             "Installing provider=\"infrastructure-aws\" version=\"v2.11.1\" targetNamespace=\"capa-system\"\n"
         );
         assert_eq!(
-            told(ProgressFormat::Json, &event),
+            output_of(ProgressFormat::Json, &event),
             "{\"event\":\"step\",\"step\":\"installing\",\"provider\":\"infrastructure-aws\",\
              \"version\":\"v2.11.1\",\"namespace\":\"capa-system\",\"counts\":{\"number\":2,\"of\":4,\"objects\":28}}\n"
         );
@@ -257,15 +257,15 @@ mod tests {
         let label = "cluster-api".to_owned();
         let event = ProgressEvent::provider(ProgressStep::Installing, label, "v1.14.0", "capi-system")
             .with_counts(StepCounts { number: 1, of: 4, objects: 28 }, Duration::ZERO);
-        let live = words::live(&event).unwrap();
+        let live = event_text::live_line(&event).unwrap();
         assert_eq!(
-            words::counted(&live, 12, Some(28)),
+            event_text::counted_line(&live, 12, Some(28)),
             "applying cluster-api v1.14.0 (provider 1 of 4): object 12 of 28"
         );
         let step = ProgressStep::InstallingCertManager;
         let cert_manager = ProgressEvent::cert_manager(step, None, "v1.21.1");
-        let live = words::live(&cert_manager).unwrap();
-        assert_eq!(words::counted(&live, 3, None), "applying cert-manager v1.21.1: 3 objects");
+        let live = event_text::live_line(&cert_manager).unwrap();
+        assert_eq!(event_text::counted_line(&live, 3, None), "applying cert-manager v1.21.1: 3 objects");
     }
 
     #[test]

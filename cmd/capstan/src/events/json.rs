@@ -3,10 +3,10 @@ use std::time::Duration;
 use api::output::{LeaseHolder, ProgressEvent};
 use apply::{object_name, waiting_for};
 
-use super::words;
+use super::event_text;
 
-/// Returns the JSON line of a server event. `None` for events that only go to the log.
-pub(super) fn of_server(event: &apply::Event) -> Option<ProgressEvent> {
+/// Returns the JSON line of a server event. `Unchanged` for events that only go to the log.
+pub(super) fn progress_event(event: &apply::Event) -> Option<ProgressEvent> {
     Some(match event {
         apply::Event::Requested { .. } => return None,
         apply::Event::Retrying { action, reason: why, since, after } => ProgressEvent::Retrying {
@@ -16,7 +16,7 @@ pub(super) fn of_server(event: &apply::Event) -> Option<ProgressEvent> {
             after_milliseconds: milliseconds(*after),
         },
         apply::Event::Warning { text, action } => {
-            ProgressEvent::Warning { text: words::warned(text, action) }
+            ProgressEvent::Warning { text: event_text::warning_line(text, action) }
         }
         apply::Event::Wrote { object, how } => {
             ProgressEvent::Wrote { object: object_name(object), how: *how }
@@ -49,6 +49,6 @@ fn milliseconds(after: Duration) -> u64 {
 }
 
 /// Returns the last line of a successful verb.
-pub(super) fn done(result: &str, took: Duration) -> ProgressEvent {
+pub(super) fn result_event(result: &str, took: Duration) -> ProgressEvent {
     ProgressEvent::Done { text: result.to_owned(), milliseconds: milliseconds(took) }
 }

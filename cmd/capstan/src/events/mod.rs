@@ -9,9 +9,9 @@
 
 mod api_warnings;
 mod cluster_events;
+mod event_text;
 mod json;
-mod waiting;
-mod words;
+mod wait_log;
 mod writes;
 
 pub(crate) use api_warnings::ApiWarnings;

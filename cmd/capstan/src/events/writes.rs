@@ -5,13 +5,13 @@ use std::sync::{
 
 use apply::{Event, RequestEffect, Written};
 
-use crate::ui::count_of;
+use crate::ui::format_count;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Writes(Arc<Counted>);
+pub(crate) struct Writes(Arc<WriteCounts>);
 
 #[derive(Debug, Default)]
-struct Counted {
+struct WriteCounts {
     created: AtomicUsize,
     changed: AtomicUsize,
     deleted: AtomicUsize,
@@ -20,7 +20,7 @@ struct Counted {
 
 impl Writes {
     pub(crate) fn count(&self) -> usize {
-        let Counted { created, changed, deleted, .. } = &*self.0;
+        let WriteCounts { created, changed, deleted, .. } = &*self.0;
         [created, changed, deleted].map(|count| count.load(Ordering::Relaxed)).iter().sum()
     }
 
@@ -28,19 +28,19 @@ impl Writes {
         self.0.any_sent.load(Ordering::Relaxed)
     }
 
-    /// Returns the counts in words: `3 objects created, 1 changed`. `None` without writes.
-    pub(crate) fn in_words(&self) -> Option<String> {
-        let Counted { created, changed, deleted, .. } = &*self.0;
+    /// Returns the counts in words: `3 objects created, 1 changed`. `Unchanged` without writes.
+    pub(crate) fn summary(&self) -> Option<String> {
+        let WriteCounts { created, changed, deleted, .. } = &*self.0;
         let counts = [("created", created), ("changed", changed), ("deleted", deleted)];
         let counts = counts.map(|(verb, count)| (verb, count.load(Ordering::Relaxed)));
         let mut some = counts.iter().filter(|(_, count)| *count > 0);
         let (verb, count) = some.next()?;
-        let first = format!("{} {verb}", count_of(*count, "object"));
+        let first = format!("{} {verb}", format_count(*count, "object"));
         Some(some.fold(first, |text, (verb, count)| format!("{text}, {count} {verb}")))
     }
 
     /// Counts an event of a server if the event is a write.
-    pub(super) fn note(&self, event: &Event) {
+    pub(super) fn record(&self, event: &Event) {
         let count = match event {
             Event::Wrote { how: Written::Created, .. } => &self.0.created,
             Event::Wrote { how: Written::Changed, .. } => &self.0.changed,
@@ -56,7 +56,7 @@ impl Writes {
     #[cfg(test)]
     pub(crate) fn of(created: usize) -> Self {
         let (created, any_sent) = (created.into(), true.into());
-        Self(Arc::new(Counted { created, any_sent, ..Counted::default() }))
+        Self(Arc::new(WriteCounts { created, any_sent, ..WriteCounts::default() }))
     }
 }
 
@@ -69,14 +69,14 @@ mod tests {
     #[test]
     fn writes_are_told_by_what_they_did() {
         let writes = Writes::default();
-        assert_eq!(writes.in_words(), None);
+        assert_eq!(writes.summary(), None);
         let object = ObjectKey::default();
         for how in [Written::Created, Written::Created, Written::Changed, Written::Unchanged] {
-            writes.note(&Event::Wrote { object: object.clone(), how });
+            writes.record(&Event::Wrote { object: object.clone(), how });
         }
-        assert_eq!(writes.in_words().as_deref(), Some("2 objects created, 1 changed"));
+        assert_eq!(writes.summary().as_deref(), Some("2 objects created, 1 changed"));
         let writes = Writes::default();
-        writes.note(&Event::Deleted { object });
-        assert_eq!(writes.in_words().as_deref(), Some("1 object deleted"));
+        writes.record(&Event::Deleted { object });
+        assert_eq!(writes.summary().as_deref(), Some("1 object deleted"));
     }
 }

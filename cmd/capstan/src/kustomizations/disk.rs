@@ -10,24 +10,24 @@ use kustomize::{ResolvedPath, Tree, TreeError, TreePath};
 
 /// The folder of a kustomization, and the root of the fetched copy that contains the folder.
 #[derive(Debug)]
-pub(super) struct Start {
+pub(super) struct BuildRoot {
     pub(super) folder: TreePath,
-    pub(super) top: Option<TreePath>,
+    pub(super) copy_root: Option<TreePath>,
 }
 
 /// The disk in the form of a build: absolute paths, resolved links, each file read once.
 pub(super) struct DiskTree {
     max_file_bytes: u64,
-    places: RefCell<HashMap<TreePath, ResolvedPath>>,
+    resolved: RefCell<HashMap<TreePath, ResolvedPath>>,
     files: RefCell<HashMap<TreePath, Arc<[u8]>>>,
 }
 
 impl DiskTree {
     pub(super) fn new(max_file_bytes: u64) -> Self {
-        Self { max_file_bytes, places: RefCell::default(), files: RefCell::default() }
+        Self { max_file_bytes, resolved: RefCell::default(), files: RefCell::default() }
     }
 
-    fn look(path: &TreePath) -> io::Result<ResolvedPath> {
+    fn resolve_on_disk(path: &TreePath) -> io::Result<ResolvedPath> {
         let real = match fs::canonicalize(disk_path(path)) {
             Ok(real) => real,
             // A path below a file is missing too.
@@ -58,11 +58,11 @@ impl DiskTree {
 
 impl Tree for DiskTree {
     fn resolve(&self, path: &TreePath) -> Result<ResolvedPath, TreeError> {
-        if let Some(known) = self.places.borrow().get(path) {
+        if let Some(known) = self.resolved.borrow().get(path) {
             return Ok(known.clone());
         }
-        let found = Self::look(path).map_err(|error| cannot(path, &error))?;
-        self.places.borrow_mut().insert(path.clone(), found.clone());
+        let found = Self::resolve_on_disk(path).map_err(|error| tree_error(path, &error))?;
+        self.resolved.borrow_mut().insert(path.clone(), found.clone());
         Ok(found)
     }
 
@@ -70,17 +70,17 @@ impl Tree for DiskTree {
         if let Some(known) = self.files.borrow().get(path) {
             return Ok(Arc::clone(known));
         }
-        let bytes: Arc<[u8]> = self.read_limited(path).map_err(|error| cannot(path, &error))?.into();
+        let bytes: Arc<[u8]> = self.read_limited(path).map_err(|error| tree_error(path, &error))?.into();
         self.files.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
         Ok(bytes)
     }
 }
 
-fn cannot(path: &TreePath, error: &io::Error) -> TreeError {
+fn tree_error(path: &TreePath, error: &io::Error) -> TreeError {
     TreeError { path: path.clone(), reason: error.to_string() }
 }
 
-/// Converts a disk path to a tree path. `None` if the path is not UTF-8.
+/// Converts a disk path to a tree path. `Unchanged` if the path is not UTF-8.
 pub(super) fn tree_path(path: &Path) -> Option<TreePath> {
     let text = path.to_str()?;
     if cfg!(windows) {
@@ -134,30 +134,30 @@ mod tests {
     }
 }
 
-pub(super) struct Recorded<T> {
+pub(super) struct RecordingTree<T> {
     tree: T,
-    read: RefCell<BTreeMap<TreePath, Arc<[u8]>>>,
+    read_files: RefCell<BTreeMap<TreePath, Arc<[u8]>>>,
 }
 
-impl<T> Recorded<T> {
+impl<T> RecordingTree<T> {
     pub(super) fn new(tree: T) -> Self {
-        Self { tree, read: RefCell::default() }
+        Self { tree, read_files: RefCell::default() }
     }
 
     /// Returns all files that were read, by canonical path.
-    pub(super) fn into_read(self) -> BTreeMap<TreePath, Arc<[u8]>> {
-        self.read.into_inner()
+    pub(super) fn into_read_files(self) -> BTreeMap<TreePath, Arc<[u8]>> {
+        self.read_files.into_inner()
     }
 }
 
-impl<T: Tree> Tree for Recorded<T> {
+impl<T: Tree> Tree for RecordingTree<T> {
     fn resolve(&self, path: &TreePath) -> Result<ResolvedPath, TreeError> {
         self.tree.resolve(path)
     }
 
     fn read(&self, path: &TreePath) -> Result<Arc<[u8]>, TreeError> {
         let bytes = self.tree.read(path)?;
-        self.read.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
+        self.read_files.borrow_mut().insert(path.clone(), Arc::clone(&bytes));
         Ok(bytes)
     }
 }

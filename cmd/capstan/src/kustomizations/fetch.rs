@@ -11,55 +11,55 @@ use tempfile::TempDir;
 use transport::AddressOrigin;
 
 use super::{
-    disk::{Start, tree_path},
+    disk::{BuildRoot, tree_path},
     helm::{Helm, HelmProgram},
 };
-use crate::{Environment, Failure, Within as _, failure::Kind, session::Session, ui::Messages};
+use crate::{Environment, Failure, WithContext as _, failure::Kind, session::Session, ui::Messages};
 
-const MOST_AT_ONCE: usize = 8;
+const MAX_CONCURRENT_FETCHES: usize = 8;
 /// The folder for files of commits inside a clone, deleted together with the clone.
-const TREES: &str = "trees";
+const TREES_FOLDER: &str = "trees";
 
 #[derive(Default)]
-pub(super) struct Fetched {
-    pub(super) answers: FetchResults,
+pub(super) struct FetchedResources {
+    pub(super) results: FetchResults,
     pub(super) hints: Vec<String>,
     /// The folder for charts, created for the first chart. Its content is part of the tree.
-    temporary: Option<TempDir>,
+    chart_folder: Option<TempDir>,
 }
 
-impl Fetched {
+impl FetchedResources {
     /// Fetches all requests. A failed fetch is recorded as an answer.
-    pub(super) async fn add(
+    pub(super) async fn fetch_all(
         &mut self,
-        wanted: BTreeSet<FetchRequest>,
+        requests: BTreeSet<FetchRequest>,
         named_by: AddressOrigin,
         fetcher: &Fetcher,
     ) -> Result<(), Failure> {
         let helm = match &fetcher.helm {
             Some(program) => {
-                Some(Helm::new(program, &fetcher.environment, &fetcher.context, self.temporary()?))
+                Some(Helm::new(program, &fetcher.environment, &fetcher.context, self.chart_folder()?))
             }
             None => None,
         };
-        let each = wanted.into_iter().map(|request| fetcher.answer(request, named_by, helm.as_ref()));
-        let answers: Vec<_> = stream::iter(each).buffer_unordered(MOST_AT_ONCE).collect().await;
+        let each = requests.into_iter().map(|request| fetcher.fetch(request, named_by, helm.as_ref()));
+        let answers: Vec<_> = stream::iter(each).buffer_unordered(MAX_CONCURRENT_FETCHES).collect().await;
         for (request, answer) in answers {
             let answer = answer.map_err(|failure| {
                 self.hints.extend(failure.distinct_hints().map(str::to_owned));
-                failure.in_one_line()
+                failure.one_line()
             });
-            self.answers.insert(request, answer);
+            self.results.insert(request, answer);
         }
         Ok(())
     }
 
-    fn temporary(&mut self) -> Result<&Path, Failure> {
-        let temporary = match self.temporary.take() {
+    fn chart_folder(&mut self) -> Result<&Path, Failure> {
+        let temporary = match self.chart_folder.take() {
             Some(temporary) => temporary,
             None => tempfile::Builder::new().prefix("capstan-helm-").tempdir()?,
         };
-        Ok(self.temporary.insert(temporary).path())
+        Ok(self.chart_folder.insert(temporary).path())
     }
 }
 
@@ -81,25 +81,25 @@ impl Fetcher {
         Self { helm, ..self }
     }
 
-    pub(super) async fn start(&self, remote: &RemoteEntry) -> Result<Start, Failure> {
+    pub(super) async fn fetch_root(&self, remote: &RemoteEntry) -> Result<BuildRoot, Failure> {
         let shown = remote.redacted();
-        let answer = self.remote(remote, AddressOrigin::User).await;
-        match answer.within(|| format!("cannot fetch `{shown}`"))? {
-            FetchedContent::Folder { top, root } => Ok(Start { folder: root, top: Some(top) }),
+        let answer = self.fetch_remote(remote, AddressOrigin::User).await;
+        match answer.with_context(|| format!("cannot fetch `{shown}`"))? {
+            FetchedContent::Folder { top, root } => Ok(BuildRoot { folder: root, copy_root: Some(top) }),
             FetchedContent::Bytes(_) => {
                 Err(Failure::user(format!("`{shown}` is a file; a folder with a kustomization is needed")))
             }
         }
     }
 
-    async fn answer(
+    async fn fetch(
         &self,
         request: FetchRequest,
         named_by: AddressOrigin,
         helm: Option<&Helm<'_>>,
     ) -> (FetchRequest, Result<FetchedContent, Failure>) {
         let answer = match (&request, helm) {
-            (FetchRequest::Remote(remote), _) => self.remote(remote, named_by).await,
+            (FetchRequest::Remote(remote), _) => self.fetch_remote(remote, named_by).await,
             (FetchRequest::ChartPull(pull), Some(helm)) => Box::pin(helm.pull(pull)).await,
             (FetchRequest::ChartTemplate(chart), Some(helm)) => Box::pin(helm.template(chart)).await,
             _ => Err(Failure::new(Kind::Bug, "nothing here can answer it")),
@@ -107,20 +107,25 @@ impl Fetcher {
         (request, answer)
     }
 
-    async fn remote(&self, remote: &RemoteEntry, named_by: AddressOrigin) -> Result<FetchedContent, Failure> {
+    async fn fetch_remote(
+        &self,
+        remote: &RemoteEntry,
+        named_by: AddressOrigin,
+    ) -> Result<FetchedContent, Failure> {
         let mut failures = Vec::new();
         for way in &remote.methods {
             let (name, url, answer) = match way {
-                FetchMethod::File(url) => ("file", url, self.file(url, named_by).await),
+                FetchMethod::File(url) => ("file", url, self.fetch_file(url, named_by).await),
                 FetchMethod::Repository(checkout) => {
-                    ("repository", &checkout.url, Box::pin(self.repository(checkout, named_by)).await)
+                    ("repository", &checkout.url, Box::pin(self.fetch_repository(checkout, named_by)).await)
                 }
             };
             match answer {
                 Ok(answer) => return Ok(answer),
                 // The caller already names the URL.
                 Err(failure) => {
-                    failures.push((name, failure.without_naming(&transport::address::redact_text(url))));
+                    failures
+                        .push((name, failure.without_repeated_name(&transport::address::redact_text(url))));
                 }
             }
         }
@@ -128,7 +133,7 @@ impl Fetcher {
             0 => Err(Failure::user("it is neither an http address nor that of a Git repository")),
             1 => Err(failures.remove(0).1),
             _ => {
-                let both = failures.iter().map(|(name, it)| format!("as a {name}, {}", it.in_one_line()));
+                let both = failures.iter().map(|(name, it)| format!("as a {name}, {}", it.one_line()));
                 let message = both.collect::<Vec<_>>().join("; ");
                 let hints = failures.iter().flat_map(|(_, it)| it.distinct_hints());
                 Err(hints.fold(Failure::new(Kind::Environment, message), Failure::hint))
@@ -136,12 +141,12 @@ impl Fetcher {
         }
     }
 
-    async fn file(&self, url: &str, named_by: AddressOrigin) -> Result<FetchedContent, Failure> {
+    async fn fetch_file(&self, url: &str, named_by: AddressOrigin) -> Result<FetchedContent, Failure> {
         let file = repository::fetch_file(&self.context, url, named_by).await?;
         Ok(FetchedContent::Bytes(file.bytes.to_vec().into()))
     }
 
-    async fn repository(
+    async fn fetch_repository(
         &self,
         checkout: &Checkout,
         named_by: AddressOrigin,
@@ -160,13 +165,13 @@ impl Fetcher {
         named_by: AddressOrigin,
     ) -> Result<FetchedContent, Failure> {
         let shown = transport::address::redact_text(&checkout.url);
-        let url = RemoteUrl::parse(&checkout.url).within(|| format!("`{shown}` is no repository"))?;
+        let url = RemoteUrl::parse(&checkout.url).with_context(|| format!("`{shown}` is no repository"))?;
         let remote = GitRemote::new(url, named_by, CloneStore::Cache, &self.context)?;
         let commit = remote.resolve(checkout.reference.as_deref().unwrap_or("HEAD")).await?;
-        let folder = remote.clone_folder().join(TREES).join(commit.as_str());
+        let folder = remote.clone_folder().join(TREES_FOLDER).join(commit.as_str());
         let tree = remote.worktree(&commit, &folder, LocalChangesPolicy::Discard).await?;
         if checkout.submodules {
-            self.tell_of_submodules(&shown, &checkout.folder, &tree.submodules)?;
+            self.check_submodules(&shown, &checkout.folder, &tree.submodules)?;
         }
         let no_utf8 = || Failure::new(Kind::Environment, format!("`{}` is no UTF-8", folder.display()));
         let real = |path: &Path| path.canonicalize().ok().as_deref().and_then(tree_path);
@@ -180,7 +185,7 @@ impl Fetcher {
 
     /// Fails if the folder is in a submodule, because submodules are not fetched. Otherwise warns about left-out
     /// submodules.
-    fn tell_of_submodules(&self, shown: &str, folder: &str, submodules: &[String]) -> Result<(), Failure> {
+    fn check_submodules(&self, shown: &str, folder: &str, submodules: &[String]) -> Result<(), Failure> {
         let is_in = |module: &&String| Path::new(folder).starts_with(module);
         if let Some(module) = submodules.iter().find(is_in) {
             let message =

@@ -6,7 +6,7 @@ use repository::{LockSettings, RepositoryContext};
 
 use super::{
     fetch::Fetcher,
-    layer::{LazyKustomization, LostLayer, Reviewed},
+    overlay::{LazyKustomization, LockCheck, MissingOverlay},
 };
 use crate::{Failure, session::Session};
 
@@ -20,58 +20,59 @@ pub(crate) struct KustomizationFlags {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Around<'a> {
-    pub(crate) named: &'a [ProviderId],
-    pub(crate) planned: &'a [SavedKustomization],
+pub(crate) struct RunScope<'a> {
+    pub(crate) named_providers: &'a [ProviderId],
+    pub(crate) saved_kustomizations: &'a [SavedKustomization],
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct RunLayers {
-    layers: Overlays,
+pub(crate) struct RunOverlays {
+    overlays: Overlays,
     /// The kustomizations of the command line and of a saved plan.
-    flagged: Vec<(ProviderId, Arc<LazyKustomization>)>,
+    requested: Vec<(ProviderId, Arc<LazyKustomization>)>,
 }
 
-impl RunLayers {
+impl RunOverlays {
     /// Reads the kustomizations of the configuration. Those of a saved plan override them, and those of the command
     /// line override both.
     ///
     /// Each kustomization is read and fetched when its provider is rendered.
-    pub(crate) fn of(
+    pub(crate) fn read(
         flags: &KustomizationFlags,
-        around: Around<'_>,
+        scope: RunScope<'_>,
         session: &Session,
     ) -> Result<Self, Failure> {
         let config = session.config()?;
         let context = session.repositories()?;
         let lock = context.release_settings().lock.clone();
         let fetcher = Arc::new(Fetcher::new(context, session));
-        let mut all = Self { layers: lazily(&config, lock.as_ref(), &fetcher)?, flagged: Vec::new() };
-        for (id, place) in chosen(flags, around, &config)? {
+        let mut all =
+            Self { overlays: lazy_overlays(&config, lock.as_ref(), &fetcher)?, requested: Vec::new() };
+        for (id, place) in requested_kustomizations(flags, scope, &config)? {
             if let Some(lock) = &lock {
                 lock.check_unlocked_kustomization(&id.label())?;
             }
             let layer = Arc::new(LazyKustomization::new(place, None, Arc::clone(&fetcher)));
-            all.layers.insert(id.clone(), Arc::clone(&layer) as Arc<dyn LazyOverlay>);
-            all.flagged.push((id, layer));
+            all.overlays.insert(id.clone(), Arc::clone(&layer) as Arc<dyn LazyOverlay>);
+            all.requested.push((id, layer));
         }
         Ok(all)
     }
 
-    pub(crate) fn get(&self) -> &Overlays {
-        &self.layers
+    pub(crate) fn overlays(&self) -> &Overlays {
+        &self.overlays
     }
 
     /// Returns the kustomizations to save in a plan: those of the command line that changed rendered components.
-    pub(crate) fn to_save(&self) -> Vec<SavedKustomization> {
-        let used = self.flagged.iter().filter(|(_, layer)| layer.is_used());
-        used.map(|(id, layer)| SavedKustomization { provider: id.clone(), place: layer.place_elsewhere() })
+    pub(crate) fn saved_kustomizations(&self) -> Vec<SavedKustomization> {
+        let used = self.requested.iter().filter(|(_, layer)| layer.is_used());
+        used.map(|(id, layer)| SavedKustomization { provider: id.clone(), place: layer.portable_location() })
             .collect()
     }
 
     /// Warns about unused kustomizations of the command line.
-    pub(crate) fn warn_of_unused(&self, session: &Session) {
-        for (id, layer) in self.flagged.iter().filter(|(_, layer)| !layer.is_used()) {
+    pub(crate) fn warn_unused(&self, session: &Session) {
+        for (id, layer) in self.requested.iter().filter(|(_, layer)| !layer.is_used()) {
             let place = layer.location();
             session.messages().warning(format!(
                 "the kustomization `{place}` changed nothing: no components of `{id}` were made in this run"
@@ -81,57 +82,57 @@ impl RunLayers {
 }
 
 /// Returns the kustomizations of the configuration without the checks of a lock.
-pub(crate) fn configured(
+pub(crate) fn configured_overlays(
     config: &Config,
     context: RepositoryContext,
     session: &Session,
 ) -> Result<Overlays, Failure> {
-    lazily(config, None, &Arc::new(Fetcher::new(context, session)))
+    lazy_overlays(config, None, &Arc::new(Fetcher::new(context, session)))
 }
 
 /// Returns unread kustomizations. Checks them against `lock` if given.
-fn lazily(
+fn lazy_overlays(
     config: &Config,
     lock: Option<&Arc<LockSettings>>,
     fetcher: &Arc<Fetcher>,
 ) -> Result<Overlays, Failure> {
-    let mut layers = Overlays::default();
+    let mut overlays = Overlays::default();
     for provider in config.providers()? {
         let label = provider.id.label();
-        let reviewed = lock.map(|lock| Reviewed { lock: Arc::clone(lock), label: label.clone() });
+        let reviewed = lock.map(|lock| LockCheck { lock: Arc::clone(lock), label: label.clone() });
         let is_locked = lock
             .and_then(|lock| lock.lock.providers.get(&label))
             .is_some_and(|entry| !entry.kustomization.is_empty());
         match (config.kustomization(&provider.id)?, reviewed) {
             (Some(place), reviewed) => {
                 let layer = LazyKustomization::new(place, reviewed, Arc::clone(fetcher));
-                layers.insert(provider.id, Arc::new(layer));
+                overlays.insert(provider.id, Arc::new(layer));
             }
             (None, Some(reviewed)) if is_locked => {
-                layers.insert(provider.id, Arc::new(LostLayer { reviewed }));
+                overlays.insert(provider.id, Arc::new(MissingOverlay { lock_check: reviewed }));
             }
             (None, _) => {}
         }
     }
-    Ok(layers)
+    Ok(overlays)
 }
 
 /// Returns the kustomizations of the command line, then those of the plan for other providers.
-fn chosen(
+fn requested_kustomizations(
     flags: &KustomizationFlags,
-    around: Around<'_>,
+    scope: RunScope<'_>,
     config: &Config,
 ) -> Result<Vec<(ProviderId, String)>, Failure> {
     let mut all: Vec<(ProviderId, String)> = Vec::new();
     for flag in &flags.kustomization {
-        let (id, place) = resolve(flag, around.named, config)?;
+        let (id, place) = parse_flag(flag, scope.named_providers, config)?;
         if all.iter().any(|(known, _)| *known == id) {
             return Err(Failure::user(format!("`--kustomization` names `{id}` twice"))
                 .hint("list both folders in a kustomization of their own"));
         }
         all.push((id, place.to_owned()));
     }
-    for SavedKustomization { provider, place } in around.planned {
+    for SavedKustomization { provider, place } in scope.saved_kustomizations {
         if all.iter().all(|(known, _)| known != provider) {
             all.push((provider.clone(), place.clone()));
         }
@@ -139,7 +140,7 @@ fn chosen(
     Ok(all)
 }
 
-fn resolve<'f>(
+fn parse_flag<'f>(
     flag: &'f str,
     named: &[ProviderId],
     config: &Config,

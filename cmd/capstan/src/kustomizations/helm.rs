@@ -29,26 +29,26 @@ pub(super) struct Helm<'a> {
     program: &'a HelmProgram,
     environment: &'a Environment,
     context: &'a RepositoryContext,
-    temporary: &'a Path,
+    temporary_folder: &'a Path,
 }
 
 impl<'a> Helm<'a> {
-    /// Creates no files. `temporary` is a folder that outlives the build.
+    /// Creates no files. `temporary_folder` is a folder that outlives the build.
     pub(super) fn new(
         program: &'a HelmProgram,
         environment: &'a Environment,
         context: &'a RepositoryContext,
         temporary: &'a Path,
     ) -> Self {
-        Self { program, environment, context, temporary }
+        Self { program, environment, context, temporary_folder: temporary }
     }
 
     /// Fetches a chart. A chart with an exact version is fetched once, into the cache.
     pub(super) async fn pull(&self, pull: &ChartPull) -> Result<FetchedContent, Failure> {
         refuse_flag(&pull.name)?;
-        let kept = self.kept(pull)?;
-        if let Some(kept) = kept.as_deref().filter(|kept| is_whole(kept, &pull.name)) {
-            return folder(kept, &pull.name);
+        let kept = self.cached_chart(pull)?;
+        if let Some(kept) = kept.as_deref().filter(|kept| is_complete(kept, &pull.name)) {
+            return chart_result(kept, &pull.name);
         }
         if self.context.settings().network == NetworkAccess::Forbidden {
             let is_damaged = kept.is_some_and(|kept| kept.exists());
@@ -59,7 +59,7 @@ impl<'a> Helm<'a> {
             };
             return Err(Failure::new(Kind::Environment, format!("offline: {problem}")));
         }
-        let home = kept.as_deref().and_then(Path::parent).unwrap_or(self.temporary);
+        let home = kept.as_deref().and_then(Path::parent).unwrap_or(self.temporary_folder);
         let fresh = tempfile::Builder::new().prefix(".new-").tempdir_in(home)?;
         let mut arguments: Vec<OsString> = vec!["pull".into(), "--untar".into(), "--untardir".into()];
         arguments.push(fresh.path().into());
@@ -75,16 +75,16 @@ impl<'a> Helm<'a> {
             arguments.push("--devel".into());
         }
         self.run(arguments, &pull.config_home).await?;
-        let Some(kept) = kept else { return folder(&fresh.keep(), &pull.name) };
-        seal(fresh.path(), &pull.name)?;
-        if !is_whole(&kept, &pull.name) {
+        let Some(kept) = kept else { return chart_result(&fresh.keep(), &pull.name) };
+        write_digest(fresh.path(), &pull.name)?;
+        if !is_complete(&kept, &pull.name) {
             // If the removal fails, the rename reports the error.
             let _ = fs::remove_dir_all(&kept);
         }
         match fs::rename(fresh.path(), &kept) {
-            Err(error) if !is_whole(&kept, &pull.name) => Err(error.into()),
+            Err(error) if !is_complete(&kept, &pull.name) => Err(error.into()),
             // Another run created the folder at the same time.
-            _ => folder(&kept, &pull.name),
+            _ => chart_result(&kept, &pull.name),
         }
     }
 
@@ -98,7 +98,7 @@ impl<'a> Helm<'a> {
             add("--namespace", chart.namespace.clone().into());
         }
         for values in &chart.values {
-            add("-f", self.file_of(values)?.into());
+            add("-f", self.values_file(values)?.into());
         }
         let own = Some(&chart.kube_version).filter(|version| !version.is_empty());
         if let Some(version) = own.or(self.program.kube_version.as_ref()) {
@@ -113,19 +113,19 @@ impl<'a> Helm<'a> {
         Ok(FetchedContent::Bytes(printed.into()))
     }
 
-    /// Returns the cache folder of a chart. `None` without an exact version or without a cache.
-    fn kept(&self, pull: &ChartPull) -> Result<Option<PathBuf>, Failure> {
+    /// Returns the cache folder of a chart. `Unchanged` without an exact version or without a cache.
+    fn cached_chart(&self, pull: &ChartPull) -> Result<Option<PathBuf>, Failure> {
         let is_pinned = api::Version::parse(&pull.version).is_ok();
         let Some(store) = self.context.store().filter(|_| is_pinned) else { return Ok(None) };
         let key = Digest::of([&*pull.repo, &pull.name, &pull.version].join("\n").as_bytes());
         Ok(Some(store.folder("charts")?.join(key.hex())))
     }
 
-    fn file_of(&self, values: &ChartValues) -> Result<PathBuf, Failure> {
+    fn values_file(&self, values: &ChartValues) -> Result<PathBuf, Failure> {
         match values {
             ChartValues::File(path) => Ok(disk_path(path)),
             ChartValues::Text(text) => {
-                let file = tempfile::Builder::new().suffix(".yaml").tempfile_in(self.temporary)?;
+                let file = tempfile::Builder::new().suffix(".yaml").tempfile_in(self.temporary_folder)?;
                 fs::write(file.path(), text)?;
                 let (_, path) = file.keep().map_err(|error| error.error)?;
                 Ok(path)
@@ -139,7 +139,7 @@ impl<'a> Helm<'a> {
         }
         // The Helm configuration of the user is ignored, unless a kustomization names a folder.
         let home = match config_home {
-            "" => self.temporary.to_owned(),
+            "" => self.temporary_folder.to_owned(),
             named => self.environment.resolve(named),
         };
         let name = &self.program.command;
@@ -179,7 +179,7 @@ fn cannot_start(name: &str, error: &io::Error) -> Failure {
     }
 }
 
-fn folder(home: &Path, name: &str) -> Result<FetchedContent, Failure> {
+fn chart_result(home: &Path, name: &str) -> Result<FetchedContent, Failure> {
     let real = |path: &Path| path.canonicalize().ok().as_deref().and_then(tree_path);
     match (real(home), real(&home.join(name))) {
         (Some(top), Some(root)) => Ok(FetchedContent::Folder { top, root }),
@@ -191,12 +191,12 @@ fn folder(home: &Path, name: &str) -> Result<FetchedContent, Failure> {
 const DIGEST_FILE: &str = ".digest";
 
 /// Writes the digest of a fetched chart.
-fn seal(home: &Path, name: &str) -> io::Result<()> {
+fn write_digest(home: &Path, name: &str) -> io::Result<()> {
     fs::write(home.join(DIGEST_FILE), digest_of(&home.join(name))?.to_string())
 }
 
 /// True if the chart exists and has the digest recorded after the fetch.
-fn is_whole(home: &Path, name: &str) -> bool {
+fn is_complete(home: &Path, name: &str) -> bool {
     let sealed = fs::read_to_string(home.join(DIGEST_FILE)).ok().and_then(|text| text.parse::<Digest>().ok());
     sealed.is_some_and(|sealed| digest_of(&home.join(name)).is_ok_and(|found| found == sealed))
 }

@@ -6,16 +6,16 @@
 //!                  └───────────────────────────── answers ◄─────────────────────────────────┘
 //! ```
 
+mod build;
 mod disk;
 mod fetch;
+mod file_names;
 mod flags;
 mod helm;
-mod layer;
-mod place;
-mod run;
+mod overlay;
 
-pub(crate) use flags::{Around, KustomizationFlags, RunLayers, configured};
+pub(crate) use build::{BuildSettings, KustomizationBuild, build};
+pub(crate) use file_names::{FileNames, distinct_problems, shown_location};
+pub(crate) use flags::{KustomizationFlags, RunOverlays, RunScope, configured_overlays};
 pub(crate) use helm::HelmProgram;
-pub(crate) use layer::{KustomizationLayer, found_by_layer};
-pub(crate) use place::{FileNames, distinct, shown_place};
-pub(crate) use run::{Built, How, build};
+pub(crate) use overlay::{KustomizationOverlay, files_read_by_overlay};

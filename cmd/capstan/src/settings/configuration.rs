@@ -11,13 +11,13 @@ use repository::RepositoryContext;
 
 use super::{
     globals::{self, Globals},
-    repositories::for_configuration,
+    repositories::config_repositories,
     xdg::config_home,
 };
-use crate::{Environment, Failure, Within as _, failure::Kind, runtime::Runtime, ui::Messages};
+use crate::{Environment, Failure, WithContext as _, failure::Kind, runtime::Runtime, ui::Messages};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum ConfigSource {
     /// A file, named by `--config` or found in a default folder.
     File(PathBuf),
     /// A URL, named by `--config`.
@@ -27,22 +27,25 @@ pub(crate) enum Source {
 }
 
 /// Finds the source of the configuration, from the flag or in the default folders.
-pub(crate) fn source(flag: Option<&str>, environment: &Environment) -> Source {
+pub(crate) fn config_source(flag: Option<&str>, environment: &Environment) -> ConfigSource {
     match flag {
-        Some(url) if url.starts_with("https://") || url.starts_with("http://") => Source::Url(url.to_owned()),
-        Some(path) if !path.is_empty() => Source::File(environment.resolve(path)),
+        Some(url) if url.starts_with("https://") || url.starts_with("http://") => {
+            ConfigSource::Url(url.to_owned())
+        }
+        Some(path) if !path.is_empty() => ConfigSource::File(environment.resolve(path)),
         _ => {
-            let found = candidates(environment).into_iter().find(|found| found.state == PlaceState::Taken);
-            found.map_or(Source::None, |found| Source::File(found.path))
+            let found =
+                config_candidates(environment).into_iter().find(|found| found.state == PlaceState::Taken);
+            found.map_or(ConfigSource::None, |found| ConfigSource::File(found.path))
         }
     }
 }
 
 /// The size limit of a configuration file, which also stops endless files.
-const LARGEST_BYTES: u64 = 16 << 20;
+const MAX_CONFIG_BYTES: u64 = 16 << 20;
 
 /// Reads a configuration file without parsing the content.
-pub(crate) fn from_path(path: &Path) -> Result<ConfigFile, SettingsError> {
+pub(crate) fn read_config_file(path: &Path) -> Result<ConfigFile, SettingsError> {
     let bytes = read(path).map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
     let extension = path.extension().and_then(OsStr::to_str);
     let format = extension.and_then(ConfigFormat::from_extension).ok_or_else(|| SettingsError::Format {
@@ -56,9 +59,9 @@ pub(crate) fn from_path(path: &Path) -> Result<ConfigFile, SettingsError> {
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(LARGEST_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST_BYTES {
-        let text = format!("it is larger than the limit of {LARGEST_BYTES} bytes");
+    fs::File::open(path)?.take(MAX_CONFIG_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_CONFIG_BYTES {
+        let text = format!("it is larger than the limit of {MAX_CONFIG_BYTES} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
     }
     Ok(bytes)
@@ -67,7 +70,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Returns the configuration fetched from a URL. The content stays in memory and is YAML, whatever the URL ends in.
 /// The origin has no credentials of the URL.
 /// Source: clusterctl v1.14, run; differs: there, the text is written next to the configuration of the user.
-pub(crate) fn from_url(url: &str, bytes: Vec<u8>) -> Result<ConfigFile, SettingsError> {
+pub(crate) fn parse_config_download(url: &str, bytes: Vec<u8>) -> Result<ConfigFile, SettingsError> {
     let origin = transport::address::redact_text(url);
     let text = text(&origin, bytes)?;
     Ok(ConfigFile { origin, folder: None, format: ConfigFormat::Yaml, text })
@@ -82,7 +85,7 @@ fn text(origin: &str, bytes: Vec<u8>) -> Result<String, SettingsError> {
 
 /// A possible path of the configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Candidate {
+pub(crate) struct ConfigCandidate {
     pub(crate) path: PathBuf,
     pub(crate) state: PlaceState,
 }
@@ -91,7 +94,7 @@ pub(crate) struct Candidate {
 /// Shape: for each folder, each file extension. The first file counts, even with an unsupported format, and files are
 /// never merged. A folder with a matching name is skipped.
 /// Source: clusterctl v1.14 through viper 1.21, run.
-pub(crate) fn candidates(environment: &Environment) -> Vec<Candidate> {
+pub(crate) fn config_candidates(environment: &Environment) -> Vec<ConfigCandidate> {
     let folders = config_home(environment)
         .map(|folder| folder.join("cluster-api"))
         .into_iter()
@@ -110,23 +113,25 @@ pub(crate) fn candidates(environment: &Environment) -> Vec<Candidate> {
                 (true, false) => PlaceState::Taken,
             };
             taken |= state == PlaceState::Taken;
-            Candidate { path, state }
+            ConfigCandidate { path, state }
         })
         .collect()
 }
 
 /// Reads the configuration of this run and overrides it with the environment.
 /// Warns about keys that look mistyped. clusterctl ignores such keys, and so does capstan.
-pub(crate) fn load(
+pub(crate) fn load_config(
     globals: &Globals,
     environment: &Environment,
     messages: &Messages,
     runtime: &Runtime,
 ) -> Result<Config, Failure> {
-    let file = match source(globals.config.as_deref(), environment) {
-        Source::None => None,
-        Source::File(path) => Some(from_path(&path)?),
-        Source::Url(url) => Some(fetch(&url, &for_configuration(globals, environment, messages), runtime)?),
+    let file = match config_source(globals.config.as_deref(), environment) {
+        ConfigSource::None => None,
+        ConfigSource::File(path) => Some(read_config_file(&path)?),
+        ConfigSource::Url(url) => {
+            Some(fetch(&url, &config_repositories(globals, environment, messages), runtime)?)
+        }
     };
     match &file {
         Some(file) => messages.log(5, format!("using the configuration `{}`", file.origin)),
@@ -153,10 +158,10 @@ pub(crate) fn load(
 }
 
 fn fetch(url: &str, context: &RepositoryContext, runtime: &Runtime) -> Result<ConfigFile, Failure> {
-    let file = runtime
-        .block_on(repository::fetch_url(context, url))
-        .within(|| format!("cannot read the configuration `{}`", transport::address::redact_text(url)))?;
-    Ok(from_url(url, file.bytes.into())?)
+    let file = runtime.block_on(repository::fetch_url(context, url)).with_context(|| {
+        format!("cannot read the configuration `{}`", transport::address::redact_text(url))
+    })?;
+    Ok(parse_config_download(url, file.bytes.into())?)
 }
 
 /// The environment variable and configuration key of the log verbosity.
@@ -224,8 +229,8 @@ mod tests {
     fn a_file_without_measure_is_left_at_the_limit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("clusterctl.yaml");
-        fs::File::create(&path).unwrap().set_len(LARGEST_BYTES + 1).unwrap();
-        let error = from_path(&path).unwrap_err();
+        fs::File::create(&path).unwrap().set_len(MAX_CONFIG_BYTES + 1).unwrap();
+        let error = read_config_file(&path).unwrap_err();
         let SettingsError::Unreadable { source, .. } = error else { panic!("{error}") };
         assert_eq!(source.to_string(), "it is larger than the limit of 16777216 bytes");
     }
@@ -233,13 +238,13 @@ mod tests {
     #[test]
     fn the_flag_is_a_url_or_a_path_from_the_working_folder() {
         let environment = Environment::new([("HOME", "/nowhere")], "/home/me");
-        let found = |flag| source(flag, &environment);
+        let found = |flag| config_source(flag, &environment);
         assert_eq!(
             found(Some("https://example.com/c.yaml")),
-            Source::Url("https://example.com/c.yaml".into())
+            ConfigSource::Url("https://example.com/c.yaml".into())
         );
-        assert_eq!(found(Some("c.yaml")), Source::File("/home/me/c.yaml".into()));
-        assert_eq!(found(None), Source::None);
+        assert_eq!(found(Some("c.yaml")), ConfigSource::File("/home/me/c.yaml".into()));
+        assert_eq!(found(None), ConfigSource::None);
     }
 
     #[test]
@@ -248,7 +253,7 @@ mod tests {
         for (name, extension) in [("clusterctl.ini", Some("ini")), ("clusterctl", None)] {
             let path = folder.path().join(name);
             fs::write(&path, "A=1").unwrap();
-            let error = from_path(&path).unwrap_err();
+            let error = read_config_file(&path).unwrap_err();
             assert!(
                 matches!(&error, SettingsError::Format { extension: found, .. } if found.as_deref() == extension),
                 "{error}"
@@ -261,10 +266,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("clusterctl.yaml");
         assert!(
-            matches!(from_path(&path), Err(SettingsError::Unreadable { path: named, .. }) if named == path)
+            matches!(read_config_file(&path), Err(SettingsError::Unreadable { path: named, .. }) if named == path)
         );
         fs::write(&path, b"a: \xff").unwrap();
-        assert!(matches!(from_path(&path), Err(SettingsError::NotText { valid_up_to: 3, .. })));
+        assert!(matches!(read_config_file(&path), Err(SettingsError::NotText { valid_up_to: 3, .. })));
     }
 
     fn world(files: &[&str]) -> (tempfile::TempDir, Environment) {
@@ -282,25 +287,30 @@ mod tests {
         (home, environment)
     }
 
-    fn taken(environment: &Environment) -> Vec<String> {
-        let name =
-            |candidate: Candidate| candidate.path.iter().next_back().unwrap().to_str().unwrap().to_owned();
-        candidates(environment).into_iter().filter(|c| c.state == PlaceState::Taken).map(name).collect()
+    fn taken_paths(environment: &Environment) -> Vec<String> {
+        let name = |candidate: ConfigCandidate| {
+            candidate.path.iter().next_back().unwrap().to_str().unwrap().to_owned()
+        };
+        config_candidates(environment)
+            .into_iter()
+            .filter(|c| c.state == PlaceState::Taken)
+            .map(name)
+            .collect()
     }
 
     #[test]
     fn the_folder_counts_before_the_ending() {
         let (_home, environment) = world(&["xdg/cluster-api/clusterctl.yml", ".cluster-api/clusterctl.json"]);
-        assert_eq!(taken(&environment), ["clusterctl.yml"]);
+        assert_eq!(taken_paths(&environment), ["clusterctl.yml"]);
     }
 
     #[test]
     fn of_two_files_in_one_folder_the_first_ending_wins_and_the_other_is_shadowed() {
         let (_home, environment) =
             world(&["xdg/cluster-api/clusterctl.yaml", "xdg/cluster-api/clusterctl.toml"]);
-        assert_eq!(taken(&environment), ["clusterctl.toml"]);
+        assert_eq!(taken_paths(&environment), ["clusterctl.toml"]);
         let shadowed =
-            candidates(&environment).into_iter().filter(|c| c.state == PlaceState::Shadowed).count();
+            config_candidates(&environment).into_iter().filter(|c| c.state == PlaceState::Shadowed).count();
         assert_eq!(shadowed, 1);
     }
 
@@ -308,7 +318,7 @@ mod tests {
     #[test]
     fn looking_creates_no_folder() {
         let (home, environment) = world(&[]);
-        assert_eq!(taken(&environment), Vec::<String>::new());
+        assert_eq!(taken_paths(&environment), Vec::<String>::new());
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
     }
 }

@@ -4,7 +4,7 @@ use api::{ErrorExplanation, Explain, one_of, similar_names};
 use apply::Credentials;
 use kube::config::Kubeconfig;
 
-use crate::{Environment, Failure, failure::Kind, sandboxes::Home};
+use crate::{Environment, Failure, failure::Kind, sandboxes::SandboxesFolder};
 
 /// The help heading of these flags next to other flags.
 pub(super) const CLUSTER_HEADING: &str = "Management cluster";
@@ -44,7 +44,7 @@ pub(crate) struct KubeContext {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KubeconfigError {
     #[error("there is no kubeconfig")]
-    NotFound { looked_at: Vec<PathBuf> },
+    NotFound { paths: Vec<PathBuf> },
     #[error("cannot read the kubeconfig `{}`", path.display())]
     Unreadable {
         path: PathBuf,
@@ -60,15 +60,15 @@ pub(crate) enum KubeconfigError {
     #[error("the kubeconfig has no current context")]
     NoCurrentContext { known: Vec<String> },
     #[error("the kubeconfig has no context `{name}`")]
-    NoSuchContext { name: String, near: Vec<String>, known: Vec<String> },
-    #[error("{}", .0.in_one_line())]
+    UnknownContext { name: String, suggestions: Vec<String>, known: Vec<String> },
+    #[error("{}", .0.one_line())]
     Sandbox(Box<Failure>),
 }
 
 impl Explain for KubeconfigError {
     fn explain(&self) -> ErrorExplanation<'_> {
         match self {
-            Self::NotFound { looked_at } => {
+            Self::NotFound { paths: looked_at } => {
                 let places: Vec<String> = looked_at.iter().map(|path| path.display().to_string()).collect();
                 let looked =
                     if places.is_empty() { "nowhere, HOME is not set".to_owned() } else { places.join(", ") };
@@ -76,19 +76,21 @@ impl Explain for KubeconfigError {
                     "looked at {looked}; name a file with `--kubeconfig` or KUBECONFIG"
                 ))
             }
-            Self::NoCurrentContext { known } | Self::NoSuchContext { known, .. } if known.is_empty() => {
+            Self::NoCurrentContext { known } | Self::UnknownContext { known, .. } if known.is_empty() => {
                 ErrorExplanation::kind(Kind::User)
             }
             Self::NoCurrentContext { known } => {
                 ErrorExplanation::hint(format!("name one with `--kubeconfig-context`: {}", one_of(known)))
                     .with_kind(Kind::User)
             }
-            Self::NoSuchContext { near, known, .. } => ErrorExplanation::hint(if near.is_empty() {
-                format!("it has {}", one_of(known))
-            } else {
-                format!("did you mean {}?", one_of(near))
-            })
-            .with_kind(Kind::User),
+            Self::UnknownContext { suggestions: near, known, .. } => {
+                ErrorExplanation::hint(if near.is_empty() {
+                    format!("it has {}", one_of(known))
+                } else {
+                    format!("did you mean {}?", one_of(near))
+                })
+                .with_kind(Kind::User)
+            }
             Self::Sandbox(failure) => ErrorExplanation::hints(failure.distinct_hints()),
             Self::Unreadable { .. } | Self::Unmergeable { .. } => ErrorExplanation::default(),
         }
@@ -105,7 +107,7 @@ impl KubeFlags {
     /// Returns the effective context: the named one, or else the current context of the merged files.
     /// Does not access the cluster, and never falls back to the service account of a pod.
     pub(crate) fn context(&self, environment: &Environment) -> Result<KubeContext, KubeconfigError> {
-        self.chosen(&self.read(environment)?)
+        self.selected_context(&self.read(environment)?)
     }
 
     /// Returns the credentials of the management cluster from the effective context.
@@ -114,10 +116,10 @@ impl KubeFlags {
     /// Source: clusterctl v1.14 client/cluster/proxy.go; differs: there, any error in the kubeconfig selects the pod.
     pub(crate) fn credentials(&self, environment: &Environment) -> Result<Credentials, KubeconfigError> {
         let config = match self.read(environment) {
-            Err(error) if self.leads_to_pod(&error, environment) => return Ok(Credentials::InCluster),
+            Err(error) if self.falls_back_to_pod(&error, environment) => return Ok(Credentials::InCluster),
             read => read?,
         };
-        let context = self.chosen(&config)?.name;
+        let context = self.selected_context(&config)?.name;
         Ok(Credentials::Kubeconfig { config: Box::new(config), context })
     }
 
@@ -131,19 +133,19 @@ impl KubeFlags {
             return Ok(given.to_owned());
         }
         let of_context = match self.context(environment) {
-            Err(error) if self.leads_to_pod(&error, environment) => None,
+            Err(error) if self.falls_back_to_pod(&error, environment) => None,
             context => context?.namespace,
         };
         Ok(of_context.unwrap_or_else(|| "default".to_owned()))
     }
 
     /// True if the service account of the pod replaces the missing kubeconfig.
-    fn leads_to_pod(&self, error: &KubeconfigError, environment: &Environment) -> bool {
+    fn falls_back_to_pod(&self, error: &KubeconfigError, environment: &Environment) -> bool {
         let is_missing = matches!(error, KubeconfigError::NotFound { .. });
         is_missing && !self.is_given() && environment.text(POD_VARIABLE).is_some()
     }
 
-    fn chosen(&self, config: &Kubeconfig) -> Result<KubeContext, KubeconfigError> {
+    fn selected_context(&self, config: &Kubeconfig) -> Result<KubeContext, KubeconfigError> {
         let known = || config.contexts.iter().map(|context| context.name.clone()).collect::<Vec<_>>();
         let named = self.kubeconfig_context.as_deref().filter(|name| !name.is_empty());
         let Some(name) = named.or(config.current_context.as_deref()).filter(|name| !name.is_empty()) else {
@@ -152,7 +154,11 @@ impl KubeFlags {
         let Some(found) = config.contexts.iter().find(|context| context.name == name) else {
             let near = similar_names(name, config.contexts.iter().map(|context| context.name.as_str()));
             let near = near.into_iter().map(str::to_owned).collect();
-            return Err(KubeconfigError::NoSuchContext { name: name.to_owned(), near, known: known() });
+            return Err(KubeconfigError::UnknownContext {
+                name: name.to_owned(),
+                suggestions: near,
+                known: known(),
+            });
         };
         let namespace = found.context.as_ref().and_then(|context| context.namespace.clone());
         Ok(KubeContext { name: name.to_owned(), namespace: namespace.filter(|text| !text.is_empty()) })
@@ -175,10 +181,10 @@ impl KubeFlags {
         if let Some(path) = self.kubeconfig.as_deref().filter(|path| !path.as_os_str().is_empty()) {
             return read_file(&environment.resolve(path));
         }
-        let places = default_places(environment);
+        let places = default_paths(environment);
         let present: Vec<&PathBuf> = places.iter().filter(|path| path.exists()).collect();
         if present.is_empty() {
-            return Err(KubeconfigError::NotFound { looked_at: places });
+            return Err(KubeconfigError::NotFound { paths: places });
         }
         let mut merged = Kubeconfig::default();
         for path in present {
@@ -194,7 +200,7 @@ impl KubeFlags {
 
 fn of_sandbox(name: &str, environment: &Environment) -> Result<PathBuf, Failure> {
     let make = || format!("make it with `capstan sandbox start {name}`");
-    let folder = Home::of(environment)?.existing(name).map_err(|failure| failure.hint(make()))?;
+    let folder = SandboxesFolder::of(environment)?.find(name).map_err(|failure| failure.hint(make()))?;
     match folder.process()? {
         Some(_) => Ok(folder.kubeconfig()),
         None => Err(Failure::user(format!("sandbox `{name}` does not run"))
@@ -216,12 +222,12 @@ fn read_file(path: &Path) -> Result<Kubeconfig, KubeconfigError> {
 /// Returns the kubeconfig of the user for new entries: the first existing file of `KUBECONFIG`, or else its last
 /// file. Without the variable, `~/.kube/config`.
 /// Source: kubectl 1.36 `config set-context`.
-pub(super) fn own_file(environment: &Environment) -> Option<PathBuf> {
-    let places = default_places(environment);
+pub(super) fn user_kubeconfig(environment: &Environment) -> Option<PathBuf> {
+    let places = default_paths(environment);
     places.iter().find(|path| path.exists()).or(places.last()).cloned()
 }
 
-pub(super) fn default_places(environment: &Environment) -> Vec<PathBuf> {
+pub(super) fn default_paths(environment: &Environment) -> Vec<PathBuf> {
     let list = environment.get("KUBECONFIG").map(std::env::split_paths).into_iter().flatten();
     let named: Vec<PathBuf> =
         list.filter(|path| !path.as_os_str().is_empty()).map(|path| environment.resolve(path)).collect();
@@ -306,7 +312,9 @@ contexts:
     #[test]
     fn a_mistyped_context_is_refused_with_the_near_ones() {
         let error = context("one", &with_context("stagign")).unwrap_err();
-        assert!(matches!(error, KubeconfigError::NoSuchContext { near, .. } if near == ["staging"]));
+        assert!(
+            matches!(error, KubeconfigError::UnknownContext { suggestions, .. } if suggestions == ["staging"])
+        );
     }
 
     #[test]
@@ -324,7 +332,7 @@ contexts:
     fn without_any_file_the_places_are_told() {
         let error = context("", &KubeFlags::default()).unwrap_err();
         assert!(
-            matches!(&error, KubeconfigError::NotFound { looked_at } if looked_at == &[PathBuf::from("/nowhere/.kube/config")]),
+            matches!(&error, KubeconfigError::NotFound { paths } if paths == &[PathBuf::from("/nowhere/.kube/config")]),
             "{error}"
         );
     }
@@ -341,7 +349,7 @@ contexts:
         assert!(
             matches!(pod(&KubeFlags::default(), "one"), Ok(Credentials::Kubeconfig { context, .. }) if context == "prod")
         );
-        assert!(matches!(pod(&with_context("stagign"), "one"), Err(KubeconfigError::NoSuchContext { .. })));
+        assert!(matches!(pod(&with_context("stagign"), "one"), Err(KubeconfigError::UnknownContext { .. })));
         assert!(matches!(pod(&with_context("prod"), "gone"), Err(KubeconfigError::NotFound { .. })));
         assert!(matches!(pod(&KubeFlags::default(), "broken"), Err(KubeconfigError::Unreadable { .. })));
         let (_folder, outside) = world("gone");

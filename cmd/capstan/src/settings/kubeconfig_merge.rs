@@ -9,7 +9,7 @@ use api::{ErrorExplanation, Explain};
 use manifest::yaml::{self, YamlLimits};
 use serde_json::{Map, Value, json};
 
-use super::kubeconfig::own_file;
+use super::kubeconfig::user_kubeconfig;
 use crate::{Environment, Failure, failure::Kind, ui::write_private_file};
 
 /// The kubeconfig lists with named entries.
@@ -17,58 +17,67 @@ const LISTS: [&str; 3] = ["clusters", "users", "contexts"];
 
 /// Merges the entries of a sandbox kubeconfig into the kubeconfig of the user and makes its context the current one.
 /// Entries of the same names are replaced. All other data stays, but comments are lost. Returns the file.
-pub(crate) fn merge_kubeconfig(ours: &Path, environment: &Environment) -> Result<PathBuf, Failure> {
-    let theirs = own_file(environment).ok_or_else(|| {
+pub(crate) fn merge_kubeconfig(
+    sandbox_kubeconfig: &Path,
+    environment: &Environment,
+) -> Result<PathBuf, Failure> {
+    let user_kubeconfig = user_kubeconfig(environment).ok_or_else(|| {
         Failure::new(Kind::Environment, "there is no kubeconfig to add to")
             .cause("neither `KUBECONFIG` nor `HOME` is set")
     })?;
-    if theirs == ours {
-        return Ok(theirs);
+    if user_kubeconfig == sandbox_kubeconfig {
+        return Ok(user_kubeconfig);
     }
-    let added = read(ours)?.unwrap_or_default();
-    update(&theirs, |merged| {
+    let added = read(sandbox_kubeconfig)?.unwrap_or_default();
+    update(&user_kubeconfig, |merged| {
         for list in LISTS {
             let entries = added.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
-            let kept = entries_mut(merged, list, &theirs)?;
+            let kept = entries_mut(merged, list, &user_kubeconfig)?;
             kept.retain(|entry| !entries.iter().any(|new| new["name"] == entry["name"]));
             kept.extend(entries);
         }
         if let Some(current) = added.get("current-context") {
             merged.insert("current-context".to_owned(), current.clone());
         }
-        Ok(Change::Made)
+        Ok(KubeconfigChange::Changed)
     })?;
-    Ok(theirs)
+    Ok(user_kubeconfig)
 }
 
 /// Removes the merged entries if the user entry is still the added one.
 /// The address may be of another start and the context may have a namespace. Such entries are removed too.
 /// Returns the file if entries were removed.
-pub(crate) fn unmerge_kubeconfig(ours: &Path, environment: &Environment) -> Result<Option<PathBuf>, Failure> {
-    let Some(theirs) = own_file(environment).filter(|theirs| theirs != ours) else { return Ok(None) };
-    let (Some(added), true) = (read(ours)?, theirs.exists()) else { return Ok(None) };
-    let change = update(&theirs, |merged| {
+pub(crate) fn unmerge_kubeconfig(
+    sandbox_kubeconfig: &Path,
+    environment: &Environment,
+) -> Result<Option<PathBuf>, Failure> {
+    let Some(user_kubeconfig) = user_kubeconfig(environment).filter(|theirs| theirs != sandbox_kubeconfig)
+    else {
+        return Ok(None);
+    };
+    let (Some(added), true) = (read(sandbox_kubeconfig)?, user_kubeconfig.exists()) else { return Ok(None) };
+    let change = update(&user_kubeconfig, |merged| {
         let users = added.get("users").and_then(Value::as_array).cloned().unwrap_or_default();
-        if !entries_mut(merged, "users", &theirs)?.iter().any(|user| users.contains(user)) {
-            return Ok(Change::None);
+        if !entries_mut(merged, "users", &user_kubeconfig)?.iter().any(|user| users.contains(user)) {
+            return Ok(KubeconfigChange::Unchanged);
         }
         for list in LISTS {
             let entries = added.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
-            let kept = entries_mut(merged, list, &theirs)?;
+            let kept = entries_mut(merged, list, &user_kubeconfig)?;
             kept.retain(|entry| !entries.iter().any(|ours| ours["name"] == entry["name"]));
         }
         if merged.get("current-context") == added.get("current-context") {
             merged.insert("current-context".to_owned(), json!(""));
         }
-        Ok(Change::Made)
+        Ok(KubeconfigChange::Changed)
     })?;
-    Ok((change == Change::Made).then_some(theirs))
+    Ok((change == KubeconfigChange::Changed).then_some(user_kubeconfig))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    Made,
-    None,
+pub(super) enum KubeconfigChange {
+    Changed,
+    Unchanged,
 }
 
 /// Edits a kubeconfig under the lock that kubectl uses, so that concurrent edits of a file do not overwrite each
@@ -76,15 +85,15 @@ pub(super) enum Change {
 /// A missing file starts empty.
 pub(super) fn update(
     path: &Path,
-    edit: impl FnOnce(&mut Map<String, Value>) -> Result<Change, Failure>,
-) -> Result<Change, Failure> {
+    edit: impl FnOnce(&mut Map<String, Value>) -> Result<KubeconfigChange, Failure>,
+) -> Result<KubeconfigChange, Failure> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| Failure::io("make", folder, &error))?;
     }
-    let _lock = KubeconfigLock::take(path)?;
+    let _lock = KubeconfigLock::acquire(path)?;
     let mut document = read(path)?.unwrap_or_else(empty);
     let change = edit(&mut document)?;
-    if change == Change::Made {
+    if change == KubeconfigChange::Changed {
         let text = yaml::write(&Value::Object(document));
         write_private_file(path, text.as_bytes())?;
     }
@@ -96,7 +105,7 @@ fn empty() -> Map<String, Value> {
     document.as_object().cloned().unwrap_or_default()
 }
 
-/// Reads a kubeconfig as data. `None` if the file is missing or empty.
+/// Reads a kubeconfig as data. `Unchanged` if the file is missing or empty.
 pub(super) fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
     let cannot_read =
         || Failure::new(Kind::Environment, format!("cannot read the kubeconfig `{}`", path.display()));
@@ -131,8 +140,8 @@ pub(super) fn entries_mut<'a>(
 }
 
 /// The age limit of a lock. An edit takes milliseconds, so an older lock is a leftover.
-const PATIENCE: Duration = Duration::from_secs(10);
-const PAUSE: Duration = Duration::from_millis(20);
+const STALE_LOCK_AGE: Duration = Duration::from_secs(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The kubeconfig lock of kubectl: `FILE.lock` exists as long as the lock is held.
 /// Source: client-go 0.36 tools/clientcmd/config.go `lockFile`; differs: there, a held lock is an error at once.
@@ -168,11 +177,11 @@ impl Explain for KubeconfigLockError {
 
 impl KubeconfigLock {
     /// Takes the lock of a kubeconfig. Waits while another program holds the lock.
-    fn take(kubeconfig: &Path) -> Result<Self, KubeconfigLockError> {
-        Self::take_within(kubeconfig, PATIENCE)
+    fn acquire(kubeconfig: &Path) -> Result<Self, KubeconfigLockError> {
+        Self::acquire_within(kubeconfig, STALE_LOCK_AGE)
     }
 
-    fn take_within(kubeconfig: &Path, patience: Duration) -> Result<Self, KubeconfigLockError> {
+    fn acquire_within(kubeconfig: &Path, patience: Duration) -> Result<Self, KubeconfigLockError> {
         let mut lock = kubeconfig.as_os_str().to_owned();
         lock.push(".lock");
         let lock = PathBuf::from(lock);
@@ -186,7 +195,7 @@ impl KubeconfigLock {
                 Err(_) if started.elapsed() >= patience => {
                     return Err(KubeconfigLockError::Held { kubeconfig: kubeconfig.to_owned(), lock });
                 }
-                Err(_) => thread::sleep(PAUSE),
+                Err(_) => thread::sleep(RETRY_INTERVAL),
             }
         }
     }
@@ -260,14 +269,14 @@ kind: Config
     fn entries_of_the_same_name_that_lead_elsewhere_are_not_taken_out() {
         let (_folder, ours, environment) = world(THEIRS);
         assert_eq!(unmerge_kubeconfig(&ours, &environment).unwrap(), None);
-        assert_eq!(fs::read_to_string(own_file(&environment).unwrap()).unwrap(), THEIRS);
+        assert_eq!(fs::read_to_string(user_kubeconfig(&environment).unwrap()).unwrap(), THEIRS);
     }
 
     #[test]
     fn a_file_that_is_no_kubeconfig_is_left_as_it_was() {
         let (_folder, ours, environment) = world("clusters: text\n");
         assert!(merge_kubeconfig(&ours, &environment).is_err());
-        assert_eq!(fs::read_to_string(own_file(&environment).unwrap()).unwrap(), "clusters: text\n");
+        assert_eq!(fs::read_to_string(user_kubeconfig(&environment).unwrap()).unwrap(), "clusters: text\n");
     }
 
     #[test]
@@ -275,11 +284,11 @@ kind: Config
         let folder = tempfile::tempdir().unwrap();
         let (kubeconfig, lock) = (folder.path().join("config"), folder.path().join("config.lock"));
         fs::write(&lock, "").unwrap();
-        let error = KubeconfigLock::take_within(&kubeconfig, Duration::ZERO).unwrap_err();
+        let error = KubeconfigLock::acquire_within(&kubeconfig, Duration::ZERO).unwrap_err();
         assert!(matches!(error, KubeconfigLockError::Held { lock: named, .. } if named == lock));
         assert!(lock.exists());
         fs::remove_file(&lock).unwrap();
-        drop(KubeconfigLock::take_within(&kubeconfig, Duration::ZERO).unwrap());
+        drop(KubeconfigLock::acquire_within(&kubeconfig, Duration::ZERO).unwrap());
         assert!(!lock.exists());
     }
 }

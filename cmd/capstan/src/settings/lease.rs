@@ -5,7 +5,7 @@ use std::{sync::Arc, time::SystemTime};
 use apply::{ApiError, HeldLeasePolicy, Lease, LeaseError, LeaseHolder, LeaseRequest};
 use futures::future::join_all;
 use inventory::ManagementCluster;
-use management::OnUnfinished;
+use management::UnfinishedPolicy;
 use mover::MoveError;
 
 use crate::{Failure, failure::Kind, process, session::Session, ui::confirm};
@@ -37,8 +37,8 @@ pub(crate) struct UnfinishedFlags {
 }
 
 impl UnfinishedFlags {
-    pub(crate) fn reaction(self) -> OnUnfinished {
-        if self.abandon { OnUnfinished::Abandon } else { OnUnfinished::Refuse }
+    pub(crate) fn on_unfinished(self) -> UnfinishedPolicy {
+        if self.abandon { UnfinishedPolicy::Abandon } else { UnfinishedPolicy::Refuse }
     }
 }
 
@@ -53,20 +53,20 @@ impl LeaseFlags {
         session: &mut Session,
         work: impl FnOnce(&[ManagementCluster], &mut Session) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.hold_unless(verb, clusters, |_| Ok(()), session, work)
+        self.hold_after_check(verb, clusters, |_| Ok(()), session, work)
     }
 
     /// Runs work that an unfinished run may forbid. `refuse` checks for such a run before this run waits.
-    pub(crate) fn hold_unless<T>(
+    pub(crate) fn hold_after_check<T>(
         &self,
         verb: &str,
         clusters: &[&ManagementCluster],
-        refuse: impl Fn(&Session) -> Result<(), Failure>,
+        check: impl Fn(&Session) -> Result<(), Failure>,
         session: &mut Session,
         work: impl FnOnce(&[ManagementCluster], &mut Session) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let mut leases = Vec::new();
-        let result = self.acquire_all(verb, clusters, &refuse, &mut leases, session).and_then(|()| {
+        let result = self.acquire_all(verb, clusters, &check, &mut leases, session).and_then(|()| {
             let guarded: Vec<_> = clusters
                 .iter()
                 .map(|cluster| {
@@ -92,12 +92,12 @@ impl LeaseFlags {
         &self,
         verb: &str,
         clusters: &[&ManagementCluster],
-        refuse: &dyn Fn(&Session) -> Result<(), Failure>,
+        check: &dyn Fn(&Session) -> Result<(), Failure>,
         leases: &mut Vec<Lease>,
         session: &Session,
     ) -> Result<(), Failure> {
-        for cluster in in_order(clusters, session)? {
-            leases.push(self.acquire(verb, cluster, refuse, session)?);
+        for cluster in lock_order(clusters, session)? {
+            leases.push(self.acquire(verb, cluster, check, session)?);
         }
         Ok(())
     }
@@ -106,15 +106,15 @@ impl LeaseFlags {
         &self,
         verb: &str,
         cluster: &ManagementCluster,
-        refuse: &dyn Fn(&Session) -> Result<(), Failure>,
+        check: &dyn Fn(&Session) -> Result<(), Failure>,
         session: &Session,
     ) -> Result<Lease, Failure> {
         let environment = session.environment();
         let request = LeaseRequest {
             name: ManagementCluster::lease_name(),
             holder: LeaseHolder {
-                host: process::host(environment),
-                process: process::own(),
+                host: process::host_name(environment),
+                process: process::process_id(),
                 verb: verb.to_owned(),
                 since: None,
             },
@@ -130,12 +130,12 @@ impl LeaseFlags {
             Err(LeaseError::Held { holder }) => holder,
             acquired => return Ok(acquired?),
         };
-        refuse(session)?;
+        check(session)?;
         if self.no_wait_lock {
-            return Err(Failure::from(LeaseError::Held { holder: held }).of_kind(Kind::Conflict));
+            return Err(Failure::from(LeaseError::Held { holder: held }).with_kind(Kind::Conflict));
         }
         let when_held = if self.take_over {
-            self.ask(&held, session)?;
+            self.confirm_takeover(&held, session)?;
             HeldLeasePolicy::TakeOver
         } else {
             HeldLeasePolicy::Wait
@@ -143,7 +143,7 @@ impl LeaseFlags {
         Ok(acquire(LeaseRequest { when_held, ..request })??)
     }
 
-    fn ask(&self, holder: &LeaseHolder, session: &Session) -> Result<(), Failure> {
+    fn confirm_takeover(&self, holder: &LeaseHolder, session: &Session) -> Result<(), Failure> {
         if self.yes {
             return Ok(());
         }
@@ -163,7 +163,7 @@ impl LeaseFlags {
 }
 
 /// Returns the clusters in a fixed order, so that two runs on the same two clusters cannot deadlock.
-fn in_order<'c>(
+fn lock_order<'c>(
     clusters: &[&'c ManagementCluster],
     session: &Session,
 ) -> Result<Vec<&'c ManagementCluster>, Failure> {

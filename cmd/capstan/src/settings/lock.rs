@@ -5,33 +5,33 @@ use std::{
 
 use repository::{LockError, LockFile, LockSettings, UnlockedPolicy};
 
-use super::{Globals, Source, source};
-use crate::{Environment, Failure, Within as _, failure::Kind};
+use super::{ConfigSource, Globals, config_source};
+use crate::{Environment, Failure, WithContext as _, failure::Kind};
 
 const OFF: &str = "off";
 
-/// Returns the path of the lock file, which may not exist. `None` if the lock is off.
+/// Returns the path of the lock file, which may not exist. `Unchanged` if the lock is off.
 /// The path is the named one, or else next to the configuration file, or else in the working folder.
 pub(crate) fn lock_file(globals: &Globals, environment: &Environment) -> Option<PathBuf> {
     match globals.lock.as_deref() {
         Some(OFF) => None,
         Some(path) if !path.is_empty() => Some(environment.resolve(path)),
         _ => {
-            let beside = match source(globals.config.as_deref(), environment) {
-                Source::File(path) => path.parent().map(Path::to_owned),
-                Source::Url(_) | Source::None => None,
+            let beside = match config_source(globals.config.as_deref(), environment) {
+                ConfigSource::File(path) => path.parent().map(Path::to_owned),
+                ConfigSource::Url(_) | ConfigSource::None => None,
             };
             Some(beside.unwrap_or_else(|| environment.current_dir().to_owned()).join(LockFile::FILE))
         }
     }
 }
 
-/// Reads a lock. `None` if the file does not exist.
+/// Reads a lock. `Unchanged` if the file does not exist.
 pub(crate) fn read_lock(path: &Path) -> Result<Option<LockFile>, Failure> {
     let unusable = || format!("cannot use the lock `{}`", path.display());
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        read => read.within(unusable)?,
+        read => read.with_context(unusable)?,
     };
     let lock = LockFile::parse(&text).map_err(|error| {
         let hint = match &error {
@@ -42,7 +42,7 @@ pub(crate) fn read_lock(path: &Path) -> Result<Option<LockFile>, Failure> {
                 "take a version of it that was reviewed, or make a new one with `capstan lock`"
             }
         };
-        Failure::from(error).hint(hint).within(unusable())
+        Failure::from(error).hint(hint).with_context(unusable())
     })?;
     Ok(Some(lock))
 }

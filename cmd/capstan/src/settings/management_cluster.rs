@@ -34,7 +34,7 @@ pub(crate) struct PaceFlags {
 }
 
 /// The limit of parallel requests. More requests would only queue at the server.
-const MOST_IN_FLIGHT: usize = 256;
+const MAX_IN_FLIGHT: usize = 256;
 
 impl PaceFlags {
     fn settings(&self) -> Result<ServerOptions, Failure> {
@@ -43,9 +43,9 @@ impl PaceFlags {
             Some(number) => {
                 let number = usize::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| {
                     Failure::user(format!("invalid value `{number}` for `--max-in-flight`"))
-                        .cause(format!("a number from 1 to {MOST_IN_FLIGHT} is expected"))
+                        .cause(format!("a number from 1 to {MAX_IN_FLIGHT} is expected"))
                 })?;
-                number.min(MOST_IN_FLIGHT)
+                number.min(MAX_IN_FLIGHT)
             }
         };
         Ok(ServerOptions { max_in_flight, ..ServerOptions::default() })
@@ -58,52 +58,52 @@ pub(crate) fn management_cluster(
     pace: &PaceFlags,
     session: &Session,
 ) -> Result<ManagementCluster, Failure> {
-    management_cluster_hiding(kube, pace, ApiWarnings::default(), session)
+    management_cluster_hiding_warnings(kube, pace, ApiWarnings::default(), session)
 }
 
 /// Connects to the management cluster and hides some warnings of its server.
-pub(crate) fn management_cluster_hiding(
+pub(crate) fn management_cluster_hiding_warnings(
     kube: &KubeFlags,
     pace: &PaceFlags,
     hidden: ApiWarnings,
     session: &Session,
 ) -> Result<ManagementCluster, Failure> {
-    let events = session.cluster_events(pace.progress).hiding(hidden);
-    let settings = ServerOptions { events: events.of_server(), ..pace.settings()? };
+    let events = session.cluster_events(pace.progress).with_hidden_warnings(hidden);
+    let settings = ServerOptions { events: events.server_sink(), ..pace.settings()? };
     connect(kube, &events, session, settings)
 }
 
 /// Connects for a verb that shows the availability of its server itself. Requests are not retried and time out after
 /// `patience`.
-pub(crate) fn management_cluster_to_watch(
+pub(crate) fn watched_management_cluster(
     kube: &KubeFlags,
     pace: &PaceFlags,
-    patience: Duration,
+    timeout: Duration,
     session: &Session,
 ) -> Result<ManagementCluster, Failure> {
     let events = session.cluster_events(pace.progress);
     let settings = ServerOptions {
-        request_timeout: patience,
+        request_timeout: timeout,
         retry_for: Duration::ZERO,
-        events: events.requests_of_server(),
+        events: events.request_sink(),
         ..pace.settings()?
     };
     connect(kube, &events, session, settings)
 }
 
 /// Connects for a verb that also works without the cluster. The wait is short.
-pub(crate) fn management_cluster_if_near(
+pub(crate) fn optional_management_cluster(
     kube: &KubeFlags,
     session: &Session,
 ) -> Result<ManagementCluster, Failure> {
     /// Source: clusterctl v1.14 client/cluster/proxy.go (CheckClusterAvailable) times out after 5 s.
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const OPTIONAL_TIMEOUT: Duration = Duration::from_secs(5);
     let pace = PaceFlags::default();
     let events = session.cluster_events(pace.progress);
     let settings = ServerOptions {
-        request_timeout: PATIENCE,
-        retry_for: PATIENCE,
-        events: events.of_server(),
+        request_timeout: OPTIONAL_TIMEOUT,
+        retry_for: OPTIONAL_TIMEOUT,
+        events: events.server_sink(),
         ..pace.settings()?
     };
     connect(kube, &events, session, settings)
@@ -117,17 +117,17 @@ fn connect(
 ) -> Result<ManagementCluster, Failure> {
     let connection = connection(kube, session.environment())?;
     let server = session.block_on(Box::pin(Server::connect(connection, settings)))?;
-    Ok(ManagementCluster::new(server, events.of_cluster()))
+    Ok(ManagementCluster::new(server, events.cluster_sink()))
 }
 
 /// Connects for completion, without output and with a short timeout.
-pub(crate) async fn silent_cluster(
+pub(crate) async fn completion_cluster(
     kube: &KubeFlags,
     environment: &Environment,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<ManagementCluster, Failure> {
     let settings =
-        ServerOptions { request_timeout: patience, retry_for: Duration::ZERO, ..ServerOptions::default() };
+        ServerOptions { request_timeout: timeout, retry_for: Duration::ZERO, ..ServerOptions::default() };
     let server = Server::connect(connection(kube, environment)?, settings).await?;
     Ok(ManagementCluster::new(server, EventSink::none()))
 }

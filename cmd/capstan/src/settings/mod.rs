@@ -22,15 +22,17 @@ mod workload_context;
 mod workload_merge;
 mod xdg;
 
-pub(crate) use configuration::{Candidate, Source, candidates, from_path, load, source, verbosity};
+pub(crate) use configuration::{
+    ConfigCandidate, ConfigSource, config_candidates, config_source, load_config, read_config_file, verbosity,
+};
 pub(crate) use globals::{GLOBAL, Globals};
 pub(crate) use kubeconfig::{KubeContext, KubeFlags, KubeconfigError};
 pub(crate) use kubeconfig_merge::{merge_kubeconfig, unmerge_kubeconfig};
 pub(crate) use lease::{LeaseFlags, UnfinishedFlags};
 pub(crate) use lock::{lock_file, lock_settings, read_lock};
 pub(crate) use management_cluster::{
-    PaceFlags, ServerFlags, management_cluster, management_cluster_hiding, management_cluster_if_near,
-    management_cluster_to_watch, silent_cluster,
+    PaceFlags, ServerFlags, completion_cluster, management_cluster, management_cluster_hiding_warnings,
+    optional_management_cluster, watched_management_cluster,
 };
 pub(crate) use output_format::{OutputFlag, OutputFormat, to_json, to_yaml};
 pub(crate) use repositories::{overrides, repositories};

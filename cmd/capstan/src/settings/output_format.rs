@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use crate::{Failure, ui::clean};
+use crate::{Failure, ui::sanitize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
@@ -30,7 +30,7 @@ impl OutputFormat {
         text: impl FnOnce(&T) -> String,
     ) -> Result<String, Failure> {
         match self {
-            Self::Text => Ok(clean(&text(result)).into_owned()),
+            Self::Text => Ok(sanitize(&text(result)).into_owned()),
             Self::Yaml => to_yaml(result),
             Self::Json => to_json(result),
         }

@@ -13,11 +13,11 @@ use super::{
 };
 use crate::{
     Environment,
-    ui::{Messages, in_days},
+    ui::{Messages, format_age},
 };
 
 /// The time limit of a credential helper, which may ask the user for input.
-const HELPER_LIMIT: Duration = Duration::from_mins(1);
+const HELPER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Returns the access to provider repositories with the configured credentials, proxies and certificates. Events are
 /// shown on stderr.
@@ -45,23 +45,23 @@ pub(crate) fn repositories(
         gitlab_tokens: by_host("gitlab-tokens", config.gitlab_tokens()?),
         hosts: config.hosts()?,
         store: store(config, environment)?,
-        ..without_config(globals, environment, messages)
+        ..settings_without_config(globals, environment, messages)
     };
     Ok(RepositoryContext::with_release_settings(transport, releases))
 }
 
 /// Returns the access to the configuration file itself, before any configuration. The file is not cached.
-pub(super) fn for_configuration(
+pub(super) fn config_repositories(
     globals: &Globals,
     environment: &Environment,
     messages: &Messages,
 ) -> RepositoryContext {
-    let transport = without_config(globals, environment, messages);
+    let transport = settings_without_config(globals, environment, messages);
     RepositoryContext::with_release_settings(transport, releases_without_config(environment))
 }
 
 /// Returns the cache folder: the variable, or else the configuration, or else the platform folder.
-/// `None` if the cache is `off` or the home folder is unknown.
+/// `Unchanged` if the cache is `off` or the home folder is unknown.
 fn store(config: &Config, environment: &Environment) -> Result<Option<StoreSettings>, ConfigError> {
     let configured = config.cache()?;
     let folder = environment.text("CAPSTAN_CACHE_DIR").map_or(configured.folder, CacheFolder::parse);
@@ -80,7 +80,7 @@ fn network(globals: &Globals, environment: &Environment) -> NetworkAccess {
     if globals.offline || is_set { NetworkAccess::Forbidden } else { NetworkAccess::Allowed }
 }
 
-fn without_config(globals: &Globals, environment: &Environment, messages: &Messages) -> Settings {
+fn settings_without_config(globals: &Globals, environment: &Environment, messages: &Messages) -> Settings {
     let messages = messages.clone();
     Settings {
         proxy: ProxySettings::from_variables(|name| environment.text(name).map(str::to_owned)),
@@ -88,7 +88,7 @@ fn without_config(globals: &Globals, environment: &Environment, messages: &Messa
         refresh: if globals.refresh { Refresh::Everything } else { Refresh::Changing },
         ca_bundles: ca_bundles(globals, environment),
         credentials: credential_sources(environment),
-        events: Some(Arc::new(move |event| show(event, &messages))),
+        events: Some(Arc::new(move |event| show_event(event, &messages))),
         ..Settings::default()
     }
 }
@@ -127,7 +127,7 @@ fn credential_sources(environment: &Environment) -> CredentialSources {
     CredentialSources {
         auth_files: auth_files.into_iter().flatten().collect(),
         helper_folders: std::env::split_paths(path).map(|folder| environment.resolve(folder)).collect(),
-        helper_limit: HELPER_LIMIT,
+        helper_limit: HELPER_TIMEOUT,
         netrc: named(environment.text("NETRC")).or_else(|| home(".netrc")),
     }
 }
@@ -139,7 +139,7 @@ pub(crate) fn overrides(config: &Config, environment: &Environment) -> Result<Ov
     Ok(Overrides::choose(configured.as_deref(), xdg.as_deref(), home.as_deref()))
 }
 
-fn show(event: &Event, messages: &Messages) {
+fn show_event(event: &Event, messages: &Messages) {
     let progress = messages.progress();
     match event {
         Event::RequestStarted { url } => {
@@ -162,7 +162,7 @@ fn show(event: &Event, messages: &Messages) {
         }
         Event::UsingCached { url } => messages.log(5, format!("taking {url} from the cache")),
         Event::UsingCachedOffline { url, age } => {
-            messages.status(format!("offline: taking {url} as it was {} ago", in_days(*age)));
+            messages.status(format!("offline: taking {url} as it was {} ago", format_age(*age)));
         }
         Event::WaitingForOtherTask { wanted } => {
             progress.begin(&format!("waiting for another run that fetches {wanted}"));

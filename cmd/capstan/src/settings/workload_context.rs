@@ -5,14 +5,14 @@ use serde_json::{Map, Value, json};
 /// A context in the kubeconfig of a workload cluster, with its cluster and its user.
 #[derive(Debug)]
 pub(crate) struct WorkloadContext {
-    pub(super) context: Entry,
-    pub(super) cluster: Entry,
-    pub(super) user: Entry,
+    pub(super) context: KubeconfigEntry,
+    pub(super) cluster: KubeconfigEntry,
+    pub(super) user: KubeconfigEntry,
 }
 
 /// An entry of a kubeconfig list.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct KubeconfigEntry {
     pub(super) name: String,
     pub(super) content: Map<String, Value>,
 }
@@ -20,24 +20,24 @@ pub(super) struct Entry {
 /// The treatment of fields that make kubectl run commands, read files, use a proxy or trust another certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnsafeFields {
-    Refused,
-    Allowed,
+    Reject,
+    Allow,
 }
 
 /// The copied fields of one kind of entry. All other fields are dropped.
-struct Fields {
+struct EntryFields {
     list: &'static str,
     safe: &'static [&'static str],
     dangerous: &'static [&'static str],
 }
 
 /// Source: client-go 0.36 tools/clientcmd/api/v1/types.go.
-const CLUSTER: Fields = Fields {
+const CLUSTER: EntryFields = EntryFields {
     list: "clusters",
     safe: &["server", "certificate-authority-data", "disable-compression"],
     dangerous: &["certificate-authority", "insecure-skip-tls-verify", "proxy-url", "tls-server-name"],
 };
-const USER: Fields = Fields {
+const USER: EntryFields = EntryFields {
     list: "users",
     safe: &[
         "client-certificate-data",
@@ -52,7 +52,8 @@ const USER: Fields = Fields {
     ],
     dangerous: &["auth-provider", "client-certificate", "client-key", "exec", "tokenFile"],
 };
-const CONTEXT: Fields = Fields { list: "contexts", safe: &["cluster", "user", "namespace"], dangerous: &[] };
+const CONTEXT: EntryFields =
+    EntryFields { list: "contexts", safe: &["cluster", "user", "namespace"], dangerous: &[] };
 
 /// The reason why a text has no usable context. Contains no values of the text.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +63,7 @@ pub(crate) enum WorkloadContextError {
     #[error("it is not YAML, see line {line}")]
     NotYaml { line: usize },
     #[error("it has no {0}")]
-    Lacks(&'static str),
+    Missing(&'static str),
     #[error("the name of its context is empty, starts with `-`, or has blanks or control characters")]
     UnsafeName,
     #[error("it has unsafe fields: {}", fields.join(", "))]
@@ -76,7 +77,7 @@ impl Explain for WorkloadContextError {
             Self::UnsafeFields { .. } => print
                 .with_hint("if you trust everyone who may write this Secret, add `--allow-unsafe-fields`"),
             Self::UnsafeName => print.with_hint("name it differently: `--context-name NAME`"),
-            Self::NotText | Self::NotYaml { .. } | Self::Lacks(_) => print,
+            Self::NotText | Self::NotYaml { .. } | Self::Missing(_) => print,
         }
     }
 }
@@ -89,26 +90,26 @@ impl WorkloadContext {
         name: Option<&str>,
         unsafe_fields: UnsafeFields,
     ) -> Result<Self, WorkloadContextError> {
-        use WorkloadContextError::{Lacks, NotText, NotYaml};
+        use WorkloadContextError::{Missing, NotText, NotYaml};
         let text = std::str::from_utf8(content).map_err(|_| NotText)?;
         let document = yaml::read_value(text, &YamlLimits::default());
         let document = document.map_err(|error| NotYaml { line: error.line })?;
         let current = match (document["current-context"].as_str(), document["contexts"].as_array()) {
             (Some(current), _) if !current.is_empty() => current,
             (_, Some(contexts)) if contexts.len() == 1 => contexts[0]["name"].as_str().unwrap_or_default(),
-            _ => return Err(Lacks("current context")),
+            _ => return Err(Missing("current context")),
         };
         let mut refused = Vec::new();
-        let mut entry = |fields: &Fields, name: &str| {
+        let mut entry = |fields: &EntryFields, name: &str| {
             let (entry, dangerous) = fields.read(&document, name)?;
             refused.extend(dangerous);
             Some(entry)
         };
-        let context = entry(&CONTEXT, current).ok_or(Lacks("context of that name"))?;
+        let context = entry(&CONTEXT, current).ok_or(Missing("context of that name"))?;
         let named = |key: &str| context.content.get(key).and_then(Value::as_str).unwrap_or_default();
-        let cluster = entry(&CLUSTER, named("cluster")).ok_or(Lacks("cluster for its context"))?;
-        let user = entry(&USER, named("user")).ok_or(Lacks("user for its context"))?;
-        if unsafe_fields == UnsafeFields::Refused && !refused.is_empty() {
+        let cluster = entry(&CLUSTER, named("cluster")).ok_or(Missing("cluster for its context"))?;
+        let user = entry(&USER, named("user")).ok_or(Missing("user for its context"))?;
+        if unsafe_fields == UnsafeFields::Reject && !refused.is_empty() {
             return Err(WorkloadContextError::UnsafeFields { fields: refused });
         }
         let mut workload = Self { context, cluster, user };
@@ -133,9 +134,9 @@ impl WorkloadContext {
     }
 }
 
-impl Fields {
+impl EntryFields {
     /// Returns the first entry of a name, which is the effective one, and the paths of its unsafe fields.
-    fn read(&self, document: &Value, name: &str) -> Option<(Entry, Vec<String>)> {
+    fn read(&self, document: &Value, name: &str) -> Option<(KubeconfigEntry, Vec<String>)> {
         let key = self.list.trim_end_matches('s');
         let entries = document[self.list].as_array()?;
         let all = entries.iter().find(|entry| entry["name"] == name)?[key].as_object()?;
@@ -146,7 +147,7 @@ impl Fields {
         let content: Map<_, _> = known.map(|(field, value)| (field.clone(), value.clone())).collect();
         let dangerous = self.dangerous.iter().filter(|field| content.contains_key(**field));
         let paths = dangerous.map(|field| format!("`{}[{name}].{key}.{field}`", self.list)).collect();
-        Some((Entry { name: name.to_owned(), content }, paths))
+        Some((KubeconfigEntry { name: name.to_owned(), content }, paths))
     }
 }
 
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     fn error(content: &[u8]) -> WorkloadContextError {
-        WorkloadContext::parse(content, None, UnsafeFields::Refused).unwrap_err()
+        WorkloadContext::parse(content, None, UnsafeFields::Reject).unwrap_err()
     }
 
     fn kubeconfig(cluster: &Value, user: &Value) -> Vec<u8> {
@@ -183,16 +184,16 @@ mod tests {
 
     #[test]
     fn a_text_that_is_no_kubeconfig_is_refused() {
-        use WorkloadContextError::{Lacks, NotText, NotYaml, UnsafeName};
+        use WorkloadContextError::{Missing, NotText, NotYaml, UnsafeName};
         assert!(matches!(error(b"\xff"), NotText));
         assert!(matches!(error(b"a: b\nsecret: [token\n"), NotYaml { line: 2 }));
-        assert!(matches!(error(b""), Lacks(_)));
-        assert!(matches!(error(b"current-context: a\n"), Lacks(_)));
-        assert!(matches!(error(b"contexts: [{name: a, context: {cluster: c, user: u}}]\n"), Lacks(_)));
+        assert!(matches!(error(b""), Missing(_)));
+        assert!(matches!(error(b"current-context: a\n"), Missing(_)));
+        assert!(matches!(error(b"contexts: [{name: a, context: {cluster: c, user: u}}]\n"), Missing(_)));
         for name in ["a --server=x", "-s", "a\u{1b}[2J", ""] {
             let text = String::from_utf8(kubeconfig(&json!({"server": "s"}), &json!({}))).unwrap();
             let error = error(text.replace("\"x\"", &json!(name).to_string()).as_bytes());
-            assert!(matches!(error, UnsafeName | Lacks(_)), "{name}: {error:?}");
+            assert!(matches!(error, UnsafeName | Missing(_)), "{name}: {error:?}");
         }
     }
 
@@ -224,7 +225,7 @@ mod tests {
                 "`users[u].user.tokenFile`",
             ]
         );
-        let allowed = WorkloadContext::parse(&content, None, UnsafeFields::Allowed).unwrap();
+        let allowed = WorkloadContext::parse(&content, None, UnsafeFields::Allow).unwrap();
         assert_eq!(Value::Object(allowed.cluster.content), cluster);
         assert_eq!(Value::Object(allowed.user.content), user);
     }
@@ -233,7 +234,7 @@ mod tests {
     fn fields_that_kubectl_does_not_define_are_dropped() {
         let cluster = json!({"server": "s", "insecure-skip-tls-verify": false, "new": 1});
         let content = kubeconfig(&cluster, &json!({"token": "t", "extensions": []}));
-        let workload = WorkloadContext::parse(&content, None, UnsafeFields::Refused).unwrap();
+        let workload = WorkloadContext::parse(&content, None, UnsafeFields::Reject).unwrap();
         assert_eq!(Value::Object(workload.cluster.content), json!({"server": "s"}));
         assert_eq!(Value::Object(workload.user.content), json!({"token": "t"}));
         assert_eq!(Value::Object(workload.context.content), json!({"cluster": "c", "user": "u"}));

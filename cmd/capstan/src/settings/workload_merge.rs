@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 
 use super::{
     WorkloadContext,
-    kubeconfig::{default_places, own_file},
-    kubeconfig_merge::{Change, entries_mut, read, update},
-    workload_context::Entry,
+    kubeconfig::{default_paths, user_kubeconfig},
+    kubeconfig_merge::{KubeconfigChange, entries_mut, read, update},
+    workload_context::KubeconfigEntry,
 };
-use crate::{Environment, Failure, Within as _, failure::Kind};
+use crate::{Environment, Failure, WithContext as _, failure::Kind};
 
 /// A kubeconfig entry that a merge must not change: another context uses the entry, or it is for another cluster.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +34,7 @@ pub(crate) fn merge_workload(
     environment: &Environment,
 ) -> Result<PathBuf, Failure> {
     let path = if file.as_os_str().is_empty() {
-        own_file(environment).ok_or_else(|| {
+        user_kubeconfig(environment).ok_or_else(|| {
             Failure::new(Kind::Environment, "there is no kubeconfig to add to")
                 .cause("neither `KUBECONFIG` nor `HOME` is set")
                 .hint("name a file: `--merge=FILE`")
@@ -42,27 +42,27 @@ pub(crate) fn merge_workload(
     } else {
         environment.resolve(file)
     };
-    let others = read_together(&path, environment)?;
+    let others = read_other_files(&path, environment)?;
     update(&path, |document| {
-        let entries = Joined { document, others: &others }
+        let entries = KubeconfigSet { document, other_files: &others }
             .entries(workload)
-            .within(|| format!("cannot add context `{}` to `{}`", workload.name(), path.display()))?;
+            .with_context(|| format!("cannot add context `{}` to `{}`", workload.name(), path.display()))?;
         for (list, name, content) in entries {
-            put(entries_mut(document, list, &path)?, list, name, &content);
+            replace_entry(entries_mut(document, list, &path)?, list, name, &content);
         }
         let has_current =
             document.get("current-context").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
         if !has_current {
             document.insert("current-context".to_owned(), json!(workload.name()));
         }
-        Ok(Change::Made)
+        Ok(KubeconfigChange::Changed)
     })?;
     Ok(path)
 }
 
 /// Reads the other files that kubectl merges with this one. Contexts in one file may use entries of another file.
-fn read_together(path: &Path, environment: &Environment) -> Result<Vec<Map<String, Value>>, Failure> {
-    let places = default_places(environment);
+fn read_other_files(path: &Path, environment: &Environment) -> Result<Vec<Map<String, Value>>, Failure> {
+    let places = default_paths(environment);
     if !places.iter().any(|place| place == path) {
         return Ok(Vec::new());
     }
@@ -72,18 +72,18 @@ fn read_together(path: &Path, environment: &Environment) -> Result<Vec<Map<Strin
 }
 
 /// A kubeconfig and the files that kubectl merges with it.
-struct Joined<'a> {
+struct KubeconfigSet<'a> {
     document: &'a Map<String, Value>,
-    others: &'a [Map<String, Value>],
+    other_files: &'a [Map<String, Value>],
 }
 
-impl<'a> Joined<'a> {
+impl<'a> KubeconfigSet<'a> {
     fn entries<'w>(
         &self,
         workload: &'w WorkloadContext,
     ) -> Result<[(&'static str, &'w str, Value); 3], EntryConflict> {
-        let named = |list, entry: &'w Entry| {
-            let content = self.merged(list, entry, &workload.context.name);
+        let named = |list, entry: &'w KubeconfigEntry| {
+            let content = self.merge(list, entry, &workload.context.name);
             content
                 .map(|content| (list, entry.name.as_str(), Value::Object(content)))
                 .ok_or_else(|| EntryConflict { list, name: entry.name.clone() })
@@ -95,15 +95,15 @@ impl<'a> Joined<'a> {
         ])
     }
 
-    /// Returns the content of an entry after the merge. `None` if an existing entry forbids the merge.
-    fn merged(&self, list: &'static str, ours: &Entry, context: &str) -> Option<Map<String, Value>> {
+    /// Returns the content of an entry after the merge. `Unchanged` if an existing entry forbids the merge.
+    fn merge(&self, list: &'static str, ours: &KubeconfigEntry, context: &str) -> Option<Map<String, Value>> {
         let users: Vec<&str> = match list {
             "contexts" => vec![context],
-            _ => self.contexts_with(list, &ours.name).collect(),
+            _ => self.contexts_using(list, &ours.name).collect(),
         };
         let is_ours_alone = !users.is_empty() && users.iter().all(|user| *user == context);
-        let own = named(self.document, list, &ours.name).map(|found| (found, is_ours_alone));
-        let elsewhere = self.others.iter().flat_map(|other| named(other, list, &ours.name));
+        let own = entries_named(self.document, list, &ours.name).map(|found| (found, is_ours_alone));
+        let elsewhere = self.other_files.iter().flat_map(|other| entries_named(other, list, &ours.name));
         let mut existing = own.chain(elsewhere.map(|found| (found, false))).peekable();
         if existing.peek().is_none() {
             let is_free = users.iter().all(|user| *user == context);
@@ -111,7 +111,7 @@ impl<'a> Joined<'a> {
         }
         let mut merged = None;
         for (found, may_change) in existing {
-            let after = combined(list, found, &ours.content)?;
+            let after = merge_entry(list, found, &ours.content)?;
             if after != *found && !may_change {
                 return None;
             }
@@ -120,17 +120,17 @@ impl<'a> Joined<'a> {
         merged
     }
 
-    fn contexts_with(&self, list: &'static str, name: &str) -> impl Iterator<Item = &'a str> {
-        let documents = std::iter::once(self.document).chain(self.others);
-        let contexts = documents.flat_map(|document| items(document, "contexts"));
+    fn contexts_using(&self, list: &'static str, name: &str) -> impl Iterator<Item = &'a str> {
+        let documents = std::iter::once(self.document).chain(self.other_files);
+        let contexts = documents.flat_map(|document| list_entries(document, "contexts"));
         let using = contexts.filter(move |entry| entry["context"][singular(list)] == name);
         using.map(|entry| entry["name"].as_str().unwrap_or_default())
     }
 }
 
-/// Returns an existing entry with the new fields. `None` if the existing entry is for another target.
+/// Returns an existing entry with the new fields. `Unchanged` if the existing entry is for another target.
 /// Credentials are replaced as a whole.
-fn combined(
+fn merge_entry(
     list: &'static str,
     found: &Map<String, Value>,
     ours: &Map<String, Value>,
@@ -152,22 +152,22 @@ fn combined(
 }
 
 /// Replaces all entries of a name with one entry.
-fn put(entries: &mut Vec<Value>, list: &str, name: &str, content: &Value) {
+fn replace_entry(entries: &mut Vec<Value>, list: &str, name: &str, content: &Value) {
     let at = entries.iter().position(|old| old["name"] == *name).unwrap_or(entries.len());
     entries.retain(|old| old["name"] != *name);
     entries.insert(at, json!({singular(list): content, "name": name}));
 }
 
-fn named<'a>(
+fn entries_named<'a>(
     document: &'a Map<String, Value>,
     list: &'static str,
     name: &str,
 ) -> impl Iterator<Item = &'a Map<String, Value>> {
-    let entries = items(document, list).filter(move |entry| entry["name"] == name);
+    let entries = list_entries(document, list).filter(move |entry| entry["name"] == name);
     entries.filter_map(move |entry| entry[singular(list)].as_object())
 }
 
-fn items<'a>(document: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
+fn list_entries<'a>(document: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
     document.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum ColourChoice {
 impl ColourChoice {
     /// Decides if a stream is coloured: by the flag, then NO_COLOR, then CLICOLOR_FORCE, then the capability of the
     /// terminal.
-    pub(crate) fn settle(self, environment: &Environment, is_terminal: bool) -> bool {
+    pub(crate) fn is_enabled(self, environment: &Environment, is_terminal: bool) -> bool {
         match self {
             Self::Always => true,
             Self::Never => false,
@@ -81,16 +81,16 @@ mod tests {
     #[test]
     fn the_flag_wins_over_no_color_and_no_color_over_the_terminal() {
         let no_colour = environment(&[("NO_COLOR", "1")]);
-        assert!(ColourChoice::Always.settle(&no_colour, false));
-        assert!(!ColourChoice::Auto.settle(&no_colour, true));
-        assert!(ColourChoice::Auto.settle(&environment(&[("NO_COLOR", "")]), true));
-        assert!(!ColourChoice::Never.settle(&environment(&[("CLICOLOR_FORCE", "1")]), true));
-        assert!(ColourChoice::Auto.settle(&environment(&[("CLICOLOR_FORCE", "1")]), false));
+        assert!(ColourChoice::Always.is_enabled(&no_colour, false));
+        assert!(!ColourChoice::Auto.is_enabled(&no_colour, true));
+        assert!(ColourChoice::Auto.is_enabled(&environment(&[("NO_COLOR", "")]), true));
+        assert!(!ColourChoice::Never.is_enabled(&environment(&[("CLICOLOR_FORCE", "1")]), true));
+        assert!(ColourChoice::Auto.is_enabled(&environment(&[("CLICOLOR_FORCE", "1")]), false));
     }
 
     #[test]
     fn a_pipe_or_a_dumb_terminal_gets_no_colour() {
-        assert!(!ColourChoice::Auto.settle(&environment(&[]), false));
-        assert!(!ColourChoice::Auto.settle(&environment(&[("TERM", "dumb")]), true));
+        assert!(!ColourChoice::Auto.is_enabled(&environment(&[]), false));
+        assert!(!ColourChoice::Auto.is_enabled(&environment(&[("TERM", "dumb")]), true));
     }
 }

@@ -32,10 +32,10 @@ mod on_unix {
 
     use super::Interruption;
 
-    const LOOK: Duration = Duration::from_millis(100);
+    const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
     /// The terminal modes before single keys were read.
-    static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+    static ORIGINAL_MODES: Mutex<Option<Termios>> = Mutex::new(None);
 
     /// A terminal in single-key mode, without Enter and echo. Ctrl-C and Ctrl-Z keep their meaning.
     /// The original modes return when the keyboard is dropped and while the process is stopped.
@@ -46,7 +46,7 @@ mod on_unix {
     }
 
     impl Keyboard {
-        /// Opens the terminal of standard input. `None` if standard input is not a terminal. Requires a runtime.
+        /// Opens the terminal of standard input. `Unchanged` if standard input is not a terminal. Requires a runtime.
         pub(crate) fn open() -> Option<Self> {
             if !isatty(io::stdin()) {
                 return None;
@@ -71,7 +71,7 @@ mod on_unix {
                         let _ = kill_process(getpid(), Signal::STOP);
                         return Interruption::Resumed;
                     }
-                    () = tokio::time::sleep(LOOK) => {
+                    () = tokio::time::sleep(POLL_INTERVAL) => {
                         // A process that continues in the background gets the terminal later.
                         read_keys();
                         if is_quit_pressed() {
@@ -89,13 +89,13 @@ mod on_unix {
         }
     }
 
-    fn before() -> MutexGuard<'static, Option<Termios>> {
-        BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
+    fn original_modes() -> MutexGuard<'static, Option<Termios>> {
+        ORIGINAL_MODES.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Restores the original terminal modes. Also called for exits that drop nothing.
     pub(crate) fn restore_terminal() {
-        if let Some(modes) = before().take() {
+        if let Some(modes) = original_modes().take() {
             // A closed terminal needs no restoring.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
         }
@@ -104,7 +104,7 @@ mod on_unix {
     /// Enables single-key mode without blocking reads, unless enabled. Does nothing in the background, where the
     /// system would stop the process.
     fn read_keys() {
-        let mut before = before();
+        let mut before = original_modes();
         let is_in_background = tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp());
         if before.is_some() || is_in_background {
             return;
@@ -122,7 +122,7 @@ mod on_unix {
     fn is_quit_pressed() -> bool {
         let mut keys = [0; 64];
         // Without single-key mode, a read would block.
-        if before().is_none() {
+        if original_modes().is_none() {
             return false;
         }
         let read = rustix::io::read(io::stdin(), &mut keys).unwrap_or(0);
@@ -162,6 +162,6 @@ pub(crate) async fn interruption(keyboard: Option<&mut Keyboard>) -> Interruptio
 }
 
 /// Returns when the user quits. Never returns without a keyboard.
-pub(crate) async fn quit(mut keyboard: Option<&mut Keyboard>) {
+pub(crate) async fn wait_for_quit(mut keyboard: Option<&mut Keyboard>) {
     while interruption(keyboard.as_deref_mut()).await != Interruption::Quit {}
 }

@@ -9,7 +9,7 @@ use std::{
 
 use api::output::ProgressEvent;
 
-use super::{Label, Progress, clean};
+use super::{Label, Progress, sanitize};
 use crate::{failure::Failure, suggested_commands::SuggestedCommands};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Messages {
 
     /// Applies the parsed flags.
     pub(crate) fn configure(&mut self, colour: bool, quiet: bool, commands: SuggestedCommands) {
-        self.suggest(commands);
+        self.replace_commands(commands);
         self.colour = colour;
         self.quiet = quiet;
         if quiet {
@@ -56,12 +56,12 @@ impl Messages {
     }
 
     /// Replaces the completion of suggested commands. Returns the previous one.
-    pub(crate) fn suggest(&self, commands: SuggestedCommands) -> SuggestedCommands {
+    pub(crate) fn replace_commands(&self, commands: SuggestedCommands) -> SuggestedCommands {
         let mut current = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut current, commands)
     }
 
-    pub(crate) fn completed(&self, text: &str) -> String {
+    pub(crate) fn complete_commands(&self, text: &str) -> String {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).complete(text).into_owned()
     }
 
@@ -76,7 +76,7 @@ impl Messages {
 
     pub(crate) fn status(&self, text: impl AsRef<str>) {
         if !self.quiet {
-            self.write(&format!("{}\n", clean(&self.completed(text.as_ref()))));
+            self.write(&format!("{}\n", sanitize(&self.complete_commands(text.as_ref()))));
         }
     }
 
@@ -92,13 +92,13 @@ impl Messages {
     /// Shows a log line from the given verbosity on: 1 for decisions, 5 for the configuration and every request.
     /// Source: clusterctl v1.14 logs at 0, 1, 2 and 5, to stderr, without time and level.
     pub(crate) fn log(&self, level: u8, text: impl AsRef<str>) {
-        if self.logs(level) {
-            let line = Label::Log.paint(clean(text.as_ref()), self.colour);
+        if self.is_logged(level) {
+            let line = Label::Log.paint(sanitize(text.as_ref()), self.colour);
             self.write(&format!("{line}\n"));
         }
     }
 
-    pub(crate) fn logs(&self, level: u8) -> bool {
+    pub(crate) fn is_logged(&self, level: u8) -> bool {
         level <= self.verbosity.load(Ordering::Relaxed)
     }
 
@@ -107,12 +107,12 @@ impl Messages {
     }
 
     /// Shows text unchanged, such as help for an error.
-    pub(crate) fn plain(&self, text: &str) {
+    pub(crate) fn write_plain(&self, text: &str) {
         self.write(text);
     }
 
     pub(crate) fn failure(&self, failure: &Failure, format: ErrorFormat) {
-        let report = || failure.report(|text| self.completed(text));
+        let report = || failure.report(|text| self.complete_commands(text));
         let text = match format {
             ErrorFormat::Text => return self.failure_text(failure),
             ErrorFormat::Json => serde_json::to_string(&report()).map(|line| line + "\n"),
@@ -148,8 +148,8 @@ impl Messages {
     /// Formats a message. Continuation lines are indented, so that a label always starts a message.
     fn line(&self, label: Label, word: &str, text: &str) -> String {
         let mut line = String::with_capacity(text.len() + 16);
-        let text = self.completed(text.trim_end());
-        let cleaned = clean(&text);
+        let text = self.complete_commands(text.trim_end());
+        let cleaned = sanitize(&text);
         let mut lines = cleaned.lines();
         let first = lines.next().unwrap_or_default();
         // Writing to a String cannot fail.

@@ -12,7 +12,7 @@ mod table;
 mod text;
 
 pub(crate) use colour::{ColourChoice, Label};
-pub(crate) use keyboard::{Interruption, Keyboard, interruption, quit, restore_terminal};
+pub(crate) use keyboard::{Interruption, Keyboard, interruption, restore_terminal, wait_for_quit};
 pub(crate) use messages::{ErrorFormat, Messages};
 pub(crate) use output_file::{write_file_atomically, write_private_file};
 pub(crate) use printer::Printer;
@@ -20,5 +20,7 @@ pub(crate) use progress::{Progress, TICK, WaitLine};
 pub(crate) use prompt::{ask_secret, confirm};
 pub(crate) use streams::Input;
 pub use streams::Streams;
-pub(crate) use table::{Narrow, first_chars, fit, lost_middle, table};
-pub(crate) use text::{clean, clean_line, closing_line, count_of, in_bytes, in_days, in_seconds};
+pub(crate) use table::{NarrowingStep, first_chars, fit_columns, removed_middle, table};
+pub(crate) use text::{
+    closing_line, format_age, format_bytes, format_count, format_duration, sanitize, sanitize_line,
+};

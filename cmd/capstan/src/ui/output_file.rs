@@ -22,42 +22,43 @@ impl Explain for OutputError {}
 /// replaced. Devices and pipes such as `/dev/stdout` are written directly. An existing file in a folder without write
 /// access is written in place. Only there a full disk can leave an incomplete file.
 pub(crate) fn write_file_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), OutputError> {
-    write(path, content, Mode::OfNew(mode)).map_err(|source| OutputError { path: path.to_owned(), source })
+    write(path, content, FileMode::NewFile(mode))
+        .map_err(|source| OutputError { path: path.to_owned(), source })
 }
 
 /// Writes a file with secrets as [`write_file_atomically`] does. An existing file also becomes readable by its
 /// owner only.
 pub(crate) fn write_private_file(path: &Path, content: &[u8]) -> Result<(), OutputError> {
-    write(path, content, Mode::Private).map_err(|source| OutputError { path: path.to_owned(), source })
+    write(path, content, FileMode::Private).map_err(|source| OutputError { path: path.to_owned(), source })
 }
 
 /// The permissions of a file after the write.
 #[derive(Clone, Copy)]
-enum Mode {
+enum FileMode {
     /// This mode for a new file. An existing file keeps its mode.
-    OfNew(u32),
+    NewFile(u32),
     Private,
 }
 
-impl Mode {
+impl FileMode {
     fn bits(self) -> u32 {
         match self {
-            Self::OfNew(mode) => mode,
+            Self::NewFile(mode) => mode,
             Self::Private => 0o600,
         }
     }
 }
 
-fn write(path: &Path, content: &[u8], mode: Mode) -> io::Result<()> {
+fn write(path: &Path, content: &[u8], mode: FileMode) -> io::Result<()> {
     if is_stream(path) {
-        return write_through(path, content);
+        return append_to_stream(path, content);
     }
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(found) if found.is_file() => replace(&fs::canonicalize(path)?, content, &found, mode),
-        Ok(_) => write_through(path, content),
+        Ok(_) => append_to_stream(path, content),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create(&end_of_link(path), content, mode.bits())
+            create(&link_target(path), content, mode.bits())
         }
         Err(error) => Err(error),
     }
@@ -72,37 +73,37 @@ fn is_stream(path: &Path) -> bool {
 }
 
 /// Returns the target of a dangling link, or else the path itself.
-fn end_of_link(path: &Path) -> PathBuf {
+fn link_target(path: &Path) -> PathBuf {
     match fs::read_link(path) {
-        Ok(link) => folder_of(path).join(link),
+        Ok(link) => parent_folder(path).join(link),
         Err(_) => path.to_owned(),
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
 }
 
-fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
+fn append_to_stream(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::OpenOptions::new().append(true).open(path)?.write_all(content)
 }
 
 fn create(target: &Path, content: &[u8], mode: u32) -> io::Result<()> {
-    take_name(temporary_beside(target, content, mode)?, target)
+    persist(create_temporary(target, content, mode)?, target)
 }
 
-fn replace(target: &Path, content: &[u8], old: &fs::Metadata, mode: Mode) -> io::Result<()> {
+fn replace(target: &Path, content: &[u8], old: &fs::Metadata, mode: FileMode) -> io::Result<()> {
     // Replacing a file needs no write permission on the file, but capstan requires it.
     fs::OpenOptions::new().write(true).open(target)?;
-    let written = temporary_beside(target, content, 0o600).and_then(|temporary| {
-        if matches!(mode, Mode::OfNew(_)) {
+    let written = create_temporary(target, content, 0o600).and_then(|temporary| {
+        if matches!(mode, FileMode::NewFile(_)) {
             temporary.as_file().set_permissions(old.permissions())?;
         }
         keep_owner(temporary.as_file(), old);
-        take_name(temporary, target)
+        persist(temporary, target)
     });
     match written {
         // The folder may be read-only, or the file may be a single mount in a container.
@@ -112,16 +113,16 @@ fn replace(target: &Path, content: &[u8], old: &fs::Metadata, mode: Mode) -> io:
 }
 
 /// Renames a complete file to its target. Makes the rename durable if the file system supports it.
-fn take_name(temporary: tempfile::NamedTempFile, target: &Path) -> io::Result<()> {
+fn persist(temporary: tempfile::NamedTempFile, target: &Path) -> io::Result<()> {
     temporary.persist(target).map_err(|error| error.error)?;
     #[cfg(unix)]
-    let _ = fs::File::open(folder_of(target)).and_then(|folder| folder.sync_all());
+    let _ = fs::File::open(parent_folder(target)).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-fn write_in_place(target: &Path, content: &[u8], mode: Mode) -> io::Result<()> {
+fn write_in_place(target: &Path, content: &[u8], mode: FileMode) -> io::Result<()> {
     #[cfg(unix)]
-    if matches!(mode, Mode::Private) {
+    if matches!(mode, FileMode::Private) {
         use std::os::unix::fs::PermissionsExt as _;
         fs::set_permissions(target, fs::Permissions::from_mode(mode.bits()))?;
     }
@@ -135,7 +136,7 @@ fn cannot_rename(error: &io::Error) -> bool {
     matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | ResourceBusy | CrossesDevices)
 }
 
-fn temporary_beside(target: &Path, content: &[u8], mode: u32) -> io::Result<tempfile::NamedTempFile> {
+fn create_temporary(target: &Path, content: &[u8], mode: u32) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".capstan-").suffix(".tmp");
     #[cfg(unix)]
@@ -145,14 +146,15 @@ fn temporary_beside(target: &Path, content: &[u8], mode: u32) -> io::Result<temp
     }
     #[cfg(not(unix))]
     let _ = mode;
-    let mut temporary = builder.tempfile_in(folder_of(target)).map_err(|error| without_name(&error))?;
+    let mut temporary =
+        builder.tempfile_in(parent_folder(target)).map_err(|error| strip_temporary_name(&error))?;
     temporary.write_all(content)?;
     temporary.as_file().sync_all()?;
     Ok(temporary)
 }
 
 /// Removes the name of the temporary file from an error, because the user does not know that name.
-fn without_name(error: &io::Error) -> io::Error {
+fn strip_temporary_name(error: &io::Error) -> io::Error {
     match error.kind() {
         kind @ io::ErrorKind::NotFound => io::Error::new(kind, "its folder does not exist"),
         kind => io::Error::from(kind),

@@ -11,7 +11,7 @@ pub(crate) struct Printer {
     stdout: BufWriter<Box<dyn Write + Send>>,
     colour: bool,
     is_terminal: bool,
-    reader_left: bool,
+    is_reader_gone: bool,
     messages: Messages,
 }
 
@@ -21,14 +21,14 @@ impl Printer {
             stdout: BufWriter::with_capacity(BUFFER_BYTES, stdout),
             colour: false,
             is_terminal: false,
-            reader_left: false,
+            is_reader_gone: false,
             messages,
         }
     }
 
     /// Sets the terminal flag of stdout. Text on a terminal can be overwritten.
     #[must_use]
-    pub(crate) fn on_terminal(self, is_terminal: bool) -> Self {
+    pub(crate) fn with_terminal(self, is_terminal: bool) -> Self {
         Self { is_terminal, ..self }
     }
 
@@ -42,7 +42,7 @@ impl Printer {
     }
 
     /// True if data may be coloured. Only help uses colours.
-    pub(crate) fn colours_stdout(&self) -> bool {
+    pub(crate) fn is_stdout_coloured(&self) -> bool {
         self.colour
     }
 
@@ -50,34 +50,34 @@ impl Printer {
         self.is_terminal
     }
 
-    /// Returns the width of the terminal on stdout. `None` for other outputs, where text is never truncated.
+    /// Returns the width of the terminal on stdout. `Unchanged` for other outputs, where text is never truncated.
     pub(crate) fn width(&self) -> Option<usize> {
         self.is_terminal.then(|| usize::from(console::Term::stdout().size().1))
     }
 
     /// True if the reader of stdout is still connected.
     pub(crate) fn has_reader(&self) -> bool {
-        !self.reader_left
+        !self.is_reader_gone
     }
 
     /// Writes data.
     /// A reader that closes early (`| head`) is no failure: the rest is discarded.
-    pub(crate) fn data(&mut self, data: impl AsRef<[u8]>) -> Result<(), Failure> {
-        if self.reader_left {
+    pub(crate) fn write(&mut self, data: impl AsRef<[u8]>) -> Result<(), Failure> {
+        if self.is_reader_gone {
             return Ok(());
         }
         self.messages.progress().clear();
         let written = self.stdout.write_all(data.as_ref());
-        self.settle(written)
+        self.handle_write_result(written)
     }
 
     /// Flushes the printed data while this run continues.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
-        if self.reader_left {
+        if self.is_reader_gone {
             return Ok(());
         }
         let flushed = self.stdout.flush();
-        self.settle(flushed)
+        self.handle_write_result(flushed)
     }
 
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
@@ -85,16 +85,16 @@ impl Printer {
         self.flush()
     }
 
-    fn settle(&mut self, result: io::Result<()>) -> Result<(), Failure> {
+    fn handle_write_result(&mut self, result: io::Result<()>) -> Result<(), Failure> {
         match result {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.reader_left = true;
+                self.is_reader_gone = true;
                 Ok(())
             }
             Err(error) => {
                 // Writing the same bytes at the end would fail again.
-                self.reader_left = true;
+                self.is_reader_gone = true;
                 Err(Failure::new(Kind::Environment, "cannot write to standard output").because(&error))
             }
         }

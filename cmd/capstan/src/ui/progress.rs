@@ -5,14 +5,14 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{clean, in_bytes, in_seconds};
+use super::{format_bytes, format_duration, sanitize};
 
 /// The minimum duration of a drawn step, which avoids flicker.
-const PATIENCE: Duration = Duration::from_millis(300);
+const DRAW_AFTER: Duration = Duration::from_millis(300);
 
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// The live line of the current wait. `None` unless stderr is a terminal.
+/// The live line of the current wait. `Unchanged` unless stderr is a terminal.
 #[derive(Clone)]
 pub(crate) struct Progress(Option<Arc<Mutex<Step>>>);
 
@@ -25,13 +25,13 @@ pub(crate) struct WaitLine {
 
 #[derive(Default)]
 struct Step {
-    what: String,
+    text: String,
     since: Option<Instant>,
-    begun: Option<Instant>,
+    started_at: Option<Instant>,
     bytes: u64,
     total: Option<u64>,
-    below: Vec<WaitLine>,
-    drawn: Option<ProgressBar>,
+    wait_lines: Vec<WaitLine>,
+    bar: Option<ProgressBar>,
 }
 
 impl Progress {
@@ -47,14 +47,20 @@ impl Progress {
     pub(crate) fn begin(&self, what: &str) {
         self.with(|step| {
             let since = step.since.or_else(|| Some(Instant::now()));
-            let drawn = step.drawn.take();
+            let drawn = step.bar.take();
             let begun = Some(Instant::now());
-            *step = Step { what: clean(what).into_owned(), since, begun, drawn, ..Step::default() };
+            *step = Step {
+                text: sanitize(what).into_owned(),
+                since,
+                started_at: begun,
+                bar: drawn,
+                ..Step::default()
+            };
         });
     }
 
     /// Begins a step that the previous line already names. Only its time is drawn.
-    pub(crate) fn begin_named_above(&self) {
+    pub(crate) fn begin_unnamed(&self) {
         self.begin("");
     }
 
@@ -62,7 +68,7 @@ impl Progress {
     pub(crate) fn wait_for(&self, lines: Vec<WaitLine>) {
         self.with(|step| {
             step.since.get_or_insert_with(Instant::now);
-            step.below = lines;
+            step.wait_lines = lines;
         });
     }
 
@@ -75,7 +81,7 @@ impl Progress {
 
     pub(crate) fn end(&self) {
         self.with(|step| {
-            if let Some(bar) = step.drawn.take() {
+            if let Some(bar) = step.bar.take() {
                 bar.finish_and_clear();
             }
             *step = Step::default();
@@ -85,7 +91,7 @@ impl Progress {
     /// Removes the line from the terminal for other output. The next tick draws the line again.
     pub(crate) fn clear(&self) {
         self.with(|step| {
-            if let Some(bar) = step.drawn.take() {
+            if let Some(bar) = step.bar.take() {
                 bar.finish_and_clear();
             }
         });
@@ -94,11 +100,12 @@ impl Progress {
     /// Draws the line after a minimum wait.
     pub(crate) fn tick(&self) {
         self.with(|step| {
-            if let Some(elapsed) = step.since.map(|since| since.elapsed()).filter(|span| *span >= PATIENCE) {
-                let bar = step.drawn.get_or_insert_with(spinner);
-                let spent = step.begun.map_or(elapsed, |begun| begun.elapsed());
-                bar.set_message(with_time(&text(&step.what, step.bytes, step.total), spent));
-                bar.set_prefix(step.below.iter().map(below).collect::<String>());
+            if let Some(elapsed) = step.since.map(|since| since.elapsed()).filter(|span| *span >= DRAW_AFTER)
+            {
+                let bar = step.bar.get_or_insert_with(spinner);
+                let spent = step.started_at.map_or(elapsed, |begun| begun.elapsed());
+                bar.set_message(with_time(&text(&step.text, step.bytes, step.total), spent));
+                bar.set_prefix(step.wait_lines.iter().map(wait_line_text).collect::<String>());
                 bar.tick();
             }
         });
@@ -128,21 +135,22 @@ fn message_width(columns: u16) -> usize {
 
 fn text(what: &str, bytes: u64, total: Option<u64>) -> String {
     match total {
-        Some(total) => format!("{what} ({} of {})", in_bytes(bytes), in_bytes(total)),
-        None if bytes > 0 => format!("{what} ({})", in_bytes(bytes)),
+        Some(total) => format!("{what} ({} of {})", format_bytes(bytes), format_bytes(total)),
+        None if bytes > 0 => format!("{what} ({})", format_bytes(bytes)),
         None => what.to_owned(),
     }
 }
 
 /// Returns a message with the elapsed time, or only the time if the previous line names the step.
 fn with_time(text: &str, spent: Duration) -> String {
-    let spent = in_seconds(spent);
+    let spent = format_duration(spent);
     if text.is_empty() { spent } else { format!("{text} ({spent})") }
 }
 
-fn below(line: &WaitLine) -> String {
-    let since = line.since.map(|since| format!(" ({})", in_seconds(since.elapsed()))).unwrap_or_default();
-    format!("\n  {}{since}", clean(&line.text))
+fn wait_line_text(line: &WaitLine) -> String {
+    let since =
+        line.since.map(|since| format!(" ({})", format_duration(since.elapsed()))).unwrap_or_default();
+    format!("\n  {}{since}", sanitize(&line.text))
 }
 
 #[cfg(test)]
@@ -171,7 +179,7 @@ mod tests {
     #[test]
     fn what_is_waited_for_stands_below_with_its_time() {
         let line = WaitLine { text: "Deployment a: \u{1b}x".to_owned(), since: None };
-        assert_eq!(below(&line), "\n  Deployment a: \\u{1b}x");
+        assert_eq!(wait_line_text(&line), "\n  Deployment a: \\u{1b}x");
     }
 
     #[test]

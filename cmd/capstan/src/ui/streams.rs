@@ -20,7 +20,7 @@ pub struct Streams {
 
 impl Streams {
     /// Returns the streams of this process.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         Self {
             stdin: Box::new(io::stdin()),
             // capstan decides about colours itself. anstream translates them for old Windows consoles.

@@ -2,7 +2,7 @@
 
 use std::{iter, ops::Range};
 
-use super::clean_line;
+use super::sanitize_line;
 
 /// Formats rows as columns for people.
 /// A cell with line ends cannot forge a row.
@@ -14,7 +14,7 @@ use super::clean_line;
 /// nothing is lost.
 pub(crate) fn table<const N: usize>(
     width: Option<usize>,
-    ways: &[Narrow],
+    ways: &[NarrowingStep],
     head: [&str; N],
     rows: &[[impl AsRef<str>; N]],
 ) -> String {
@@ -23,7 +23,7 @@ pub(crate) fn table<const N: usize>(
     const NARROW_GAP: usize = 2;
     let rows = rows.iter().map(|row| row.each_ref().map(AsRef::as_ref));
     let lines: Vec<[String; N]> =
-        iter::once(head).chain(rows).map(|row| row.map(|cell| clean_line(cell).into_owned())).collect();
+        iter::once(head).chain(rows).map(|row| row.map(|cell| sanitize_line(cell).into_owned())).collect();
     let cells = widths(&lines);
     let whole = lay_out(&lines, &cells.map(|width| Some(MINIMUM.max(width + GAP))), GAP);
     let Some(room) = width.filter(|width| whole.lines().any(|line| line.chars().count() > *width)) else {
@@ -31,7 +31,7 @@ pub(crate) fn table<const N: usize>(
     };
     let widths = cells.map(|width| width + NARROW_GAP);
     // The last column has no gap.
-    lay_out(&lines, &fit(&head, &widths, NARROW_GAP, room + NARROW_GAP, ways), NARROW_GAP)
+    lay_out(&lines, &fit_columns(&head, &widths, NARROW_GAP, room + NARROW_GAP, ways), NARROW_GAP)
 }
 
 fn widths<const N: usize>(lines: &[[String; N]]) -> [usize; N] {
@@ -63,32 +63,32 @@ fn lay_out<const N: usize>(lines: &[[String; N]], widths: &[Option<usize>], gap:
 
 /// A way to make a table narrower. Ways apply in order until the table fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Narrow {
+pub(crate) enum NarrowingStep {
     Drop(&'static str),
     /// Shortens the cells of a column, but not below the given number of characters.
     Shorten(&'static str, usize),
 }
 
-/// Returns the widths of the columns, including the gap, that fit into `room` if the ways suffice. `None` for dropped
+/// Returns the widths of the columns, including the gap, that fit into `room` if the ways suffice. `Unchanged` for dropped
 /// columns.
-pub(crate) fn fit(
+pub(crate) fn fit_columns(
     columns: &[&str],
     widths: &[usize],
     gap: usize,
     room: usize,
-    ways: &[Narrow],
+    steps: &[NarrowingStep],
 ) -> Vec<Option<usize>> {
     let mut fitted: Vec<Option<usize>> = widths.iter().copied().map(Some).collect();
-    for way in ways {
+    for way in steps {
         let excess = fitted.iter().flatten().sum::<usize>().saturating_sub(room);
         if excess == 0 {
             break;
         }
-        let (Narrow::Drop(name) | Narrow::Shorten(name, _)) = way;
+        let (NarrowingStep::Drop(name) | NarrowingStep::Shorten(name, _)) = way;
         let Some(at) = columns.iter().position(|column| column == name) else { continue };
         fitted[at] = match way {
-            Narrow::Drop(_) => None,
-            Narrow::Shorten(_, least) => {
+            NarrowingStep::Drop(_) => None,
+            NarrowingStep::Shorten(_, least) => {
                 let least = *least.max(&name.len()) + gap;
                 fitted[at].map(|width| width.saturating_sub(excess).max(least.min(width)))
             }
@@ -97,9 +97,9 @@ pub(crate) fn fit(
     fitted
 }
 
-/// Returns the range of characters to remove from the middle of a text. `None` if the text fits.
+/// Returns the range of characters to remove from the middle of a text. `Unchanged` if the text fits.
 /// Kubernetes names often start alike, so the end is as important as the start.
-pub(crate) fn lost_middle(length: usize, width: usize) -> Option<Range<usize>> {
+pub(crate) fn removed_middle(length: usize, width: usize) -> Option<Range<usize>> {
     if length <= width {
         return None;
     }
@@ -110,7 +110,7 @@ pub(crate) fn lost_middle(length: usize, width: usize) -> Option<Range<usize>> {
 
 /// Shortens a text in its middle to the given number of characters.
 fn shorten(text: &str, width: usize) -> String {
-    let Some(lost) = lost_middle(text.chars().count(), width) else { return text.to_owned() };
+    let Some(lost) = removed_middle(text.chars().count(), width) else { return text.to_owned() };
     text.chars().take(lost.start).chain(['…']).chain(text.chars().skip(lost.end)).collect()
 }
 
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_loses_what_matters_least() {
-        let ways = [Narrow::Drop("AGE"), Narrow::Shorten("NAME", 8)];
+        let ways = [NarrowingStep::Drop("AGE"), NarrowingStep::Shorten("NAME", 8)];
         let within = |width| {
             table(width, &ways, ["NAME", "AGE", "STATUS"], &[["a-very-long-name", "3d", "not ready"]])
         };
@@ -153,8 +153,12 @@ mod tests {
 
     #[test]
     fn ways_are_taken_in_their_order_until_the_table_fits() {
-        let ways = [Narrow::Shorten("NAME", 10), Narrow::Drop("AGE"), Narrow::Shorten("NAME", 6)];
-        let fit = |room| fit(&["NAME", "AGE", "STATUS"], &[22, 5, 8], 2, room, &ways);
+        let ways = [
+            NarrowingStep::Shorten("NAME", 10),
+            NarrowingStep::Drop("AGE"),
+            NarrowingStep::Shorten("NAME", 6),
+        ];
+        let fit = |room| fit_columns(&["NAME", "AGE", "STATUS"], &[22, 5, 8], 2, room, &ways);
         assert_eq!(fit(35), [Some(22), Some(5), Some(8)]);
         assert_eq!(fit(32), [Some(19), Some(5), Some(8)]);
         assert_eq!(fit(20), [Some(12), None, Some(8)]);

@@ -5,12 +5,12 @@ use indicatif::HumanBytes;
 /// Escapes foreign text for display: control characters cannot move the cursor, colour or hide anything.
 /// Shape: line ends and tabs stay. Other control characters, and marks that change the writing direction, become
 /// `\u{…}`.
-pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
     escape(text, is_unsafe)
 }
 
 /// Escapes foreign text for display in one line, including line ends and tabs.
-pub(crate) fn clean_line(text: &str) -> Cow<'_, str> {
+pub(crate) fn sanitize_line(text: &str) -> Cow<'_, str> {
     escape(text, |c| c.is_control() || is_unsafe(c))
 }
 
@@ -35,12 +35,12 @@ fn is_unsafe(c: char) -> bool {
 }
 
 /// Formats a number of bytes, such as `2.00 KiB`.
-pub(crate) fn in_bytes(bytes: u64) -> String {
+pub(crate) fn format_bytes(bytes: u64) -> String {
     HumanBytes(bytes).to_string()
 }
 
 /// Formats a duration in short form: `420ms`, `8s`, `3m20s`, `1h05m`.
-pub(crate) fn in_seconds(span: Duration) -> String {
+pub(crate) fn format_duration(span: Duration) -> String {
     let seconds = span.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, 0) => format!("{}ms", span.as_millis()),
@@ -52,11 +52,11 @@ pub(crate) fn in_seconds(span: Duration) -> String {
 
 /// Returns the last line of a writing verb: the result and the duration.
 pub(crate) fn closing_line(result: &str, took: Duration) -> String {
-    format!("done in {}: {result}", in_seconds(took))
+    format!("done in {}: {result}", format_duration(took))
 }
 
 /// Formats a count with its noun: `no object`, `1 object`, `7 objects`.
-pub(crate) fn count_of(count: usize, thing: &str) -> String {
+pub(crate) fn format_count(count: usize, thing: &str) -> String {
     match count {
         0 => format!("no {thing}"),
         1 => format!("1 {thing}"),
@@ -65,7 +65,7 @@ pub(crate) fn count_of(count: usize, thing: &str) -> String {
 }
 
 /// Formats a long duration in its largest unit: `3 days`, `1 hour`, `20 minutes`.
-pub(crate) fn in_days(span: Duration) -> String {
+pub(crate) fn format_age(span: Duration) -> String {
     let minutes = span.as_secs() / 60;
     let (count, unit) = match minutes {
         0..60 => (minutes, "minute"),
@@ -77,26 +77,26 @@ pub(crate) fn in_days(span: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{clean, clean_line, *};
+    use super::{sanitize, sanitize_line, *};
 
     #[test]
     fn an_escape_sequence_in_a_name_cannot_reach_the_terminal() {
-        assert_eq!(clean("a\u{1b}[2Jb\r"), "a\\u{1b}[2Jb\\u{d}");
-        assert_eq!(clean("two\nlines\t\u{e4}"), "two\nlines\tä");
-        assert_eq!(clean("\u{202e}evil"), "\\u{202e}evil");
-        assert_eq!(clean_line("two\nlines\u{1b}"), "two\\u{a}lines\\u{1b}");
+        assert_eq!(sanitize("a\u{1b}[2Jb\r"), "a\\u{1b}[2Jb\\u{d}");
+        assert_eq!(sanitize("two\nlines\t\u{e4}"), "two\nlines\tä");
+        assert_eq!(sanitize("\u{202e}evil"), "\\u{202e}evil");
+        assert_eq!(sanitize_line("two\nlines\u{1b}"), "two\\u{a}lines\\u{1b}");
     }
 
     #[test]
     fn short_spans_have_milliseconds_and_long_ones_hours() {
-        let told = |milliseconds| in_seconds(Duration::from_millis(milliseconds));
+        let told = |milliseconds| format_duration(Duration::from_millis(milliseconds));
         assert_eq!([told(0), told(999), told(8_999), told(200_000)], ["0ms", "999ms", "8s", "3m20s"]);
         assert_eq!([told(60_000), told(3_900_000)], ["1m00s", "1h05m"]);
     }
 
     #[test]
     fn a_span_is_told_in_its_largest_unit() {
-        let told = |minutes| in_days(Duration::from_mins(minutes));
+        let told = |minutes| format_age(Duration::from_mins(minutes));
         assert_eq!([told(0), told(1), told(59)], ["0 minutes", "1 minute", "59 minutes"]);
         assert_eq!([told(60), told(1439), told(2880)], ["1 hour", "23 hours", "2 days"]);
     }

@@ -10,13 +10,13 @@ use workload::{
 };
 
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     events::ProgressFormat,
     failure::Kind,
     session::Session,
     settings::{self, LeaseFlags, OutputFlag, ServerFlags},
-    ui::{Narrow, count_of, quit, table},
-    verbs::lifecycle::span,
+    ui::{NarrowingStep, format_count, table, wait_for_quit},
+    verbs::lifecycle::parse_duration,
 };
 
 /// Use what may still change from release to release
@@ -59,7 +59,7 @@ impl Rollout {
 
 /// What the verbs of `rollout` work on.
 #[derive(Clone, Debug, Default, clap::Args)]
-struct Target {
+struct RolloutTargetFlags {
     /// Resources, as md/demo-workers or kcp/demo-control-plane
     #[arg(id = "rollouts", value_name = "RESOURCE")]
     resources: Vec<String>,
@@ -72,7 +72,7 @@ struct Target {
     server: ServerFlags,
 }
 
-impl Target {
+impl RolloutTargetFlags {
     fn progress(&self) -> ProgressFormat {
         self.server.pace.progress
     }
@@ -97,7 +97,7 @@ impl Target {
 #[derive(Clone, Debug, Default, clap::Args)]
 struct ChangeFlags {
     #[command(flatten)]
-    target: Target,
+    target: RolloutTargetFlags,
 
     /// Show what would be done, and write nothing
     #[arg(long)]
@@ -124,48 +124,48 @@ fn change_all(change: RolloutChange, flags: &ChangeFlags, session: &mut Session)
         carried_out: !flags.dry_run,
         rollouts: resources.iter().map(|resource| object_name(&resource.key())).collect(),
     };
-    let run = Change { rollout: change, verb, done };
+    let run = RolloutVerb { rollout: change, verb, past_tense: done };
     if flags.dry_run {
-        run.each(&cluster, &resources, WriteMode::DryRun, session)?;
+        run.apply_to(&cluster, &resources, WriteMode::DryRun, session)?;
     } else {
         flags.lease.hold(&report.command, &[&cluster], session, |clusters, session| {
-            run.each(&clusters[0], &resources, WriteMode::Real, session)
+            run.apply_to(&clusters[0], &resources, WriteMode::Real, session)
         })?;
     }
     session.print(format, &report, |report, _| run.text(report))?;
     if report.carried_out {
-        let result = format!("{done} {}", count_of(resources.len(), "rollout"));
-        session.done_on_cluster(flags.target.progress(), result);
+        let result = format!("{done} {}", format_count(resources.len(), "rollout"));
+        session.show_cluster_result(flags.target.progress(), result);
     }
     Ok(())
 }
 
 #[derive(Clone, Copy)]
-struct Change {
+struct RolloutVerb {
     rollout: RolloutChange,
     verb: &'static str,
-    done: &'static str,
+    past_tense: &'static str,
 }
 
-impl Change {
-    fn each(
+impl RolloutVerb {
+    fn apply_to(
         self,
         cluster: &ManagementCluster,
         resources: &[RolloutResource],
         mode: WriteMode,
         session: &Session,
     ) -> Result<(), Failure> {
-        let Self { rollout, verb, done } = self;
+        let Self { rollout, verb, past_tense: done } = self;
         for resource in resources {
             let changed = session.block_on(workload::change_rollout(cluster, resource, rollout, mode));
             let changed = changed.map_err(|failure| match failure.kind() {
-                Kind::Interrupted if mode == WriteMode::Real => failure.half_way(
+                Kind::Interrupted if mode == WriteMode::Real => failure.with_resume_hint(
                     "while rollouts were being changed",
                     "name those that were not told as done again",
                 ),
                 _ => failure,
             });
-            changed.within(|| format!("cannot {verb} the rollout of {}", resource.key()))?;
+            changed.with_context(|| format!("cannot {verb} the rollout of {}", resource.key()))?;
             if mode == WriteMode::Real {
                 session.messages().status(format!("{done} the rollout of {}", resource.key()));
             }
@@ -192,7 +192,7 @@ impl Change {
   {bin} alpha rollout status md/demo-workers --watch --timeout 30m")]
 pub(crate) struct Status {
     #[command(flatten)]
-    target: Target,
+    target: RolloutTargetFlags,
 
     /// Wait until they are complete
     #[arg(short, long)]
@@ -208,7 +208,7 @@ pub(crate) struct Status {
 
 fn status(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let timeout = args.timeout.as_deref().map(span).transpose()?;
+    let timeout = args.timeout.as_deref().map(parse_duration).transpose()?;
     let (cluster, resources) = args.target.resources(session)?;
     let progress = if args.watch {
         let messages = session.messages().clone();
@@ -218,25 +218,25 @@ fn status(args: &Status, session: &mut Session) -> Result<(), Failure> {
             tokio::select! {
                 biased;
                 progress = watch_rollouts(&cluster, &resources, timeout, tell) => progress.map_err(Failure::from),
-                () = quit(keyboard.as_mut()) => Err(Failure::interrupted()),
+                () = wait_for_quit(keyboard.as_mut()) => Err(Failure::interrupted()),
             }
         })?
     } else {
         session.block_on(rollout_progress(&cluster, &resources))?
     };
-    session.print(format, &printed(&progress), text)?;
+    session.print(format, &rollout_report(&progress), text)?;
     match timeout {
-        Some(timeout) if !progress.iter().all(RolloutProgress::is_complete) => Err(late(timeout)),
+        Some(timeout) if !progress.iter().all(RolloutProgress::is_complete) => Err(timeout_failure(timeout)),
         _ => Ok(()),
     }
 }
 
-fn late(timeout: Duration) -> Failure {
+fn timeout_failure(timeout: Duration) -> Failure {
     Failure::new(Kind::Environment, format!("not complete after {}s", timeout.as_secs()))
         .hint("give it more time with `--timeout`; `kubectl describe` of the resource shows what holds it up")
 }
 
-fn printed(progress: &[RolloutProgress]) -> RolloutReport {
+fn rollout_report(progress: &[RolloutProgress]) -> RolloutReport {
     let one = |one: &RolloutProgress| RolloutStatus {
         object: object_name(&one.object),
         state: one.state.as_str().to_owned(),
@@ -255,11 +255,11 @@ fn line(one: &RolloutProgress) -> String {
     format!("{}: {state}{message}", one.object)
 }
 
-const NARROW: [Narrow; 4] = [
-    Narrow::Shorten("NAME", 24),
-    Narrow::Drop("AVAILABLE"),
-    Narrow::Drop("REPLICAS"),
-    Narrow::Drop("DESIRED"),
+const NARROW: [NarrowingStep; 4] = [
+    NarrowingStep::Shorten("NAME", 24),
+    NarrowingStep::Drop("AVAILABLE"),
+    NarrowingStep::Drop("REPLICAS"),
+    NarrowingStep::Drop("DESIRED"),
 ];
 
 fn text(report: &RolloutReport, width: Option<usize>) -> String {

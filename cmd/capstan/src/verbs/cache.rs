@@ -6,11 +6,11 @@ use api::output::{CacheHost, CachePruning, CacheReport, CacheVerification, Damag
 use transport::{Store, store::PrunePolicy};
 
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     failure::Kind,
     session::Session,
     settings::OutputFlag,
-    ui::{Narrow, in_bytes, table},
+    ui::{NarrowingStep, format_bytes, table},
 };
 
 /// Look at what is kept of fetched files, and make room
@@ -43,8 +43,8 @@ pub(crate) struct Info {
 
 fn info(args: &Info, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let store = store(session)?;
-    let survey = store.survey().within(|| "cannot look at the cache".to_owned())?;
+    let store = open_store(session)?;
+    let survey = store.survey().with_context(|| "cannot look at the cache".to_owned())?;
     let hosts = survey.hosts.into_iter().map(|(host, share)| CacheHost {
         host,
         files: share.entries,
@@ -68,19 +68,19 @@ fn report_text(report: &CacheReport, width: Option<usize>) -> String {
         let _ = writeln!(text, "{:<9}{value}", format!("{name}:"));
     };
     line("Folder", &report.folder);
-    line("Size", &format!("{} of {}", in_bytes(report.size_bytes), in_bytes(report.max_bytes)));
+    line("Size", &format!("{} of {}", format_bytes(report.size_bytes), format_bytes(report.max_bytes)));
     line("Files", &report.files.to_string());
     if report.git_bytes > 0 {
-        line("Git", &in_bytes(report.git_bytes));
+        line("Git", &format_bytes(report.git_bytes));
     }
     if report.temporary_bytes > 0 {
-        line("Unended", &in_bytes(report.temporary_bytes));
+        line("Unended", &format_bytes(report.temporary_bytes));
     }
-    let row = |host: &CacheHost| [host.host.clone(), host.files.to_string(), in_bytes(host.size_bytes)];
+    let row = |host: &CacheHost| [host.host.clone(), host.files.to_string(), format_bytes(host.size_bytes)];
     let rows: Vec<[String; 3]> = report.hosts.iter().map(row).collect();
     if !rows.is_empty() {
         text.push('\n');
-        text.push_str(&table(width, &[Narrow::Shorten("HOST", 16)], ["HOST", "FILES", "SIZE"], &rows));
+        text.push_str(&table(width, &[NarrowingStep::Shorten("HOST", 16)], ["HOST", "FILES", "SIZE"], &rows));
     }
     text
 }
@@ -106,7 +106,7 @@ pub(crate) struct PruneArgs {
 
 fn prune(args: &PruneArgs, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let store = store(session)?;
+    let store = open_store(session)?;
     let what = match (args.all, args.older_than) {
         (true, _) => PrunePolicy::Everything,
         (false, Some(age)) => PrunePolicy::Unused(age),
@@ -114,18 +114,18 @@ fn prune(args: &PruneArgs, session: &mut Session) -> Result<(), Failure> {
     };
     let pruned = session
         .block_on(async { store.prune(what).await })
-        .within(|| format!("cannot prune the cache `{}`", store.settings().folder.display()))?;
+        .with_context(|| format!("cannot prune the cache `{}`", store.settings().folder.display()))?;
     let report = CachePruning {
         folder: store.settings().folder.display().to_string(),
         freed_bytes: pruned.freed_bytes,
         left_bytes: pruned.remaining_bytes,
         max_bytes: store.settings().max_bytes,
     };
-    session.done(format!(
+    session.show_result(format!(
         "freed {}; {} are left of {} that may be kept",
-        in_bytes(report.freed_bytes),
-        in_bytes(report.left_bytes),
-        in_bytes(report.max_bytes)
+        format_bytes(report.freed_bytes),
+        format_bytes(report.left_bytes),
+        format_bytes(report.max_bytes)
     ));
     session.print(format, &report, |_, _| String::new())
 }
@@ -158,8 +158,8 @@ pub(crate) struct Verify {
 
 fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let store = store(session)?;
-    let verified = store.verify().within(|| "cannot verify the cache".to_owned())?;
+    let store = open_store(session)?;
+    let verified = store.verify().with_context(|| "cannot verify the cache".to_owned())?;
     let damaged = |it: transport::store::DamagedEntry| DamagedFile { addresses: it.keys, reason: it.reason };
     let report = CacheVerification {
         folder: store.settings().folder.display().to_string(),
@@ -170,21 +170,21 @@ fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
     for removed in &report.removed {
         session.messages().warning(format!("removed {}: {}", removed.addresses.join(", "), removed.reason));
     }
-    let whole = format!("{} files are whole ({})", report.files, in_bytes(report.size_bytes));
+    let whole = format!("{} files are whole ({})", report.files, format_bytes(report.size_bytes));
     session.messages().status(whole);
     session.print(format, &report, |_, _| String::new())?;
     match report.removed.len() {
         0 => Ok(()),
-        1 => Err(damaged_files("one file of the cache was damaged and is removed")),
-        several => Err(damaged_files(&format!("{several} files of the cache were damaged and are removed"))),
+        1 => Err(damage_failure("one file of the cache was damaged and is removed")),
+        several => Err(damage_failure(&format!("{several} files of the cache were damaged and are removed"))),
     }
 }
 
-fn damaged_files(message: &str) -> Failure {
+fn damage_failure(message: &str) -> Failure {
     Failure::new(Kind::Environment, message).hint("they are fetched again when they are needed")
 }
 
-fn store(session: &Session) -> Result<Store, Failure> {
+fn open_store(session: &Session) -> Result<Store, Failure> {
     session.repositories()?.store().cloned().ok_or_else(|| {
         Failure::user("nothing is kept: the cache is `off`, or no home folder is known")
             .hint("name a folder with `CAPSTAN_CACHE_DIR`, or as `cache.folder` in clusterctl.yaml")

@@ -28,5 +28,5 @@ pub(crate) fn run(args: &Completion, session: &mut Session) -> Result<(), Failur
     })?;
     let script = script(shell, session.program())
         .map_err(|error| Failure::new(Kind::Bug, "cannot make the completion script").because(&error))?;
-    session.printer().data(script)
+    session.printer().write(script)
 }

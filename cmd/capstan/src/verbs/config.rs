@@ -3,10 +3,10 @@ use serde::Serialize;
 
 use crate::{
     Failure,
-    kustomizations::shown_place,
+    kustomizations::shown_location,
     session::Session,
     settings::OutputFlag,
-    ui::{Narrow, table},
+    ui::{NarrowingStep, table},
 };
 
 /// Show the configuration
@@ -57,14 +57,18 @@ fn repositories(args: &Repositories, session: &mut Session) -> Result<(), Failur
     session.print(format, &rows, |rows, width| {
         let cells: Vec<_> =
             rows.iter().map(|row| [row.name, row.provider_type, &row.url, &row.file]).collect();
-        let ways = [Narrow::Shorten("URL", 24), Narrow::Drop("FILE"), Narrow::Shorten("URL", 8)];
+        let ways = [
+            NarrowingStep::Shorten("URL", 24),
+            NarrowingStep::Drop("FILE"),
+            NarrowingStep::Shorten("URL", 8),
+        ];
         table(width, &ways, ["NAME", "TYPE", "URL", "FILE"], &cells)
     })
 }
 
 /// Splits the URL at its last slash into the URL and the file, without credentials.
 fn row(provider: &ProviderConfig) -> Row<'_> {
-    let mut url = shown_place(&provider.url);
+    let mut url = shown_location(&provider.url);
     let file = url.split_off(url.rfind('/').map_or(0, |slash| slash + 1));
     Row { file, name: &provider.id.name, provider_type: provider.id.provider_type.as_str(), url }
 }

@@ -28,18 +28,18 @@ pub(crate) struct Convert {
     output: String,
 
     /// Version to convert to: v1beta2
-    #[arg(long, value_name = "VERSION", default_value = TARGET)]
+    #[arg(long, value_name = "VERSION", default_value = TARGET_VERSION)]
     to_version: String,
 }
 
-const TARGET: &str = "v1beta2";
+const TARGET_VERSION: &str = "v1beta2";
 
 /// Source: clusterctl v1.14 cmd/convert.go, run; differs: references and unknown fields are kept, and documents with
 /// only comments are skipped.
 pub(crate) fn run(args: &Convert, session: &mut Session) -> Result<(), Failure> {
-    if args.to_version != TARGET {
+    if args.to_version != TARGET_VERSION {
         return Err(Failure::user(format!("cannot convert to `{}`", args.to_version))
-            .hint(format!("the only version is `{TARGET}`")));
+            .hint(format!("the only version is `{TARGET_VERSION}`")));
     }
     let text = read(args.file.as_deref(), session)?;
     let stream = text.read_objects(&text.text)?;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Convert, session: &mut Session) -> Result<(), Failure> 
     }
     print(&converted, &args.output, session)?;
     session.messages().status(format!(
-        "Converted {} resource(s) to {TARGET}. {} resource(s) passed through unchanged.",
+        "Converted {} resource(s) to {TARGET_VERSION}. {} resource(s) passed through unchanged.",
         converted.count(ConversionOutcome::Converted),
         converted.count(ConversionOutcome::PassedThrough)
     ));
@@ -94,7 +94,7 @@ fn print(converted: &ConversionResult, output: &str, session: &mut Session) -> R
         text.push('\n');
     }
     match output {
-        "" | "-" => session.printer().data(text),
+        "" | "-" => session.printer().write(text),
         path => write_objects(&session.environment().resolve(path), &text),
     }
 }

@@ -1,13 +1,13 @@
 use api::plan::{SavedPlan, SavedRequest};
 use inventory::ManagementCluster;
-use management::{DeleteRequest, LifecyclePlan, ProvidersRequest, Unfinished, refuse_unfinished};
+use management::{CheckedRuns, DeleteRequest, LifecyclePlan, ProvidersRequest, reject_unfinished};
 
 use crate::{
     Failure,
     session::Session,
     settings::{LeaseFlags, ServerFlags, UnfinishedFlags},
     verbs::{
-        lifecycle::{self, Change, Done, PlanFlags, Words, wait_until_done},
+        lifecycle::{self, ChangeResult, LifecycleChange, PlanFlags, ResultWords, wait_until_done},
         provider_flags::NamedProviders,
     },
 };
@@ -28,7 +28,7 @@ pub(crate) struct Delete {
     providers: NamedProviders,
 
     #[command(flatten)]
-    scope: Scope,
+    scope: DeleteScopeFlags,
 
     #[command(flatten)]
     plan: PlanFlags,
@@ -45,7 +45,7 @@ pub(crate) struct Delete {
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Deletion")]
-struct Scope {
+struct DeleteScopeFlags {
     /// Delete all providers
     #[arg(long)]
     all: bool,
@@ -69,17 +69,17 @@ struct Scope {
 
 impl Delete {
     pub(crate) fn without_writing(mut self) -> Self {
-        self.plan = self.plan.without_writing();
+        self.plan = self.plan.with_dry_run();
         self
     }
 
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
-        let saved = self.plan.saved("delete", session)?;
+        let saved = self.plan.read_saved_plan("delete", session)?;
         let change = Deletion(self.request(saved.as_ref())?);
         let server = (&self.server.kube, &self.server.pace);
         let done = lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
         if let Some(result) = &done.result {
-            session.done_on_cluster(self.server.pace.progress, result);
+            session.show_cluster_result(self.server.pace.progress, result);
         }
         Ok(())
     }
@@ -87,35 +87,35 @@ impl Delete {
     fn request(&self, saved: Option<&SavedPlan>) -> Result<DeleteRequest, Failure> {
         let wait = wait_until_done(self.scope.timeout.as_deref(), self.scope.no_wait)?;
         let named = self.providers.requested()?;
-        let Scope { all, include_crd, include_namespace, .. } = self.scope;
+        let DeleteScopeFlags { all, include_crd, include_namespace, .. } = self.scope;
         if let Some(saved) = saved {
             let names_anything = all || include_crd || include_namespace || !named.providers.is_empty();
-            lifecycle::nothing_beside_a_plan(names_anything, "what is to be deleted")?;
+            lifecycle::check_plan_alone(names_anything, "what is to be deleted")?;
             let SavedRequest::Delete { providers, include_crds, include_namespaces } = &saved.request else {
-                return Err(lifecycle::plan_of_another(&saved.request));
+                return Err(lifecycle::wrong_command(&saved.request));
             };
             return Ok(DeleteRequest {
-                providers: providers.as_deref().map(lifecycle::requested),
+                providers: providers.as_deref().map(lifecycle::providers_request),
                 include_crds: *include_crds,
                 include_namespaces: *include_namespaces,
                 wait,
-                thorough: self.plan.is_thorough(),
-                unfinished: self.unfinished.reaction(),
+                full_objects: self.plan.is_server_dry_run(),
+                unfinished: self.unfinished.on_unfinished(),
             });
         }
         Ok(DeleteRequest {
-            providers: which(all, named)?,
+            providers: selected_providers(all, named)?,
             include_crds: include_crd,
             include_namespaces: include_namespace,
             wait,
-            thorough: self.plan.is_thorough(),
-            unfinished: self.unfinished.reaction(),
+            full_objects: self.plan.is_server_dry_run(),
+            unfinished: self.unfinished.on_unfinished(),
         })
     }
 }
 
-/// Returns the named providers, or `None` for all. A typing error must not delete more than intended.
-fn which(all: bool, named: ProvidersRequest) -> Result<Option<ProvidersRequest>, Failure> {
+/// Returns the named providers, or `Unchanged` for all. A typing error must not delete more than intended.
+fn selected_providers(all: bool, named: ProvidersRequest) -> Result<Option<ProvidersRequest>, Failure> {
     match (all, named.providers.is_empty()) {
         (true, true) => Ok(None),
         (false, false) => Ok(Some(named)),
@@ -127,18 +127,18 @@ fn which(all: bool, named: ProvidersRequest) -> Result<Option<ProvidersRequest>,
 
 struct Deletion(DeleteRequest);
 
-impl Change for Deletion {
+impl LifecycleChange for Deletion {
     async fn plan(&self, cluster: &ManagementCluster) -> Result<LifecyclePlan, Failure> {
         Ok(management::plan_delete(cluster, &self.0).await?)
     }
 
-    async fn carry_out(
+    async fn execute(
         &self,
         cluster: &ManagementCluster,
         plan: &mut LifecyclePlan,
-    ) -> Result<Done, Failure> {
+    ) -> Result<ChangeResult, Failure> {
         let not_ready = management::delete_providers(cluster, &self.0, plan).await?;
-        Ok(Done { not_ready, ..Done::default() })
+        Ok(ChangeResult { not_ready, ..ChangeResult::default() })
     }
 
     fn command(&self) -> &'static str {
@@ -146,12 +146,12 @@ impl Change for Deletion {
     }
 
     async fn check_before_waiting(&self, cluster: &ManagementCluster) -> Result<(), Failure> {
-        Ok(refuse_unfinished(cluster, Unfinished::All, self.0.unfinished).await?)
+        Ok(reject_unfinished(cluster, CheckedRuns::All, self.0.unfinished).await?)
     }
 
     fn request(&self, _plan: &LifecyclePlan) -> SavedRequest {
         let named = self.0.providers.as_ref().map(|named| {
-            lifecycle::references(named.providers.iter().map(|(id, version)| (id, version.as_ref())))
+            lifecycle::saved_references(named.providers.iter().map(|(id, version)| (id, version.as_ref())))
         });
         SavedRequest::Delete {
             providers: named,
@@ -160,11 +160,11 @@ impl Change for Deletion {
         }
     }
 
-    fn goes_on(&self) -> String {
+    fn resume_hint(&self) -> String {
         "the same command deletes what is left".to_owned()
     }
 
-    fn words(&self) -> Words {
-        Words { done: "deleted", nothing: "nothing to delete" }
+    fn result_words(&self) -> ResultWords {
+        ResultWords { past_tense: "deleted", no_changes: "nothing to delete" }
     }
 }

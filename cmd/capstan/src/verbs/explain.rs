@@ -4,9 +4,9 @@ use api::output::{ExplainedPlace, Explanation, PlaceState};
 use provider::{explain_file, explain_variable};
 
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     session::Session,
-    settings::{self, OutputFlag, Source},
+    settings::{self, ConfigSource, OutputFlag},
     verbs::provider_flags::OneProvider,
 };
 
@@ -80,22 +80,22 @@ fn explain_config(session: &Session) -> Explanation {
         let note = Some("named by `--config`, so no other place is looked at".to_owned());
         vec![ExplainedPlace { place, state, note }]
     };
-    let places = match settings::source(flag, session.environment()) {
-        Source::Url(url) => named(transport::address::redact_text(&url), PlaceState::Taken),
-        Source::File(path) if flag.is_some() => named(path.display().to_string(), state_of(&path)),
-        Source::File(_) | Source::None => {
-            let place = |candidate: settings::Candidate| ExplainedPlace {
+    let places = match settings::config_source(flag, session.environment()) {
+        ConfigSource::Url(url) => named(transport::address::redact_text(&url), PlaceState::Taken),
+        ConfigSource::File(path) if flag.is_some() => named(path.display().to_string(), path_state(&path)),
+        ConfigSource::File(_) | ConfigSource::None => {
+            let place = |candidate: settings::ConfigCandidate| ExplainedPlace {
                 place: candidate.path.display().to_string(),
                 state: candidate.state,
                 note: None,
             };
-            settings::candidates(session.environment()).into_iter().map(place).collect()
+            settings::config_candidates(session.environment()).into_iter().map(place).collect()
         }
     };
     Explanation { subject: "configuration file".to_owned(), places }
 }
 
-fn state_of(path: &Path) -> PlaceState {
+fn path_state(path: &Path) -> PlaceState {
     match path.metadata() {
         Ok(found) if found.is_dir() => PlaceState::Unreadable,
         Ok(_) => PlaceState::Taken,
@@ -104,12 +104,12 @@ fn state_of(path: &Path) -> PlaceState {
 }
 
 fn explain_release_file(args: &ExplainFile, session: &Session) -> Result<Explanation, Failure> {
-    let (id, version) = args.provider.chosen()?;
+    let (id, version) = args.provider.provider_and_version()?;
     let releases = session.provider_releases(&id)?;
     let file = args.file.as_deref().unwrap_or_else(|| releases.repository().components_file());
     session.block_on(async {
         let release = releases.choose_release(version.as_deref()).await?;
-        explain_file(&release, file).await.within(|| format!("cannot look for `{file}`"))
+        explain_file(&release, file).await.with_context(|| format!("cannot look for `{file}`"))
     })
 }
 

@@ -6,7 +6,7 @@ use crate::{
     Failure,
     session::Session,
     settings::{self, ServerFlags, to_json, to_yaml},
-    ui::{clean, write_file_atomically},
+    ui::{sanitize, write_file_atomically},
 };
 
 /// Draw the owner graph of the objects of Cluster API
@@ -38,7 +38,7 @@ pub(crate) struct Graph {
 
     /// Form to draw in: text is a tree, html one page to open in a browser, dot is for Graphviz
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value = "text")]
-    output: Form,
+    output: GraphFormat,
 
     /// File to write to, replaced when all is ready [default: standard output]
     #[arg(long, value_name = "PATH")]
@@ -50,7 +50,7 @@ pub(crate) struct Graph {
 
 /// What a graph is printed as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Form {
+enum GraphFormat {
     Text,
     Dot,
     Mermaid,
@@ -68,23 +68,23 @@ pub(crate) fn run(args: &Graph, session: &mut Session) -> Result<(), Failure> {
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let found = session.block_on(discover(&cluster, &scope))?;
     let graph = workload::owner_graph(&found.graph, &scope, args.cluster.as_deref())
-        .map_err(|error| no_such_cluster(&error))?;
+        .map_err(|error| unknown_cluster(&error))?;
     let fates = if args.fates { MoveAnnotations::Shown } else { MoveAnnotations::Hidden };
     let text = match args.output {
-        Form::Text => clean(&workload::draw(&graph, DrawingFormat::Text(fates))).into_owned(),
-        Form::Dot => clean(&workload::draw(&graph, DrawingFormat::Dot)).into_owned(),
-        Form::Mermaid => clean(&workload::draw(&graph, DrawingFormat::Mermaid)).into_owned(),
-        Form::Html => workload::draw_page(&graph, &args.origin(&cluster, session)),
-        Form::Json => to_json(&graph)?,
-        Form::Yaml => to_yaml(&graph)?,
+        GraphFormat::Text => sanitize(&workload::draw(&graph, DrawingFormat::Text(fates))).into_owned(),
+        GraphFormat::Dot => sanitize(&workload::draw(&graph, DrawingFormat::Dot)).into_owned(),
+        GraphFormat::Mermaid => sanitize(&workload::draw(&graph, DrawingFormat::Mermaid)).into_owned(),
+        GraphFormat::Html => workload::draw_page(&graph, &args.page_origin(&cluster, session)),
+        GraphFormat::Json => to_json(&graph)?,
+        GraphFormat::Yaml => to_yaml(&graph)?,
     };
     match args.write_to.as_deref().map(str::trim).filter(|path| !path.is_empty() && *path != "-") {
         Some(path) => Ok(write_file_atomically(&session.environment().resolve(path), text.as_bytes(), MODE)?),
-        None => session.printer().data(text),
+        None => session.printer().write(text),
     }
 }
 
-fn no_such_cluster(error: &UnknownCluster) -> Failure {
+fn unknown_cluster(error: &UnknownCluster) -> Failure {
     let failure = Failure::user(error.to_string());
     if error.suggestions.is_empty() {
         return failure.hint("`--all-namespaces` looks at all namespaces, `--namespace` at another one");
@@ -93,7 +93,7 @@ fn no_such_cluster(error: &UnknownCluster) -> Failure {
 }
 
 impl Graph {
-    fn origin(&self, cluster: &ManagementCluster, session: &Session) -> PageOrigin {
+    fn page_origin(&self, cluster: &ManagementCluster, session: &Session) -> PageOrigin {
         let name = match &self.server.kube.sandbox {
             Some(sandbox) => format!("sandbox {sandbox}"),
             None => match self.server.kube.context(session.environment()) {

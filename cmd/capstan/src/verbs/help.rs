@@ -22,13 +22,13 @@ pub(crate) fn run(args: &Help, session: &mut Session) -> Result<(), Failure> {
     let topic = args.command.join(" ");
     let help = cli::render_help(tree, program, &[], false).unwrap_or_default();
     session.messages().warning(format!("unknown help topic `{topic}`"));
-    session.messages().plain(&help);
+    session.messages().write_plain(&help);
     Ok(())
 }
 
 pub(crate) fn show(path: &[String], session: &mut Session) -> Result<(), Failure> {
-    let colour = session.printer().colours_stdout();
+    let colour = session.printer().is_stdout_coloured();
     let program = session.program();
     let help = cli::render_help((session.interpreter().tree)(program), program, path, colour);
-    session.printer().data(help.unwrap_or_default())
+    session.printer().write(help.unwrap_or_default())
 }

@@ -9,26 +9,26 @@ use crate::Failure;
 
 #[derive(Default)]
 pub(super) struct ImageDigests {
-    pub(super) known: BTreeMap<String, Digest>,
+    pub(super) digests: BTreeMap<String, Digest>,
     /// One line per image without a digest, with the reason.
-    pub(super) unknown: Vec<String>,
+    pub(super) failures: Vec<String>,
 }
 
 impl ImageDigests {
     /// Requests the digest of each image once. A failure for one image does not affect the others.
-    pub(super) async fn ask(context: &RepositoryContext, references: BTreeSet<&str>) -> Self {
+    pub(super) async fn fetch(context: &RepositoryContext, references: BTreeSet<&str>) -> Self {
         let references: Vec<&str> = references.into_iter().collect();
         let mut asked = Self::default();
         let answers = bundle::image_digests(context, &references).await;
         for (reference, answer) in references.into_iter().zip(answers) {
             match answer {
                 Ok(digest) => {
-                    asked.known.insert(reference.to_owned(), digest);
+                    asked.digests.insert(reference.to_owned(), digest);
                 }
                 Err(error) => {
                     let failure = Failure::from(error);
                     let why = [&[failure.message().to_owned()], failure.causes()].concat().join(": ");
-                    asked.unknown.push(format!("the digest of `{reference}` is not known: {why}"));
+                    asked.failures.push(format!("the digest of `{reference}` is not known: {why}"));
                 }
             }
         }

@@ -7,15 +7,15 @@ use api::{
     plan::{SavedPlan, SavedRequest},
 };
 use inventory::ManagementCluster;
-use management::{InitRequest, LifecyclePlan, OnUnfinished, WaitFor};
+use management::{InitRequest, LifecyclePlan, UnfinishedPolicy, WaitOptions};
 
 use crate::{
     Failure, cli,
-    kustomizations::{Around, KustomizationFlags},
+    kustomizations::{KustomizationFlags, RunScope},
     session::Session,
     settings::{KubeFlags, LeaseFlags, PaceFlags, UnfinishedFlags},
     verbs::{
-        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags, Words},
+        lifecycle::{self, ChangeResult, LifecycleChange, PlanFlags, ReleaseSources, ResultWords, WaitFlags},
         provider_flags::SeveralProviders,
         sandbox,
     },
@@ -127,7 +127,7 @@ pub(crate) struct PlanInit {
 
 impl PlanInit {
     pub(crate) fn run(mut self, session: &mut Session) -> Result<(), Failure> {
-        self.install.plan = self.install.plan.without_writing();
+        self.install.plan = self.install.plan.with_dry_run();
         install(&self.install, &self.providers, &self.kube, session)
     }
 }
@@ -138,28 +138,31 @@ fn install(
     kube: &KubeFlags,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    let saved = args.plan.saved("init", session)?;
+    let saved = args.plan.read_saved_plan("init", session)?;
     let request = args.request(providers, saved.as_ref())?;
     let named: Vec<ProviderId> = providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
     // An unknown name fails before any cluster access or sandbox start.
     for id in &named {
         session.config()?.provider(id)??;
     }
-    if let Some(name) = kube.sandbox.as_deref().filter(|_| !args.plan.only_plans()) {
+    if let Some(name) = kube.sandbox.as_deref().filter(|_| !args.plan.is_plan_only()) {
         sandbox::start_unless_running(name, session)?;
     }
     let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
-    let around = Around { named: &named, planned };
-    let install = Install { sources: OwnedSources::with(&args.customisation, around, session)?, request };
+    let around = RunScope { named_providers: &named, saved_kustomizations: planned };
+    let install = Install {
+        sources: ReleaseSources::with_kustomizations(&args.customisation, around, session)?,
+        request,
+    };
     let done =
         lifecycle::run(&install, saved.as_ref(), &args.plan, (kube, &args.pace), &args.lease, session)?;
-    install.sources.layers().warn_of_unused(session);
-    if let Some(infrastructures) = &done.first {
+    install.sources.overlays().warn_unused(session);
+    if let Some(infrastructures) = &done.first_infrastructure {
         let events = session.cluster_events(args.pace.progress);
-        events.end(closing_text(session, infrastructures));
+        events.show_closing_text(closing_text(session, infrastructures));
     }
     if let Some(result) = &done.result {
-        session.done_on_cluster(args.pace.progress, result);
+        session.show_cluster_result(args.pace.progress, result);
     }
     Ok(())
 }
@@ -178,54 +181,61 @@ impl InstallFlags {
                 target_namespace: self.target_namespace.clone().filter(|text| !text.is_empty()),
                 validate: self.validate.unwrap_or(true),
                 wait,
-                thorough: self.plan.is_thorough(),
-                unfinished: self.unfinished.reaction(),
+                server_dry_run: self.plan.is_server_dry_run(),
+                unfinished: self.unfinished.on_unfinished(),
             });
         };
         let names_anything =
             providers.is_given() || self.target_namespace.is_some() || self.validate.is_some();
-        lifecycle::nothing_beside_a_plan(names_anything, "providers, `--target-namespace` or `--validate`")?;
-        Ok(InitRequest { unfinished: self.unfinished.reaction(), ..from_saved(&saved.request, wait)? })
+        lifecycle::check_plan_alone(names_anything, "providers, `--target-namespace` or `--validate`")?;
+        Ok(InitRequest {
+            unfinished: self.unfinished.on_unfinished(),
+            ..request_from_saved(&saved.request, wait)?
+        })
     }
 }
 
-fn from_saved(saved: &SavedRequest, wait: WaitFor) -> Result<InitRequest, Failure> {
+fn request_from_saved(saved: &SavedRequest, wait: WaitOptions) -> Result<InitRequest, Failure> {
     let SavedRequest::Init { providers, declined, target_namespace, validate, .. } = saved else {
-        return Err(lifecycle::plan_of_another(saved));
+        return Err(lifecycle::wrong_command(saved));
     };
     Ok(InitRequest {
-        providers: lifecycle::requested(providers),
+        providers: lifecycle::providers_request(providers),
         declined: declined.clone(),
         target_namespace: target_namespace.clone(),
         validate: *validate,
         wait,
-        thorough: true,
-        unfinished: OnUnfinished::Refuse,
+        server_dry_run: true,
+        unfinished: UnfinishedPolicy::Refuse,
     })
 }
 
 struct Install {
-    sources: OwnedSources,
+    sources: ReleaseSources,
     request: InitRequest,
 }
 
-impl Change for Install {
+impl LifecycleChange for Install {
     async fn plan(&self, cluster: &ManagementCluster) -> Result<LifecyclePlan, Failure> {
-        Ok(Box::pin(management::plan_init(cluster, &self.sources.get(), &self.request)).await?)
+        Ok(Box::pin(management::plan_init(cluster, &self.sources.sources(), &self.request)).await?)
     }
 
-    async fn carry_out(
+    async fn execute(
         &self,
         cluster: &ManagementCluster,
         plan: &mut LifecyclePlan,
-    ) -> Result<Done, Failure> {
-        let sources = self.sources.get();
+    ) -> Result<ChangeResult, Failure> {
+        let sources = self.sources.sources();
         let (is_first, not_ready) =
             Box::pin(management::init(cluster, &sources, &self.request, plan)).await?;
         let installed = plan.providers.iter().map(|provider| provider.id.clone());
         let infrastructures: Vec<ProviderId> =
             installed.filter(|id| id.provider_type == ProviderType::Infrastructure).collect();
-        Ok(Done { not_ready, first: is_first.then_some(infrastructures), result: None })
+        Ok(ChangeResult {
+            not_ready,
+            first_infrastructure: is_first.then_some(infrastructures),
+            result: None,
+        })
     }
 
     fn command(&self) -> &'static str {
@@ -234,20 +244,20 @@ impl Change for Install {
 
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest {
         SavedRequest::Init {
-            providers: lifecycle::settled(plan),
+            providers: lifecycle::planned_references(plan),
             declined: self.request.declined.clone(),
             target_namespace: self.request.target_namespace.clone(),
             validate: self.request.validate,
-            kustomizations: self.sources.layers().to_save(),
+            kustomizations: self.sources.overlays().saved_kustomizations(),
         }
     }
 
-    fn goes_on(&self) -> String {
+    fn resume_hint(&self) -> String {
         "the same command completes what was begun".to_owned()
     }
 
-    fn words(&self) -> Words {
-        Words { done: "installed", nothing: "nothing to install" }
+    fn result_words(&self) -> ResultWords {
+        ResultWords { past_tense: "installed", no_changes: "nothing to install" }
     }
 }
 
@@ -258,7 +268,7 @@ fn closing_text(session: &Session, infrastructures: &[ProviderId]) -> String {
     format!(
         "\nYour management cluster has been initialized successfully!\n\n\
          You can now create your first workload cluster by running the following:\n\n  {}\n",
-        session.suggested(&first_cluster(infrastructures))
+        session.complete_command(&first_cluster(infrastructures))
     )
 }
 

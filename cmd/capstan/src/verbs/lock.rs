@@ -7,13 +7,13 @@ use std::{fs, path::Path};
 use api::output::{LockChange, LockReport, ProviderLock};
 use repository::LockFile as Locked;
 
-use self::gather::{Found, Gathered, gather_all, targets};
+use self::gather::{GatheredLock, GatheredProvider, gather_all, targets};
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     failure::Kind,
     session::Session,
     settings::{self, OutputFlag},
-    ui::{Narrow, count_of, table, write_file_atomically},
+    ui::{NarrowingStep, format_count, table, write_file_atomically},
     verbs::provider_flags::SeveralProviders,
 };
 
@@ -67,21 +67,22 @@ pub(crate) fn run(args: &Lock, session: &mut Session) -> Result<(), Failure> {
         return Err(Failure::new(Kind::Environment, message).hint("lock providers with `capstan lock`"));
     }
     let targets = targets(args, &lock, &*session.config()?)?;
-    let Gathered { found, unknown } = gather_all(targets, &lock, args, session)?;
+    let GatheredLock { providers: found, unknown_digests: unknown } =
+        gather_all(targets, &lock, args, session)?;
     for warning in found.iter().flat_map(|found| &found.warnings).chain(&unknown) {
         session.messages().warning(warning);
     }
     session.print(format, &report(&path, &found), report_text)?;
     if args.check {
-        return checked(&found, unknown.len(), &path, session);
+        return check_lock(&found, unknown.len(), &path, session);
     }
     refuse_changes(&found)?;
     lock.providers.extend(found.into_iter().map(|found| (found.label, found.entry)));
     write(&lock, &path, session)
 }
 
-fn report(path: &Path, found: &[Found]) -> LockReport {
-    let provider = |found: &Found| ProviderLock {
+fn report(path: &Path, found: &[GatheredProvider]) -> LockReport {
+    let provider = |found: &GatheredProvider| ProviderLock {
         provider: found.label.clone(),
         version: found.entry.version.clone(),
         changes: found.changes.clone(),
@@ -97,10 +98,10 @@ fn report_text(report: &LockReport, width: Option<usize>) -> String {
         return String::new();
     }
     let ways = [
-        Narrow::Shorten("LOCKED", 12),
-        Narrow::Shorten("FOUND", 12),
-        Narrow::Shorten("WHAT", 16),
-        Narrow::Shorten("PROVIDER", 16),
+        NarrowingStep::Shorten("LOCKED", 12),
+        NarrowingStep::Shorten("FOUND", 12),
+        NarrowingStep::Shorten("WHAT", 16),
+        NarrowingStep::Shorten("PROVIDER", 16),
     ];
     table(width, &ways, ["PROVIDER", "CHANGE", "WHAT", "LOCKED", "FOUND"], &rows)
 }
@@ -129,7 +130,12 @@ fn short(text: &str) -> &str {
 const LOCK_MODE: u32 = 0o644;
 
 /// Fails if anything differs from the lock, or could not be checked.
-fn checked(found: &[Found], unknown: usize, path: &Path, session: &Session) -> Result<(), Failure> {
+fn check_lock(
+    found: &[GatheredProvider],
+    unknown: usize,
+    path: &Path,
+    session: &Session,
+) -> Result<(), Failure> {
     let changed: Vec<&str> =
         found.iter().filter(|it| !it.changes.is_empty()).map(|it| it.label.as_str()).collect();
     if changed.is_empty() && unknown > 0 {
@@ -141,30 +147,30 @@ fn checked(found: &[Found], unknown: usize, path: &Path, session: &Session) -> R
         session.messages().status(format!("everything is as it is locked in `{}`", path.display()));
         return Ok(());
     }
-    let message = format!("{} not as locked in `{}`", several(changed.len()), path.display());
-    Err(accept(Failure::new(Kind::Conflict, message), &changed))
+    let message = format!("{} not as locked in `{}`", provider_count(changed.len()), path.display());
+    Err(with_update_hint(Failure::new(Kind::Conflict, message), &changed))
 }
 
 /// Fails if reviewed content changed, unless the provider is named. New content may be added.
-fn refuse_changes(found: &[Found]) -> Result<(), Failure> {
+fn refuse_changes(found: &[GatheredProvider]) -> Result<(), Failure> {
     let is_change = |it: &LockChange| !it.is_addition() && it.affects_content();
     let changed: Vec<&str> = found
         .iter()
-        .filter(|found| !found.is_anew && found.changes.iter().any(is_change))
+        .filter(|found| !found.may_replace && found.changes.iter().any(is_change))
         .map(|found| found.label.as_str())
         .collect();
     if changed.is_empty() {
         return Ok(());
     }
-    let message = format!("{} no longer what was locked, nothing was written", several(changed.len()));
-    Err(accept(Failure::new(Kind::Conflict, message), &changed))
+    let message = format!("{} no longer what was locked, nothing was written", provider_count(changed.len()));
+    Err(with_update_hint(Failure::new(Kind::Conflict, message), &changed))
 }
 
-fn several(count: usize) -> String {
+fn provider_count(count: usize) -> String {
     if count == 1 { "1 provider is".to_owned() } else { format!("{count} providers are") }
 }
 
-fn accept(failure: Failure, labels: &[&str]) -> Failure {
+fn with_update_hint(failure: Failure, labels: &[&str]) -> Failure {
     failure.hint(format!(
         "look at what changed; where it is as it should be, accept it with `capstan lock --update {}`",
         labels.join(",")
@@ -174,10 +180,15 @@ fn accept(failure: Failure, labels: &[&str]) -> Failure {
 fn write(lock: &Locked, path: &Path, session: &Session) -> Result<(), Failure> {
     let text = lock.to_string();
     if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
-        session.done(format!("nothing changed in `{}`", path.display()));
+        session.show_result(format!("nothing changed in `{}`", path.display()));
         return Ok(());
     }
-    write_file_atomically(path, text.as_bytes(), LOCK_MODE).within(|| "cannot write the lock".to_owned())?;
-    session.done(format!("locked {} in `{}`", count_of(lock.providers.len(), "provider"), path.display()));
+    write_file_atomically(path, text.as_bytes(), LOCK_MODE)
+        .with_context(|| "cannot write the lock".to_owned())?;
+    session.show_result(format!(
+        "locked {} in `{}`",
+        format_count(lock.providers.len(), "provider"),
+        path.display()
+    ));
     Ok(())
 }

@@ -21,16 +21,16 @@ pub(crate) struct ProvenanceFlag {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provenance {
-    Untold,
+    Off,
     Comments,
     Json,
 }
 
 impl ProvenanceFlag {
     /// Parses the flag for an output format.
-    pub(crate) fn of(&self, format: OutputFormat) -> Result<Provenance, Failure> {
+    pub(crate) fn parse(&self, format: OutputFormat) -> Result<Provenance, Failure> {
         match (self.provenance.as_deref(), format) {
-            (None, _) => Ok(Provenance::Untold),
+            (None, _) => Ok(Provenance::Off),
             (Some("comments"), OutputFormat::Json) => Err(Failure::user("objects in json have no comments")
                 .hint("write `--provenance=json` for a list of fields, or leave `--output json` out")),
             (Some("comments"), _) => Ok(Provenance::Comments),
@@ -44,7 +44,7 @@ impl ProvenanceFlag {
 impl Provenance {
     pub(crate) fn trace(self) -> Trace {
         match self {
-            Self::Untold => Trace::Off,
+            Self::Off => Trace::Off,
             Self::Comments | Self::Json => Trace::On,
         }
     }
@@ -59,17 +59,23 @@ fn provenance_of(object: &Object) -> ObjectProvenance {
     ObjectProvenance {
         api_version: object.api_version().to_owned(),
         kind: object.kind().to_owned(),
-        namespace: filled(object.namespace()),
+        namespace: non_empty(object.namespace()),
         name: object.name().to_owned(),
-        origin: object.provenance().map(|provenance| setter(provenance.object_origin())),
-        fields: fields.map(|it| FieldProvenance { path: it.pointer, set_by: setter(it.origin) }).collect(),
+        origin: object.provenance().map(|provenance| field_setter(provenance.object_origin())),
+        fields: fields
+            .map(|it| FieldProvenance { path: it.pointer, set_by: field_setter(it.origin) })
+            .collect(),
     }
 }
 
-fn setter(setter: &FieldOrigin) -> FieldSetter {
-    FieldSetter { file: filled(&setter.file), field: filled(&setter.field), content: filled(&setter.content) }
+fn field_setter(setter: &FieldOrigin) -> FieldSetter {
+    FieldSetter {
+        file: non_empty(&setter.file),
+        field: non_empty(&setter.field),
+        content: non_empty(&setter.content),
+    }
 }
 
-fn filled(text: &str) -> Option<String> {
+fn non_empty(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }

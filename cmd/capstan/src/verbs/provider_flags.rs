@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use api::{ProviderId, ProviderRef, ProviderType};
 use management::{ProvidersRequest, UpgradeItem};
 
-use crate::{Failure, Within as _, session::Session};
+use crate::{Failure, WithContext as _, session::Session};
 
 /// Declares a flag per provider type.
 macro_rules! provider_flags {
@@ -104,10 +104,10 @@ impl OneProvider {
     }
 
     /// Returns the named provider, with its version if given.
-    pub(crate) fn chosen(&self) -> Result<(ProviderId, Option<String>), Failure> {
+    pub(crate) fn provider_and_version(&self) -> Result<(ProviderId, Option<String>), Failure> {
         let given: Vec<(ProviderType, &str)> = self.values().collect();
         match given.as_slice() {
-            [(provider_type, value)] => resolve(*provider_type, value),
+            [(provider_type, value)] => parse_provider(*provider_type, value),
             [] => {
                 let all = ProviderType::ALL.map(|of| format!("`--{}`", of.flag())).join(", ");
                 Err(Failure::user("no provider is named").hint(format!("give one of {all}")))
@@ -123,7 +123,8 @@ impl OneProvider {
 
 impl NamedProviders {
     pub(crate) fn requested(&self) -> Result<ProvidersRequest, Failure> {
-        let providers = self.values().map(|(of, value)| resolve(of, value)).collect::<Result<_, _>>()?;
+        let providers =
+            self.values().map(|(of, value)| parse_provider(of, value)).collect::<Result<_, _>>()?;
         Ok(ProvidersRequest { providers })
     }
 
@@ -141,7 +142,7 @@ impl SeveralProviders {
 
     /// Returns only the named providers, by type, in command line order.
     pub(crate) fn requested(&self) -> Result<ProvidersRequest, Failure> {
-        self.resolved(&self.lists())
+        self.parse_all(&self.lists())
     }
 
     /// Returns the types disabled by `-`.
@@ -152,7 +153,7 @@ impl SeveralProviders {
     /// Returns the providers of a first installation: the named ones, and Cluster API and kubeadm for types without a
     /// name.
     /// Source: clusterctl v1.14 client/init.go (addDefaultProviders).
-    pub(crate) fn of_first_installation(&self) -> Result<ProvidersRequest, Failure> {
+    pub(crate) fn first_installation(&self) -> Result<ProvidersRequest, Failure> {
         let mut lists = self.lists();
         for (provider_type, values) in lists.iter_mut().filter(|(_, values)| values.is_empty()) {
             match provider_type {
@@ -161,16 +162,16 @@ impl SeveralProviders {
                 _ => {}
             }
         }
-        self.resolved(&lists)
+        self.parse_all(&lists)
     }
 
     /// Returns the flags as typed, each with all its values.
-    pub(crate) fn as_typed(&self) -> Vec<String> {
+    pub(crate) fn to_args(&self) -> Vec<String> {
         let given = self.lists().into_iter().filter(|(_, values)| !values.is_empty());
         given.flat_map(|(of, values)| [format!("--{}", of.flag()), values.join(",")]).collect()
     }
 
-    fn resolved(&self, lists: &[(ProviderType, Vec<&str>); 7]) -> Result<ProvidersRequest, Failure> {
+    fn parse_all(&self, lists: &[(ProviderType, Vec<&str>); 7]) -> Result<ProvidersRequest, Failure> {
         if self.core.as_deref() == Some(NONE) {
             return Err(Failure::user("the core provider cannot be left out")
                 .hint("give `--core cluster-api:VERSION`"));
@@ -178,7 +179,7 @@ impl SeveralProviders {
         let values = lists.iter().flat_map(|(of, values)| values.iter().map(|value| (*of, *value)));
         let named = values.filter(|(_, value)| *value != NONE);
         let providers: Vec<(ProviderId, Option<String>)> =
-            named.map(|(of, value)| resolve(of, value)).collect::<Result<_, _>>()?;
+            named.map(|(of, value)| parse_provider(of, value)).collect::<Result<_, _>>()?;
         let mut seen = BTreeSet::new();
         if let Some((twice, _)) = providers.iter().find(|(id, _)| !seen.insert(id)) {
             return Err(Failure::user(format!("`{twice}` is named twice")));
@@ -188,9 +189,9 @@ impl SeveralProviders {
 }
 
 /// Parses the value of a provider flag.
-pub(crate) fn resolve(of: ProviderType, value: &str) -> Result<(ProviderId, Option<String>), Failure> {
+pub(crate) fn parse_provider(of: ProviderType, value: &str) -> Result<(ProviderId, Option<String>), Failure> {
     let reference =
-        ProviderRef::parse(value).within(|| format!("invalid value `{value}` of `--{}`", of.flag()))?;
+        ProviderRef::parse(value).with_context(|| format!("invalid value `{value}` of `--{}`", of.flag()))?;
     Ok((ProviderId::new(of, reference.name), reference.version))
 }
 

@@ -5,7 +5,7 @@ use bundle::{ExistingTag, Package, PackageContent, PackageFile, PackageTarget, T
 use provider::{ReleaseError, release_contents::release_files};
 
 use crate::{
-    Failure, Within as _, session::Session, settings::OutputFlag, ui::count_of,
+    Failure, WithContext as _, session::Session, settings::OutputFlag, ui::format_count,
     verbs::provider_flags::OneProvider,
 };
 
@@ -56,11 +56,11 @@ pub(crate) fn run(args: &Publish, session: &mut Session) -> Result<(), Failure> 
     let annotations = annotations(&args.annotations)?;
     let (files, version, target) = match args.words.as_slice() {
         [target] => {
-            let (files, version) = of_release(args, session)?;
+            let (files, version) = package_files(args, session)?;
             (files, Some(version), target)
         }
         [folder, target] if !args.provider.is_given() => {
-            (of_folder(&session.environment().resolve(folder))?, None, target)
+            (folder_files(&session.environment().resolve(folder))?, None, target)
         }
         words => {
             return Err(Failure::user(format!("`{}` and a provider are two sources", words.join("` `")))
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Publish, session: &mut Session) -> Result<(), Failure> 
     };
     let target = PackageTarget::parse(target, version.as_deref())?;
     let package = Package::new(files, annotations, args.created.clone())
-        .within(|| format!("cannot publish to `{}`", target.address()))?;
+        .with_context(|| format!("cannot publish to `{}`", target.address()))?;
     let context = session.repositories()?;
     let before = session.block_on(async {
         if args.dry_run {
@@ -78,15 +78,15 @@ pub(crate) fn run(args: &Publish, session: &mut Session) -> Result<(), Failure> 
         let existing = if args.force { ExistingTag::Move } else { ExistingTag::Keep };
         package.publish(&context, &target, existing).await
     });
-    let before = before.within(|| format!("cannot publish to `{}`", target.address()))?;
+    let before = before.with_context(|| format!("cannot publish to `{}`", target.address()))?;
     let report = report(args, &package, &target, before);
-    session.print(format, &report, |result, _| in_words(result))?;
-    let (files, target) = (count_of(report.files.len(), "file"), &report.target);
+    session.print(format, &report, |result, _| result_text(result))?;
+    let (files, target) = (format_count(report.files.len(), "file"), &report.target);
     match report.outcome {
-        PublicationOutcome::Published => session.done(format!("published {files} to {target}")),
-        PublicationOutcome::TagMoved => session.done(format!("replaced {target} by {files}")),
+        PublicationOutcome::Published => session.show_result(format!("published {files} to {target}")),
+        PublicationOutcome::TagMoved => session.show_result(format!("replaced {target} by {files}")),
         PublicationOutcome::AlreadyThere if !args.dry_run => {
-            session.done(format!("nothing to publish: {target} has these files"));
+            session.show_result(format!("nothing to publish: {target} has these files"));
         }
         _ => {}
     }
@@ -101,7 +101,7 @@ fn annotations(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     given.iter().map(split).collect()
 }
 
-fn of_folder(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
+fn folder_files(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
     let failed = |error: std::io::Error| Failure::io("read the folder", folder, &error);
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -121,8 +121,8 @@ fn of_folder(folder: &Path) -> Result<Vec<PackageFile>, Failure> {
 }
 
 /// Returns the release files that Cluster API uses. The host may have other files too, such as programs.
-fn of_release(args: &Publish, session: &Session) -> Result<(Vec<PackageFile>, String), Failure> {
-    let (id, version) = args.provider.chosen()?;
+fn package_files(args: &Publish, session: &Session) -> Result<(Vec<PackageFile>, String), Failure> {
+    let (id, version) = args.provider.provider_and_version()?;
     let releases = session.provider_releases(&id)?;
     let files = session.block_on(async {
         let release = releases.choose_release(version.as_deref()).await?;
@@ -138,7 +138,7 @@ fn of_release(args: &Publish, session: &Session) -> Result<(Vec<PackageFile>, St
         }
         Ok::<_, Failure>((files, release.version().to_owned()))
     });
-    files.within(|| format!("cannot read the release of `{id}`"))
+    files.with_context(|| format!("cannot read the release of `{id}`"))
 }
 
 fn report(args: &Publish, package: &Package, target: &PackageTarget, before: TagState) -> Publication {
@@ -162,7 +162,7 @@ fn report(args: &Publish, package: &Package, target: &PackageTarget, before: Tag
     }
 }
 
-fn in_words(report: &Publication) -> String {
+fn result_text(report: &Publication) -> String {
     let what = match report.outcome {
         PublicationOutcome::Published => "published",
         PublicationOutcome::TagMoved => "published, in place of what was there",

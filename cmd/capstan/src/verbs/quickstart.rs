@@ -7,21 +7,21 @@
 //! ```
 
 mod kubectl;
-mod stage;
+mod setup;
 
 use std::{ffi::OsString, path::Path};
 
 use api::ProviderType;
 
-use self::stage::{CONFIG, FLAVOR, INFRASTRUCTURE, SOURCE, Stage, StageLock, TARGET};
+use self::setup::{CONFIG, FLAVOR, INFRASTRUCTURE, SOURCE, TARGET, TourLock, TourSetup};
 use crate::{
-    Environment, Failure, Within as _,
+    Environment, Failure, WithContext as _,
     failure::Kind,
     program::Program,
     session::Session,
     suggested_commands::quoted,
     ui::Label,
-    verbs::{r#move::forget_moves_between, provider_flags::SeveralProviders},
+    verbs::{r#move::delete_moves_between, provider_flags::SeveralProviders},
 };
 
 /// Show everything once, on two sandboxes: install, generate, apply, describe, move
@@ -69,99 +69,99 @@ struct Tour {
     steps: Vec<(&'static str, CommandLine)>,
     next: Vec<CommandLine>,
     /// True if the tour needs the bundled providers of the program.
-    is_carried: bool,
+    uses_bundled_providers: bool,
 }
 
 /// The words of a command. The first word is `capstan` or `kubectl`, and kubectl gets `--kubeconfig FILE` first.
 struct CommandLine(Vec<String>);
 
 pub(crate) fn run(args: &Quickstart, session: &mut Session) -> Result<(), Failure> {
-    let stage = Stage::of(session.environment())?;
+    let stage = TourSetup::of(session.environment())?;
     if args.remove {
         return remove(&stage, session);
     }
     let tour = Tour::of(args, &stage, session)?;
-    if args.print { print(&tour, &stage, session) } else { conduct(&tour, &stage, session) }
+    if args.print { print(&tour, &stage, session) } else { run_tour(&tour, &stage, session) }
 }
 
 /// Prints the commands as a script. Writes the files that they read, so that the commands can be typed.
-fn print(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failure> {
-    stage.write(tour.is_carried)?;
+fn print(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
+    stage.write(tour.uses_bundled_providers)?;
     let (program, home) = (session.program(), session.environment().home());
-    let step = |(heading, line): &(_, CommandLine)| format!("# {heading}\n{}\n\n", line.typed(program, home));
+    let step = |(heading, line): &(_, CommandLine)| format!("# {heading}\n{}\n\n", line.text(program, home));
     let steps: String = tour.steps.iter().map(step).collect();
     let program = program.name();
     let text = format!(
         "{steps}# Afterwards: {program} sandbox delete {SOURCE}; {program} sandbox delete {TARGET}; {program} \
          quickstart --remove\n"
     );
-    session.printer().data(text)
+    session.printer().write(text)
 }
 
 /// Runs the tour from an empty stage. A failed tour removes everything it created.
-fn conduct(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failure> {
+fn run_tour(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
     stage.check_names()?;
     let lock = stage.lock()?;
-    session.hold_interrupts();
+    session.defer_interrupts();
     let ended = set_up(tour, stage, session).and_then(|()| run_steps(tour, session));
     let Err(failure) = ended else {
-        let text = closing(tour, session);
-        return session.printer().data(text);
+        let text = closing_text(tour, session);
+        return session.printer().write(text);
     };
-    let left = match strike(stage, &lock, session) {
+    let cleanup_text = match tear_down(stage, &lock, session) {
         Ok(()) => "what the tour had made is removed again",
         Err(_) => "some of what the tour had made is left; `capstan quickstart --remove` removes it",
     };
     // The hints of the interrupted command are void, because its work is removed.
     let failure = if failure.kind() == Kind::Interrupted { Failure::interrupted() } else { failure };
-    Err(failure.half_way("in the middle of the tour", left))
+    Err(failure.with_resume_hint("in the middle of the tour", cleanup_text))
 }
 
-fn remove(stage: &Stage, session: &mut Session) -> Result<(), Failure> {
+fn remove(stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
     if stage.is_empty()? {
         session.messages().status("nothing is left of a tour");
         return Ok(());
     }
     let lock = stage.lock()?;
-    strike(stage, &lock, session)
+    tear_down(stage, &lock, session)
 }
 
-fn set_up(tour: &Tour, stage: &Stage, session: &mut Session) -> Result<(), Failure> {
+fn set_up(tour: &Tour, stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
     if !stage.sandboxes()?.is_empty() {
         session.messages().status("removing the last tour");
         remove_sandboxes(stage, session)?;
     }
-    stage.write(tour.is_carried)?;
-    stage.make_sandboxes()
+    stage.write(tour.uses_bundled_providers)?;
+    stage.create_sandboxes()
 }
 
 fn run_steps(tour: &Tour, session: &mut Session) -> Result<(), Failure> {
     for (heading, line) in &tour.steps {
-        let typed = line.typed(session.program(), session.environment().home());
-        let painted = Label::Command.paint(format!("$ {typed}"), session.printer().colours_stdout());
-        say(&format!("# {heading}\n{painted}\n"), session)?;
+        let typed = line.text(session.program(), session.environment().home());
+        let painted = Label::Command.paint(format!("$ {typed}"), session.printer().is_stdout_coloured());
+        print_now(&format!("# {heading}\n{painted}\n"), session)?;
         let name = line.name(session.program());
-        line.run(session).within(|| format!("the tour ended at `{name}`"))?;
-        say("\n", session)?;
+        line.run(session).with_context(|| format!("the tour ended at `{name}`"))?;
+        print_now("\n", session)?;
     }
     Ok(())
 }
 
 /// Prints a text immediately, because the messages of the next command go to another stream.
-fn say(text: &str, session: &mut Session) -> Result<(), Failure> {
-    session.printer().data(text)?;
+fn print_now(text: &str, session: &mut Session) -> Result<(), Failure> {
+    session.printer().write(text)?;
     session.printer().flush()
 }
 
-fn strike(stage: &Stage, lock: &StageLock, session: &mut Session) -> Result<(), Failure> {
+fn tear_down(stage: &TourSetup, lock: &TourLock, session: &mut Session) -> Result<(), Failure> {
     remove_sandboxes(stage, session)?;
     stage.remove(lock)
 }
 
-fn remove_sandboxes(stage: &Stage, session: &mut Session) -> Result<(), Failure> {
-    if let Some([source, target]) = stage.servers()? {
-        forget_moves_between([&source, &target], session.environment())
-            .within(|| "cannot remove what is kept of the move".to_owned())?;
+fn remove_sandboxes(stage: &TourSetup, session: &mut Session) -> Result<(), Failure> {
+    if let Some([source, target]) = stage.server_addresses()? {
+        delete_moves_between([&source, &target], session.environment())
+            .with_context(|| "cannot remove what is kept of the move".to_owned())?;
     }
     for name in stage.sandboxes()? {
         CommandLine::new(&format!("capstan sandbox delete {name}"), &[]).run(session)?;
@@ -170,14 +170,14 @@ fn remove_sandboxes(stage: &Stage, session: &mut Session) -> Result<(), Failure>
 }
 
 /// Returns the suggested commands, and the command that removes everything.
-fn closing(tour: &Tour, session: &Session) -> String {
+fn closing_text(tour: &Tour, session: &Session) -> String {
     let (program, environment) = (session.program(), session.environment());
     let executable = std::env::current_exe().ok();
     let folder = executable.and_then(|path| {
         folder_to_add(&path, program, environment)
             .map(|folder| format!("  export PATH=\"{}:$PATH\"\n", folder.display()))
     });
-    let next = tour.next.iter().map(|line| format!("  {}\n", line.typed(program, environment.home())));
+    let next = tour.next.iter().map(|line| format!("  {}\n", line.text(program, environment.home())));
     format!(
         "# Both management clusters go on running. Look around:\n{}\n# Remove all of it:\n  {} quickstart --remove\n",
         folder.into_iter().chain(next).collect::<String>(),
@@ -199,7 +199,7 @@ fn folder_to_add<'p>(executable: &'p Path, program: Program, environment: &Envir
 
 impl Tour {
     /// Returns a tour with the named providers, or with the bundled ones.
-    fn of(args: &Quickstart, stage: &Stage, session: &Session) -> Result<Self, Failure> {
+    fn of(args: &Quickstart, stage: &TourSetup, session: &Session) -> Result<Self, Failure> {
         let config = session.globals().config.clone().filter(|path| !path.is_empty());
         let is_carried = config.is_none() && !args.providers.is_given();
         let flavor = args.flavor.clone();
@@ -209,7 +209,7 @@ impl Tour {
             (providers, INFRASTRUCTURE.to_owned(), Some(stage.path_of(CONFIG)), Some(flavor))
         } else {
             let flavor = flavor.filter(|flavor| !flavor.is_empty());
-            (args.providers.as_typed(), args.infrastructure()?, config, flavor)
+            (args.providers.to_args(), args.infrastructure()?, config, flavor)
         };
         let flag = |name: &str, value: Option<String>| {
             value.map(|value| vec![name.to_owned(), value]).unwrap_or_default()
@@ -268,7 +268,7 @@ impl Tour {
             own(&format!("capstan move --sandbox {TARGET} --to-sandbox {SOURCE} --dry-run")),
             kubectl(TARGET, "get clusters,machines", &[])?,
         ];
-        Ok(Self { steps, next, is_carried })
+        Ok(Self { steps, next, uses_bundled_providers: is_carried })
     }
 }
 
@@ -290,15 +290,13 @@ impl CommandLine {
     }
 
     /// Returns the command as typed in a shell. A long command continues on further lines, which start with flags.
-    fn typed(&self, program: Program, home: Option<&Path>) -> String {
+    fn text(&self, program: Program, home: Option<&Path>) -> String {
         let name = |word: &String| match word.as_str() {
             "capstan" => program.name().to_owned(),
             word => quoted(word, home),
         };
         let (first, rest) = self.0.split_at(1);
-        in_lines(
-            &first.iter().map(name).chain(rest.iter().map(|word| quoted(word, home))).collect::<Vec<_>>(),
-        )
+        wrap(&first.iter().map(name).chain(rest.iter().map(|word| quoted(word, home))).collect::<Vec<_>>())
     }
 
     /// Returns the program and its verbs.
@@ -327,7 +325,7 @@ impl CommandLine {
 }
 
 /// Joins words, with a line break before a flag that would make the line too long.
-fn in_lines(words: &[String]) -> String {
+fn wrap(words: &[String]) -> String {
     const WIDTH: usize = 100;
     let (mut lines, mut line) = (String::new(), String::new());
     for flag in words.chunk_by(|_, next| !next.starts_with('-')).map(|flag| flag.join(" ")) {
@@ -374,8 +372,8 @@ mod tests {
     fn a_long_command_goes_on_with_a_flag_and_its_value() {
         let words =
             |value: usize| ["do", "it", "--first", &"x".repeat(value), "--second", "y z"].map(str::to_owned);
-        assert_eq!(in_lines(&words(3)), "do it --first xxx --second y z");
-        let (long, text) = ("x".repeat(90), in_lines(&words(90)));
+        assert_eq!(wrap(&words(3)), "do it --first xxx --second y z");
+        let (long, text) = ("x".repeat(90), wrap(&words(90)));
         assert_eq!(text, format!("do it \\\n    --first {long} \\\n    --second y z"));
     }
 

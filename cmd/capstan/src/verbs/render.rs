@@ -10,12 +10,12 @@ use manifest::{Object, Value};
 
 use super::generate::print::{self, write_objects};
 use crate::{
-    Failure, Within as _,
-    kustomizations::{Around, FileNames, KustomizationFlags},
+    Failure, WithContext as _,
+    kustomizations::{FileNames, KustomizationFlags, RunScope},
     session::Session,
     settings::OutputFormat,
     verbs::{
-        lifecycle::OwnedSources,
+        lifecycle::ReleaseSources,
         provenance::{Provenance, ProvenanceFlag},
         provider_flags::SeveralProviders,
     },
@@ -59,7 +59,7 @@ const HEADING: &str = "Output";
 
 pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
-    let provenance = args.provenance.of(format)?;
+    let provenance = args.provenance.parse(format)?;
     if args.output_dir.is_some() && provenance == Provenance::Json {
         return Err(Failure::user("files of `--output-dir` hold objects")
             .hint("write `--provenance` for comments in them, or leave `--output-dir` out"));
@@ -67,22 +67,26 @@ pub(crate) fn run(args: &Render, session: &mut Session) -> Result<(), Failure> {
     if args.output_dir.is_some() && format == OutputFormat::Json {
         return Err(Failure::user("files of `--output-dir` are yaml").hint("leave `--output json` out"));
     }
-    let request = args.providers.of_first_installation()?;
+    let request = args.providers.first_installation()?;
     let named: Vec<ProviderId> =
         args.providers.requested()?.providers.into_iter().map(|(id, _)| id).collect();
-    let owned = OwnedSources::with(&args.customisation, Around { named: &named, planned: &[] }, session)?;
-    let sources = Sources { trace: provenance.trace(), ..owned.get() };
+    let owned = ReleaseSources::with_kustomizations(
+        &args.customisation,
+        RunScope { named_providers: &named, saved_kustomizations: &[] },
+        session,
+    )?;
+    let sources = Sources { trace: provenance.trace(), ..owned.sources() };
     let namespace = args.target_namespace.as_deref().filter(|namespace| !namespace.is_empty());
     let parts = session.block_on(Box::pin(management::render_installation(&sources, &request, namespace)))?;
-    owned.layers().warn_of_unused(session);
+    owned.overlays().warn_unused(session);
     let Some(folder) = &args.output_dir else {
         let objects = parts.into_iter().flat_map(|part| part.objects).collect();
-        return print::objects(objects, format, provenance, None, session);
+        return print::print_objects(objects, format, provenance, None, session);
     };
     let folder = session.environment().resolve(folder);
-    let names = FileNames::seen_from(session.environment().current_dir());
+    let names = FileNames::relative_to(session.environment().current_dir());
     for mut part in parts {
-        names.name_setters(&mut part.objects);
+        names.rename_origins(&mut part.objects);
         write_part(&folder.join(&part.name), part, session)?;
     }
     Ok(())
@@ -118,14 +122,14 @@ fn is_definition(object: &Object) -> bool {
 /// to the user.
 fn write_folder(folder: &Path, objects: &[Object], session: &Session) -> Result<(), Failure> {
     let cannot = || format!("cannot write `{}`", folder.display());
-    fs::create_dir_all(folder).within(cannot)?;
+    fs::create_dir_all(folder).with_context(cannot)?;
     let files = files(objects);
     for (name, objects) in &files {
         let text = manifest::write_traced_stream(objects) + "\n";
         write_objects(&folder.join(name), &text)?;
     }
-    for entry in fs::read_dir(folder).within(cannot)? {
-        let name = entry.within(cannot)?.file_name().to_string_lossy().into_owned();
+    for entry in fs::read_dir(folder).with_context(cannot)? {
+        let name = entry.with_context(cannot)?.file_name().to_string_lossy().into_owned();
         let is_ours = name.strip_suffix(".yaml").is_some_and(|stem| stem != "kustomization");
         if is_ours && !files.contains_key(&name) {
             session.messages().warning(format!(

@@ -6,10 +6,10 @@ use inventory::ManagementCluster;
 use mover::{Backup, MoveRequest, RestoreOptions};
 
 use super::{
-    backup::{inspect::summarize, sealing::OpenFlags},
+    backup::{encryption::DecryptionFlags, inspect::summarize},
     r#move::{
-        flags::{choice, filled, namespace_map, saving_request, timeout},
-        restoring::{self, Done, How, Source},
+        flags::{cluster_choice, namespace_map, non_empty, save_request, timeout},
+        restore::{self, RestoreResult, RestoreSettings, RestoreSource},
     },
 };
 use crate::{
@@ -71,7 +71,7 @@ pub(crate) struct Restore {
     output: OutputFlag,
 
     #[command(flatten)]
-    opening: OpenFlags,
+    opening: DecryptionFlags,
 
     #[command(flatten)]
     source: SourceFlags,
@@ -125,38 +125,42 @@ pub(crate) fn run(args: &Restore, session: &mut Session) -> Result<(), Failure> 
     let format = args.output.format()?;
     let request = MoveRequest {
         namespace_map: namespace_map(&args.map_namespace)?,
-        include_status: filled(&args.include_status).iter().map(|kind| kind.to_lowercase()).collect(),
+        include_status: non_empty(&args.include_status).iter().map(|kind| kind.to_lowercase()).collect(),
         server_dry_run: args.dry_run,
-        ..saving_request(
-            filled(&args.namespace),
-            choice(&filled(&args.cluster), None),
+        ..save_request(
+            non_empty(&args.namespace),
+            cluster_choice(&non_empty(&args.cluster), None),
             timeout(args.timeout.as_deref())?,
         )
     };
     let otherwise = "nothing was restored; use another backup";
     let Backup { manifest, objects } = args.opening.read(&args.file, otherwise, session)?;
     let connect = |kube: &KubeFlags| {
-        settings::management_cluster_hiding(kube, &args.server.pace, ApiWarnings::Known, session)
+        settings::management_cluster_hiding_warnings(kube, &args.server.pace, ApiWarnings::Known, session)
     };
     let source = args.source.kube().as_ref().map(connect).transpose()?;
     let target = connect(&args.server.kube)?;
     summarize(&manifest, session);
-    let from = Source { name: args.file.display().to_string(), objects: &objects };
+    let from = RestoreSource { name: args.file.display().to_string(), objects: &objects };
     let options = RestoreOptions { paused: args.paused, source: source.as_ref() };
-    let how = How { format, dry_run: args.dry_run, progress: args.server.pace.progress, options };
-    let Some(done) = restoring::run(&from, &target, &request, &how, &args.lease, session)? else {
+    let how = RestoreSettings { format, dry_run: args.dry_run, progress: args.server.pace.progress, options };
+    let Some(done) = restore::run(&from, &target, &request, &how, &args.lease, session)? else {
         return Ok(());
     };
     if args.paused
         && let Some(hint) = resume_hint(&done.restored.paused)
     {
-        session.cluster_events(args.server.pace.progress).end(hint);
+        session.cluster_events(args.server.pace.progress).show_closing_text(hint);
     }
     let report = report(&from.name, &target, done);
     session.print(format, &report, |_, _| String::new())
 }
 
-fn report(file: &str, target: &ManagementCluster, Done { restored, warnings }: Done) -> RestoreReport {
+fn report(
+    file: &str,
+    target: &ManagementCluster,
+    RestoreResult { restored, warnings }: RestoreResult,
+) -> RestoreReport {
     let names = |keys: &[ObjectKey]| -> Vec<ObjectName> { keys.iter().map(object_name).collect() };
     RestoreReport {
         file: file.to_owned(),

@@ -12,7 +12,7 @@ use crate::{
     session::Session,
     settings::{self, OutputFlag, ServerFlags},
     suggested_commands::SuggestedCommands,
-    ui::{Narrow, first_chars, table},
+    ui::{NarrowingStep, first_chars, table},
     verbs::{lifecycle, r#move::unfinished_move},
 };
 
@@ -44,20 +44,20 @@ pub(crate) struct Status {
 }
 
 /// The length limit of displayed field values, in characters.
-const MOST_OF_A_VALUE: usize = 60;
+const MAX_VALUE_CHARS: usize = 60;
 
 pub(crate) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let status = session.block_on(management::status(&cluster))?;
     let commands = session.messages().commands();
-    let report = printed(status, args.diff, &commands);
+    let report = status_report(status, args.diff, &commands);
     session.print(format, &report, |report, width| commands.complete(&text(report, width)).into_owned())?;
-    if args.fails_unless_healthy { judge(&report) } else { Ok(()) }
+    if args.fails_unless_healthy { check_health(&report) } else { Ok(()) }
 }
 
 /// Fails for a cluster that needs attention. A run that holds the lease is no failure.
-fn judge(report: &StatusReport) -> Result<(), Failure> {
+fn check_health(report: &StatusReport) -> Result<(), Failure> {
     let not_ready = report.providers.iter().filter(|provider| !provider.ready).count();
     let drifted: usize = report.providers.iter().map(|provider| provider.drift.len()).sum();
     let count = |count: usize, one: &str, several: &str| match count {
@@ -84,8 +84,8 @@ fn judge(report: &StatusReport) -> Result<(), Failure> {
     }
 }
 
-fn printed(status: ClusterStatus, with_fields: bool, commands: &SuggestedCommands) -> StatusReport {
-    let printed_provider = |provider| printed_provider(provider, with_fields);
+fn status_report(status: ClusterStatus, with_fields: bool, commands: &SuggestedCommands) -> StatusReport {
+    let printed_provider = |provider| provider_health(provider, with_fields);
     let mut providers: Vec<ProviderHealth> = status.providers.into_iter().map(printed_provider).collect();
     providers.sort_by(|a, b| (&a.id, &a.namespace).cmp(&(&b.id, &b.namespace)));
     StatusReport {
@@ -93,12 +93,12 @@ fn printed(status: ClusterStatus, with_fields: bool, commands: &SuggestedCommand
         unfinished_init: lifecycle::unfinished_init(&status.unfinished_init.unwrap_or_default()),
         unfinished_upgrade: status.unfinished_upgrade.as_ref().map(lifecycle::unfinished_upgrade),
         unfinished_move: status.unfinished_move.map(|journal| unfinished_move(&journal, commands)),
-        lease: status.lease.as_ref().map(lifecycle::lease),
+        lease: status.lease.as_ref().map(lifecycle::lease_report),
         incomplete: status.is_incomplete,
     }
 }
 
-fn printed_provider(status: ProviderStatus, with_fields: bool) -> ProviderHealth {
+fn provider_health(status: ProviderStatus, with_fields: bool) -> ProviderHealth {
     let not_ready = match &status.health {
         InstalledHealth::Ready => Vec::new(),
         InstalledHealth::NotReady(blockers) => apply::waiting_for(blockers),
@@ -113,12 +113,12 @@ fn printed_provider(status: ProviderStatus, with_fields: bool) -> ProviderHealth
         recorded: status.recorded,
         drift: status.drift.iter().map(|drift| apply::object_name(&drift.object)).collect(),
         drifted_fields: with_fields.then(|| {
-            status.drift.into_iter().filter(|drift| !drift.fields.is_empty()).map(drifted).collect()
+            status.drift.into_iter().filter(|drift| !drift.fields.is_empty()).map(drifted_object).collect()
         }),
     }
 }
 
-fn drifted(drift: ObjectDrift) -> DriftedObject {
+fn drifted_object(drift: ObjectDrift) -> DriftedObject {
     DriftedObject {
         object: apply::object_name(&drift.object),
         fields: drift.fields.into_iter().map(drifted_field).collect(),
@@ -162,7 +162,7 @@ fn text(report: &StatusReport, width: Option<usize>) -> String {
 }
 
 fn providers_text(report: &StatusReport, width: Option<usize>) -> String {
-    let drift: Vec<String> = report.providers.iter().map(drift).collect();
+    let drift: Vec<String> = report.providers.iter().map(drift_text).collect();
     let rows: Vec<[&str; 5]> = report
         .providers
         .iter()
@@ -172,12 +172,16 @@ fn providers_text(report: &StatusReport, width: Option<usize>) -> String {
             [&*provider.provider, &*provider.version, &*provider.namespace, health, drift]
         })
         .collect();
-    let ways = [Narrow::Drop("NAMESPACE"), Narrow::Shorten("NAME", 18), Narrow::Shorten("DRIFT", 12)];
+    let ways = [
+        NarrowingStep::Drop("NAMESPACE"),
+        NarrowingStep::Shorten("NAME", 18),
+        NarrowingStep::Shorten("DRIFT", 12),
+    ];
     let mut text = table(width, &ways, ["NAME", "VERSION", "NAMESPACE", "HEALTH", "DRIFT"], &rows);
     for provider in report.providers.iter().filter(|one| !one.ready || !one.drift.is_empty()) {
         let _ = writeln!(text, "\n{}", provider.provider);
         add_blockers(&provider.not_ready, 1, &mut text);
-        for object in provider.drift.iter().filter(|object| !is_told_missing(object, provider)) {
+        for object in provider.drift.iter().filter(|object| !is_reported_missing(object, provider)) {
             let _ = writeln!(text, "  {object}: not as it was applied");
             let fields = provider.drifted_fields.iter().flatten().filter(|drifted| drifted.object == *object);
             for field in fields.flat_map(|drifted| &drifted.fields) {
@@ -193,7 +197,7 @@ fn field_text(field: &DriftedField) -> String {
     let mut text = format!("{}: ", field.path);
     match &field.value {
         None => text.push_str("removed"),
-        Some(value) => text.push_str(&first_chars(&value.to_string(), MOST_OF_A_VALUE)),
+        Some(value) => text.push_str(&first_chars(&value.to_string(), MAX_VALUE_CHARS)),
     }
     match (field.change, &field.manager) {
         (DriftedFieldChange::Removed, _) => {}
@@ -213,7 +217,7 @@ fn field_text(field: &DriftedField) -> String {
     text
 }
 
-fn drift(provider: &ProviderHealth) -> String {
+fn drift_text(provider: &ProviderHealth) -> String {
     match (provider.recorded, provider.drift.len()) {
         (false, _) => "unknown, installed by another tool".to_owned(),
         (true, 0) => "none".to_owned(),
@@ -231,7 +235,7 @@ fn add_blockers(blockers: &[WaitingFor], depth: usize, text: &mut String) {
 }
 
 /// True if the object is already listed as missing, so its drift need not repeat that.
-fn is_told_missing(object: &ObjectName, provider: &ProviderHealth) -> bool {
+fn is_reported_missing(object: &ObjectName, provider: &ProviderHealth) -> bool {
     let missing = Health::NotFound.as_str();
     provider.not_ready.iter().any(|blocker| blocker.health == missing && blocker.object == *object)
 }
@@ -260,7 +264,7 @@ mod tests {
 
     fn shown(providers: Vec<ProviderStatus>) -> String {
         let status = ClusterStatus { providers, ..empty() };
-        text(&printed(status, true, &SuggestedCommands::default()), None)
+        text(&status_report(status, true, &SuggestedCommands::default()), None)
     }
 
     fn empty() -> ClusterStatus {
@@ -363,7 +367,8 @@ cluster-api
         foreign.recorded = false;
         let broken = InstalledHealth::NotReady(vec![blocker("Deployment", "late", vec![])]);
         let providers = vec![foreign, status(ProviderType::Infrastructure, "somebodys-own-cloud", broken)];
-        let report = printed(ClusterStatus { providers, ..empty() }, false, &SuggestedCommands::default());
+        let report =
+            status_report(ClusterStatus { providers, ..empty() }, false, &SuggestedCommands::default());
         let table = |width| text(&report, Some(width)).lines().take(3).collect::<Vec<_>>().join("\n");
         assert_data_eq!(
             table(100),
@@ -421,7 +426,7 @@ infrastru…wn-cloud  v1.14.0  not ready  none
         };
         let status = ClusterStatus { unfinished_upgrade: Some(journal), ..empty() };
         assert_data_eq!(
-            text(&printed(status, true, &SuggestedCommands::default()), None),
+            text(&status_report(status, true, &SuggestedCommands::default()), None),
             str![[r"
 no providers are installed
 

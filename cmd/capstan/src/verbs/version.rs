@@ -17,7 +17,7 @@ pub(crate) struct Version {
     output: String,
 }
 
-const MATCHED: (&str, &str, &str) = ("1", "14", "v1.14.0");
+const MATCHED_CLUSTERCTL: (&str, &str, &str) = ("1", "14", "v1.14.0");
 
 /// Prints the version in the requested format. Scripts read `.clusterctl.gitVersion`, or the quoted text after
 /// `GitVersion:`.
@@ -25,7 +25,7 @@ const MATCHED: (&str, &str, &str) = ("1", "14", "v1.14.0");
 pub(crate) fn run(args: &Version, session: &mut Session) -> Result<(), Failure> {
     let report = VersionReport { clusterctl: build_info() };
     let text = match args.output.as_str() {
-        "" => format!("clusterctl version: {}\n", in_one_line(&report.clusterctl)),
+        "" => format!("clusterctl version: {}\n", one_line(&report.clusterctl)),
         "short" => format!("{}\n", report.clusterctl.git_version),
         "json" => to_json(&report)?,
         "yaml" => to_yaml(&report)?,
@@ -34,19 +34,23 @@ pub(crate) fn run(args: &Version, session: &mut Session) -> Result<(), Failure> 
                 .hint("take one of short, yaml, json, or leave `--output` out"));
         }
     };
-    session.printer().data(text)
+    session.printer().write(text)
 }
 
 /// Prints the version of this binary for `--version`.
-pub(crate) fn show_own(session: &mut Session) -> Result<(), Failure> {
-    session.printer().data(format!("capstan {} (as clusterctl {})\n", env!("CARGO_PKG_VERSION"), MATCHED.2))
+pub(crate) fn show_version(session: &mut Session) -> Result<(), Failure> {
+    session.printer().write(format!(
+        "capstan {} (as clusterctl {})\n",
+        env!("CARGO_PKG_VERSION"),
+        MATCHED_CLUSTERCTL.2
+    ))
 }
 
 fn build_info() -> BuildInfo {
     BuildInfo {
-        major: MATCHED.0.to_owned(),
-        minor: MATCHED.1.to_owned(),
-        git_version: MATCHED.2.to_owned(),
+        major: MATCHED_CLUSTERCTL.0.to_owned(),
+        minor: MATCHED_CLUSTERCTL.1.to_owned(),
+        git_version: MATCHED_CLUSTERCTL.2.to_owned(),
         git_tree_state: "clean".to_owned(),
         capstan: concat!("v", env!("CARGO_PKG_VERSION")).to_owned(),
         compiler: "rustc".to_owned(),
@@ -54,7 +58,7 @@ fn build_info() -> BuildInfo {
     }
 }
 
-fn in_one_line(info: &BuildInfo) -> String {
+fn one_line(info: &BuildInfo) -> String {
     format!(
         "&version.Info{{Major:{:?}, Minor:{:?}, GitVersion:{:?}, GitCommit:\"\", GitTreeState:{:?}, BuildDate:\"\", \
          GoVersion:\"\", Compiler:{:?}, Platform:{:?}}}",

@@ -15,7 +15,7 @@ use support::{
 use super::{ESCAPE, HUGE, MEMORY_MEBIBYTES, causes, ends_quietly};
 use crate::{
     backups::{PUBLIC, SECRET},
-    two::Two,
+    cluster_pair::ClusterPair,
 };
 
 const MANIFEST: &str = "manifest.json";
@@ -23,8 +23,8 @@ const MANIFEST: &str = "manifest.json";
 const LARGE_MANIFEST: usize = 15 << 20;
 
 /// Returns two clusters, and the entries of a backup of the first.
-async fn with_backup() -> (Two, Vec<TarEntry>) {
-    let two = Two::start().await;
+async fn with_backup() -> (ClusterPair, Vec<TarEntry>) {
+    let two = ClusterPair::start().await;
     let saved = two.here("backup saved.tar.gz").await;
     assert_eq!(saved.status, 0, "{saved}");
     two.world.write("key.txt", SECRET);
@@ -70,7 +70,7 @@ fn and_object(backup: &[TarEntry], object: &Value) -> Vec<u8> {
     })
 }
 
-impl Two {
+impl ClusterPair {
     fn in_memory(&self, line: &str) -> Outcome {
         tokio::task::block_in_place(|| self.world.run_in_memory(line, MEMORY_MEBIBYTES))
     }

@@ -33,7 +33,7 @@ fn kinds_are_asked_for_when_a_provider_can_bring_objects_of_them() {
         ("authorization.k8s.io", "SubjectAccessReview", "subjectaccessreviews", &[], false),
     ] {
         assert_eq!(
-            may_be_brought(&kind(group, name, plural, verbs), &definitions),
+            may_be_installed(&kind(group, name, plural, verbs), &definitions),
             expected,
             "{name}.{group}"
         );
@@ -73,7 +73,8 @@ fn objects_are_a_providers_by_both_labels_in_its_namespace_and_among_those_of_th
         by_hand,
     ];
     let core = installed(&core(), "v1.14.0");
-    let names: Vec<_> = objects_of(&core, &all).map(|object| ObjectKey::of(object).to_string()).collect();
+    let names: Vec<_> =
+        labelled_objects_of(&core, &all).map(|object| ObjectKey::of(object).to_string()).collect();
     assert_eq!(
         names,
         ["Namespace cluster-api-system", "ClusterRole manager", "Service cluster-api-system/webhook"]
@@ -96,7 +97,7 @@ fn items_know_the_kinds_that_definitions_bring_and_stand_in_the_order_of_deletio
         object("apiregistration.k8s.io/v1", "APIService", "v1.metrics.lab", "cluster-api"),
         object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "gone.cluster.x-k8s.io", "cluster-api"),
     ];
-    let shown: Vec<_> = items_of(objects.iter(), &kinds)
+    let shown: Vec<_> = to_items(objects.iter(), &kinds)
         .into_iter()
         .map(|item| {
             let types =

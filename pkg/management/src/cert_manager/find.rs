@@ -11,20 +11,20 @@ use manifest::Object;
 
 use super::{
     CertManagerManifest,
-    decide::Found,
-    probe::{GROUP, Probe, probe},
+    decide::CertManagerState,
+    probe::{GROUP, ProbeResult, probe},
 };
 use crate::{
-    applied::is_made_by_a_controller,
-    cert_manager::record::{SELECTOR, cert_manager_set},
+    applied::has_controller,
+    cert_manager::record::{SELECTOR, recorded_cert_manager_set},
 };
 
 /// Namespaces of the objects of cert-manager releases.
 /// Source: clusterctl v1.14 client/cluster/cert_manager.go (certManagerNamespaces).
-const NAMESPACES: [&str; 2] = ["cert-manager", "kube-system"];
+const RELEASE_NAMESPACES: [&str; 2] = ["cert-manager", "kube-system"];
 
 /// Kinds in releases of cert-manager. A manifest and a record add their own kinds.
-const KINDS: [(&str, &str); 16] = [
+const RELEASE_KINDS: [(&str, &str); 16] = [
     ("", "ConfigMap"),
     ("", "Namespace"),
     ("", "Secret"),
@@ -49,31 +49,34 @@ const DEPLOYMENT_LABELS: &str = "app.kubernetes.io/name in (cert-manager,cainjec
     app.kubernetes.io/component in (controller,cainjector,webhook)";
 
 /// Reads the state that an installation needs. Sends only a few requests if cert-manager is absent or external.
-pub(super) async fn find_cert_manager(cluster: &ManagementCluster) -> Result<Found, ApiError> {
-    let probed = probe(&cluster.server).await?;
-    let mut found = Found { is_served: probed != Probe::Absent, ..Found::default() };
-    if !found.is_served {
-        return Ok(found);
+pub(super) async fn read_cert_manager_state(
+    cluster: &ManagementCluster,
+) -> Result<CertManagerState, ApiError> {
+    let result = probe(&cluster.server).await?;
+    let mut state =
+        CertManagerState { is_served: result != ProbeResult::NotServed, ..CertManagerState::default() };
+    if !state.is_served {
+        return Ok(state);
     }
-    found.silence = probed.silence();
-    if has_own_cert_manager(cluster).await? {
-        found.set = cert_manager_set(cluster).await?;
-        found.live = labelled_cert_manager(cluster, None, found.set.as_ref()).await?;
+    state.unavailable_reason = result.unavailable_reason();
+    if has_managed_cert_manager(cluster).await? {
+        state.set = recorded_cert_manager_set(cluster).await?;
+        state.live = labelled_objects(cluster, None, state.set.as_ref()).await?;
     } else {
-        found.foreign_version = foreign_version(cluster).await?;
+        state.external_version = external_version(cluster).await?;
     }
-    Ok(found)
+    Ok(state)
 }
 
 /// True if definitions carry the cert-manager label. Definitions are the last objects of an installation to
 /// be deleted.
-pub(super) async fn has_own_cert_manager(cluster: &ManagementCluster) -> Result<bool, ApiError> {
-    let list = ListQuery { metadata_only: true, limit: Some(1), ..labelled() };
+pub(super) async fn has_managed_cert_manager(cluster: &ManagementCluster) -> Result<bool, ApiError> {
+    let list = ListQuery { metadata_only: true, limit: Some(1), ..labelled_list() };
     Ok(!cluster.server.list(&crd_kind(), &list).await?.is_empty())
 }
 
 /// Returns objects with the cert-manager label, kind by kind. Kinds with images are read in full.
-pub(super) async fn labelled_cert_manager(
+pub(super) async fn labelled_objects(
     cluster: &ManagementCluster,
     manifest: Option<&CertManagerManifest>,
     set: Option<&ApplySet>,
@@ -82,22 +85,21 @@ pub(super) async fn labelled_cert_manager(
     let objects = manifest.iter().flat_map(|manifest| &manifest.objects).map(ObjectKey::of);
     let keys: Vec<_> =
         objects.chain(set.iter().flat_map(|set| &set.items).map(|item| item.key.clone())).collect();
-    let known = KINDS.iter().map(|(group, kind)| GroupKind::new(*group, *kind));
+    let known = RELEASE_KINDS.iter().map(|(group, kind)| GroupKind::new(*group, *kind));
     let wanted: BTreeSet<_> = keys.iter().map(ObjectKey::group_kind).chain(known).collect();
     let lists = wanted.iter().filter_map(|kind| kinds.preferred(kind)).map(|kind| async move {
-        let list = ListQuery { metadata_only: kind.group != "apps", ..labelled() };
+        let list = ListQuery { metadata_only: kind.group != "apps", ..labelled_list() };
         cluster.server.list(kind, &list).await
     });
     let namespaces: BTreeSet<_> =
-        keys.iter().map(|key| &*key.namespace).chain(NAMESPACES).chain([""]).collect();
-    let is_ours =
-        |object: &Object| namespaces.contains(object.namespace()) && !is_made_by_a_controller(object);
+        keys.iter().map(|key| &*key.namespace).chain(RELEASE_NAMESPACES).chain([""]).collect();
+    let is_ours = |object: &Object| namespaces.contains(object.namespace()) && !has_controller(object);
     Ok(try_join_all(lists).await?.into_iter().flatten().filter(is_ours).collect())
 }
 
 /// Returns the Deployments of an external cert-manager that are not ready.
-pub(super) async fn foreign_blockers(cluster: &ManagementCluster) -> Result<Vec<Blocker>, ApiError> {
-    let deployments = foreign_deployments(cluster, ReadDetail::Full).await?;
+pub(super) async fn external_blockers(cluster: &ManagementCluster) -> Result<Vec<Blocker>, ApiError> {
+    let deployments = external_deployments(cluster, ReadDetail::Full).await?;
     let statuses =
         deployments.iter().map(|object| (ObjectKey::of(object), status_of(object, &StatusHints::default())));
     let waiting = statuses.filter(|(_, status)| !status.is_ready());
@@ -106,8 +108,11 @@ pub(super) async fn foreign_blockers(cluster: &ManagementCluster) -> Result<Vec<
 
 /// Warns if the definitions of cert-manager exist without a Deployment. The probe cannot tell such leftovers
 /// from a running cert-manager, because nothing rejects an Issuer.
-pub(super) async fn warn_of_remains(cluster: &ManagementCluster, found: &Found) -> Result<(), ApiError> {
-    if found.live.is_empty() && foreign_deployments(cluster, ReadDetail::Metadata).await?.is_empty() {
+pub(super) async fn warn_leftovers(
+    cluster: &ManagementCluster,
+    state: &CertManagerState,
+) -> Result<(), ApiError> {
+    if state.live.is_empty() && external_deployments(cluster, ReadDetail::Metadata).await?.is_empty() {
         cluster.warn(
             "the kinds of cert-manager are served, and no Deployment looks like a cert-manager that serves them: \
              if it was uninstalled, delete its CustomResourceDefinitions"
@@ -117,7 +122,7 @@ pub(super) async fn warn_of_remains(cluster: &ManagementCluster, found: &Found) 
     Ok(())
 }
 
-async fn foreign_deployments(
+async fn external_deployments(
     cluster: &ManagementCluster,
     detail: ReadDetail,
 ) -> Result<Vec<Object>, ApiError> {
@@ -130,7 +135,7 @@ async fn foreign_deployments(
     cluster.server.list(&deployment, &list).await
 }
 
-async fn foreign_version(cluster: &ManagementCluster) -> Result<String, ApiError> {
+async fn external_version(cluster: &ManagementCluster) -> Result<String, ApiError> {
     let name = format!("certificates.{GROUP}");
     let list =
         ListQuery { fields: format!("metadata.name={name}"), metadata_only: true, ..ListQuery::default() };
@@ -139,6 +144,6 @@ async fn foreign_version(cluster: &ManagementCluster) -> Result<String, ApiError
     Ok(version.unwrap_or_default().to_owned())
 }
 
-fn labelled() -> ListQuery {
+fn labelled_list() -> ListQuery {
     ListQuery { labels: SELECTOR.to_owned(), ..ListQuery::default() }
 }

@@ -16,11 +16,11 @@ use super::{
     record::{CertManagerRecord, SELECTOR, marks},
 };
 use crate::{
-    applied::items_of,
+    applied::to_items,
     cert_manager::{
-        find::{foreign_blockers, labelled_cert_manager},
-        planning::plan_manifest_of_cert_manager,
-        record::cert_manager_set,
+        find::{external_blockers, labelled_objects},
+        planning::plan_manifest,
+        record::recorded_cert_manager_set,
     },
     provider_set::options,
 };
@@ -45,12 +45,12 @@ pub(super) async fn apply_cert_manager(
     cluster: &ManagementCluster,
     manifest: &CertManagerManifest,
     planned: &mut Option<PlannedSet>,
-    until: Instant,
+    deadline: Instant,
 ) -> Result<(), CertManagerError> {
     let failed = |error| CertManagerError::Apply(Box::new(error));
     let planned = match planned {
         Some(planned) => planned,
-        None => planned.insert(plan_manifest_of_cert_manager(cluster, manifest, ReadByName::Applied).await?),
+        None => planned.insert(plan_manifest(cluster, manifest, ReadByName::Applied).await?),
     };
     let CertManagerManifest { namespace, version, .. } = manifest;
     let (marks, options) = (marks(), options(namespace));
@@ -60,17 +60,17 @@ pub(super) async fn apply_cert_manager(
         store: &record,
         save_at: SaveAt::AfterNamespaces,
         in_use_check: InUseCheck::Perform,
-        deadline: Some(until),
+        deadline: Some(deadline),
         wait_for_last: false,
         prune: PruneTiming::Immediately,
     };
     let outcome = engine.apply(planned, run).await.map_err(failed)?;
     cluster.send_step(ProgressStep::WaitingForCertManager);
     match outcome {
-        EngineOutcome::Done => wait_for_own_cert_manager(cluster, &planned.desired, until).await,
+        EngineOutcome::Done => wait_for_managed_cert_manager(cluster, &planned.desired, deadline).await,
         EngineOutcome::Waiting(blockers) => {
             let last = "its objects could not all be written in time".to_owned();
-            Err(CertManagerError::Silent { last, blockers })
+            Err(CertManagerError::NotAnswering { last, blockers })
         }
     }
 }
@@ -79,11 +79,11 @@ pub(super) async fn apply_cert_manager(
 ///
 /// Without a record, definitions and Namespaces are left out, so that pruning keeps them and the objects they
 /// contain.
-pub(super) async fn set_of_cert_manager(
+pub(super) async fn installed_set(
     cluster: &ManagementCluster,
     manifest: &CertManagerManifest,
 ) -> Result<ApplySet, ApiError> {
-    if let Some(set) = cert_manager_set(cluster).await? {
+    if let Some(set) = recorded_cert_manager_set(cluster).await? {
         return Ok(set);
     }
     let kinds = cluster.server.kinds().await?;
@@ -91,27 +91,27 @@ pub(super) async fn set_of_cert_manager(
         // Definitions are deleted last: without them, no other object remains.
         return Ok(ApplySet::default());
     }
-    let live = labelled_cert_manager(cluster, Some(manifest), None).await?;
+    let live = labelled_objects(cluster, Some(manifest), None).await?;
     let stays = |kind: &str| matches!(kind, "CustomResourceDefinition" | "Namespace");
-    Ok(ApplySet { items: items_of(live.iter().filter(|object| !stays(object.kind())), &kinds) })
+    Ok(ApplySet { items: to_items(live.iter().filter(|object| !stays(object.kind())), &kinds) })
 }
 
-async fn wait_for_own_cert_manager(
+async fn wait_for_managed_cert_manager(
     cluster: &ManagementCluster,
     desired: &DesiredSet,
-    until: Instant,
+    deadline: Instant,
 ) -> Result<(), CertManagerError> {
     let keys = desired.objects.iter().map(|object| &object.key);
     let deployments = keys.filter(|key| key.is("apps", "Deployment"));
     let waiting = WaitRequest {
         objects: deployments.map(|key| (key.clone(), StatusHints::default())).collect(),
         labels: SELECTOR.to_owned(),
-        deadline: Some(until),
+        deadline: Some(deadline),
     };
     // An answer of the webhook is enough. The status of the Deployments only explains the wait.
-    let told = Box::pin(cluster.server.wait(&waiting));
-    let answers = Box::pin(probe_until(&cluster.server, until));
-    let (silence, blockers) = match select(answers, told).await {
+    let status = Box::pin(cluster.server.wait(&waiting));
+    let answers = Box::pin(probe_until(&cluster.server, deadline));
+    let (reason, blockers) = match select(answers, status).await {
         Either::Left((silence, told)) => match silence? {
             None => return Ok(()),
             Some(last) => (last, told.await?),
@@ -121,15 +121,15 @@ async fn wait_for_own_cert_manager(
             Some(last) => (last, blockers?),
         },
     };
-    Err(CertManagerError::Silent { last: silence, blockers })
+    Err(CertManagerError::NotAnswering { last: reason, blockers })
 }
 
 /// Waits until an external cert-manager answers.
-pub(super) async fn wait_for_foreign_cert_manager(
+pub(super) async fn wait_for_external_cert_manager(
     cluster: &ManagementCluster,
-    until: Instant,
+    deadline: Instant,
 ) -> Result<(), CertManagerError> {
     cluster.send_step(ProgressStep::WaitingForCertManager);
-    let Some(last) = probe_until(&cluster.server, until).await? else { return Ok(()) };
-    Err(CertManagerError::Silent { last, blockers: foreign_blockers(cluster).await? })
+    let Some(last) = probe_until(&cluster.server, deadline).await? else { return Ok(()) };
+    Err(CertManagerError::NotAnswering { last, blockers: external_blockers(cluster).await? })
 }

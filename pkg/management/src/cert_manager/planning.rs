@@ -5,7 +5,7 @@ use apply::{Engine, EngineError, PlannedSet, ReadByName, build_desired_set};
 use inventory::ManagementCluster;
 
 use super::{CertManagerError, CertManagerManifest, cert_manager_manifest, record::marks};
-use crate::{Sources, cert_manager::install::set_of_cert_manager, provider_set::options};
+use crate::{Sources, cert_manager::install::installed_set, provider_set::options};
 
 /// Plans every object of cert-manager with a server-side dry run. `None` if nothing changes. Writes nothing.
 /// # Errors
@@ -19,7 +19,7 @@ pub(crate) async fn plan_cert_manager_objects(
         return Ok(None);
     }
     let manifest = cert_manager_manifest(sources).await?;
-    let mut planned = plan_manifest_of_cert_manager(cluster, &manifest, ReadByName::All).await?;
+    let mut planned = plan_manifest(cluster, &manifest, ReadByName::All).await?;
     let (marks, options) = (marks(), options(&manifest.namespace));
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let tried = engine.dry_run(&mut planned, |_| true).await;
@@ -28,13 +28,13 @@ pub(crate) async fn plan_cert_manager_objects(
 }
 
 /// Plans every object of a release.
-pub(super) async fn plan_manifest_of_cert_manager(
+pub(super) async fn plan_manifest(
     cluster: &ManagementCluster,
     manifest: &CertManagerManifest,
     by_name: ReadByName,
 ) -> Result<PlannedSet, CertManagerError> {
     let failed = |error| CertManagerError::Apply(Box::new(error));
-    let set = set_of_cert_manager(cluster, manifest).await?;
+    let set = installed_set(cluster, manifest).await?;
     let (marks, options) = (marks(), options(&manifest.namespace));
     let kinds = cluster.server.kinds().await?;
     let desired = build_desired_set(manifest.objects.clone(), &kinds, &marks, &options)

@@ -17,7 +17,7 @@ pub(super) const VERSION_ANNOTATION: &str = "cert-manager.clusterctl.cluster.x-k
 
 /// The name of the ConfigMap in the namespace of cert-manager. The ConfigMap has no cert-manager label,
 /// because clusterctl counts all labelled objects.
-const NAME: &str = "capstan.cert-manager";
+const RECORD_NAME: &str = "capstan.cert-manager";
 /// The same key as in the records of providers.
 const SET_KEY: &str = "applySet";
 const VERSION_KEY: &str = "version";
@@ -36,7 +36,7 @@ impl ApplySetStore for CertManagerRecord<'_> {
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {
-                "name": NAME,
+                "name": RECORD_NAME,
                 "namespace": self.namespace,
                 "labels": {labels::CLUSTERCTL: ""},
             },
@@ -59,8 +59,10 @@ pub(super) fn marks() -> OwnershipMarks {
 }
 
 /// Returns the recorded apply set from any namespace. A record that cannot be read counts as absent.
-pub(super) async fn cert_manager_set(cluster: &ManagementCluster) -> Result<Option<ApplySet>, ApiError> {
-    let list = ListQuery { fields: format!("metadata.name={NAME}"), ..ListQuery::default() };
+pub(super) async fn recorded_cert_manager_set(
+    cluster: &ManagementCluster,
+) -> Result<Option<ApplySet>, ApiError> {
+    let list = ListQuery { fields: format!("metadata.name={RECORD_NAME}"), ..ListQuery::default() };
     let records = cluster.server.list(&config_map_kind(), &list).await?;
     let Some(record) = records.first() else { return Ok(None) };
     cluster.revisions.record(record);
@@ -68,7 +70,7 @@ pub(super) async fn cert_manager_set(cluster: &ManagementCluster) -> Result<Opti
     match serde_json::from_str(text) {
         Ok(set) => Ok(Some(set)),
         Err(error) => {
-            let place = format!("{}/{NAME}", record.namespace());
+            let place = format!("{}/{RECORD_NAME}", record.namespace());
             cluster.warn(format!("key `{SET_KEY}` of ConfigMap {place} is not used: {error}"));
             Ok(None)
         }

@@ -19,8 +19,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::{
     cert_manager::{
-        carry_out_cert_manager,
-        install::wait_for_foreign_cert_manager,
+        execute_cert_manager,
+        install::wait_for_external_cert_manager,
         plan_cert_manager_for_init, plan_cert_manager_for_upgrade,
         record::{CORE_LABEL, VERSION_ANNOTATION},
     },
@@ -83,7 +83,7 @@ impl Release {
             config: &self.config,
             overrides: &self.overrides,
             repositories: &self.context,
-            layers: provider::Overlays::none(),
+            overlays: provider::Overlays::none(),
             trace: ::manifest::provenance::Trace::Off,
         }
     }
@@ -134,7 +134,7 @@ async fn lab(webhooks: ServiceWebhooks) -> Fixture {
 
 async fn install(cluster: &ManagementCluster, release: &Release) -> CertManagerPlan {
     let plan = plan_cert_manager_for_init(cluster, &release.sources()).await.unwrap();
-    carry_out_cert_manager(cluster, &plan, &mut None, &release.sources(), soon()).await.unwrap();
+    execute_cert_manager(cluster, &plan, &mut None, &release.sources(), soon()).await.unwrap();
     plan
 }
 
@@ -187,8 +187,8 @@ async fn somebody_elses_that_does_not_answer_is_waited_for_and_never_written_to(
     let release = Release::of(NEW, "");
     let plan = plan_cert_manager_for_init(&cluster, &release.sources()).await.unwrap();
     assert_eq!(plan, CertManagerPlan::external());
-    let waited = carry_out_cert_manager(&cluster, &plan, &mut None, &release.sources(), Instant::now()).await;
-    let Err(CertManagerError::Silent { last, .. }) = waited else { panic!("{waited:?}") };
+    let waited = execute_cert_manager(&cluster, &plan, &mut None, &release.sources(), Instant::now()).await;
+    let Err(CertManagerError::NotAnswering { last, .. }) = waited else { panic!("{waited:?}") };
     assert!(last.contains("failed calling webhook \"webhook.cert-manager.io\""), "{last}");
     let touched = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await.unwrap();
     assert_eq!(touched["metadata"]["labels"].get(CORE_LABEL), None);
@@ -196,7 +196,7 @@ async fn somebody_elses_that_does_not_answer_is_waited_for_and_never_written_to(
     let sources = release.sources();
     let mut objects = None;
     let (waited, ()) = futures::join!(
-        carry_out_cert_manager(&cluster, &plan, &mut objects, &sources, soon()),
+        execute_cert_manager(&cluster, &plan, &mut objects, &sources, soon()),
         fixture.delete(WEBHOOKS, "cert-manager-webhook"),
     );
     waited.unwrap();
@@ -210,8 +210,8 @@ async fn it_tells_what_is_not_ready_of_somebody_elses() {
         .await;
     fixture.apply(&foreign()).await;
     let (cluster, _) = cluster(&fixture).await;
-    let waited = wait_for_foreign_cert_manager(&cluster, Instant::now()).await;
-    let Err(CertManagerError::Silent { blockers, .. }) = waited else { panic!("{waited:?}") };
+    let waited = wait_for_external_cert_manager(&cluster, Instant::now()).await;
+    let Err(CertManagerError::NotAnswering { blockers, .. }) = waited else { panic!("{waited:?}") };
     let objects: Vec<_> = blockers.iter().map(|blocker| blocker.object.to_string()).collect();
     assert_eq!(objects, ["Deployment cert-manager/cert-manager-webhook"]);
 }
@@ -223,7 +223,7 @@ async fn what_is_to_be_there_and_is_not_served_is_waited_for_when_somebody_else_
     let release = Release::of(NEW, "  mode: external\n");
     let plan = plan_cert_manager_for_init(&cluster, &release.sources()).await.unwrap();
     assert_eq!(plan, CertManagerPlan::external());
-    let waited = carry_out_cert_manager(&cluster, &plan, &mut None, &release.sources(), Instant::now()).await;
+    let waited = execute_cert_manager(&cluster, &plan, &mut None, &release.sources(), Instant::now()).await;
     assert_eq!(
         waited.unwrap_err().to_string(),
         "cert-manager does not answer: the server has no kind `Issuer.cert-manager.io` in v1"
@@ -275,7 +275,7 @@ async fn it_is_replaced_in_place_and_what_the_release_dropped_goes() {
     assert_eq!(plan, CertManagerPlan::upgrade(OLD, NEW));
     let uid = |webhook: Option<Value>| webhook.unwrap()["metadata"]["uid"].clone();
     let before = uid(fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await);
-    carry_out_cert_manager(&cluster, &plan, &mut None, &release.sources(), soon()).await.unwrap();
+    execute_cert_manager(&cluster, &plan, &mut None, &release.sources(), soon()).await.unwrap();
     let webhook = fixture.get(DEPLOYMENT, "cert-manager/cert-manager-webhook").await;
     assert_eq!(webhook.as_ref().unwrap()["metadata"]["annotations"][VERSION_ANNOTATION], NEW);
     assert_eq!(uid(webhook), before, "it was never away");
@@ -293,8 +293,8 @@ async fn one_of_ours_that_does_not_answer_in_time_is_told_with_what_is_not_ready
     let release = Release::of(NEW, "");
     let plan = CertManagerPlan::install(NEW, None);
     let until = Instant::now() + Duration::from_secs(2);
-    let waited = carry_out_cert_manager(&cluster, &plan, &mut None, &release.sources(), until).await;
-    let Err(CertManagerError::Silent { last, blockers }) = waited else { panic!("{waited:?}") };
+    let waited = execute_cert_manager(&cluster, &plan, &mut None, &release.sources(), until).await;
+    let Err(CertManagerError::NotAnswering { last, blockers }) = waited else { panic!("{waited:?}") };
     assert!(last.contains("failed calling webhook"), "{last}");
     assert_eq!(blockers.len(), 3, "{blockers:?}");
 }

@@ -12,8 +12,8 @@ use crate::ProvidersRequest;
 pub enum DeleteError {
     /// The named providers are not installed, are in several namespaces, or have another version.
     #[error("cannot tell what is to be deleted")]
-    Unknown {
-        providers: Vec<NotChosen>,
+    UnknownProviders {
+        providers: Vec<ProviderSelectionError>,
         /// The installed providers as `ns/label version`, for a hint.
         installed: Vec<String>,
     },
@@ -25,7 +25,7 @@ pub enum DeleteError {
 /// A named provider that cannot be identified.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{provider}` {problem}")]
-pub struct NotChosen {
+pub struct ProviderSelectionError {
     /// The provider as the user named it.
     pub provider: String,
     /// The provider is not installed, is installed twice, or has another version.
@@ -34,44 +34,44 @@ pub struct NotChosen {
 
 /// Returns the providers to delete in order: the reverse of their installation, core last.
 /// # Errors
-/// `Unknown` with every named provider that cannot be identified.
-pub(super) fn choose(
+/// `UnknownProviders` with every named provider that cannot be identified.
+pub(super) fn choose_providers(
     inventory: &ProviderInventory,
     request: Option<&ProvidersRequest>,
 ) -> Result<Vec<InstalledProvider>, DeleteError> {
-    let mut chosen = match request {
+    let mut selected = match request {
         None => inventory.providers.clone(),
-        Some(request) => named(inventory, request)?,
+        Some(request) => find_named(inventory, request)?,
     };
-    chosen.sort_by_key(|installed| Reverse(installed.id.provider_type));
-    Ok(chosen)
+    selected.sort_by_key(|installed| Reverse(installed.id.provider_type));
+    Ok(selected)
 }
 
-fn named(
+fn find_named(
     inventory: &ProviderInventory,
     request: &ProvidersRequest,
 ) -> Result<Vec<InstalledProvider>, DeleteError> {
-    let mut chosen: Vec<InstalledProvider> = Vec::new();
+    let mut selected: Vec<InstalledProvider> = Vec::new();
     let mut unknown = Vec::new();
     for (id, version) in &request.providers {
         let entries: Vec<_> = inventory.entries_of(id).collect();
-        match only(&entries, version.as_deref()) {
-            Ok(one) if chosen.contains(one) => {}
-            Ok(one) => chosen.push(one.clone()),
-            Err(problem) => unknown.push(NotChosen { provider: id.label(), problem }),
+        match single_entry(&entries, version.as_deref()) {
+            Ok(one) if selected.contains(one) => {}
+            Ok(one) => selected.push(one.clone()),
+            Err(problem) => unknown.push(ProviderSelectionError { provider: id.label(), problem }),
         }
     }
     if unknown.is_empty() {
-        return Ok(chosen);
+        return Ok(selected);
     }
     let shown = |one: &InstalledProvider| format!("{}/{} {}", one.namespace, one.id.label(), one.version);
-    Err(DeleteError::Unknown {
+    Err(DeleteError::UnknownProviders {
         providers: unknown,
         installed: inventory.providers.iter().map(shown).collect(),
     })
 }
 
-fn only<'i>(
+fn single_entry<'i>(
     entries: &[&'i InstalledProvider],
     version: Option<&str>,
 ) -> Result<&'i InstalledProvider, String> {

@@ -7,11 +7,11 @@ use inventory::{CAPSTAN_DOMAIN, ManagementCluster, config_map_kind, known_kind};
 use manifest::Object;
 use provider::InstalledProvider;
 
-use crate::applied::{Applied, is_made_by_a_controller};
+use crate::applied::{AppliedObjects, has_controller};
 
 /// The limit of objects that are read. A single foreign object is enough for a warning.
-const LOOKED_AT: usize = 50;
-const NAMED: usize = 3;
+const LIST_LIMIT: usize = 50;
+const MAX_EXAMPLES: usize = 3;
 
 /// Returns the indices of the providers whose namespace is deleted with them.
 ///
@@ -19,41 +19,41 @@ const NAMED: usize = 3;
 /// warning gives the reason for each namespace that stays.
 /// Source: clusterctl v1.14 client/cluster/components.go (Delete); differs: there, a namespace is deleted with any of
 /// its providers.
-pub(super) fn that_go(
+pub(super) fn deleted_namespaces(
     installed: &[InstalledProvider],
-    chosen: &[InstalledProvider],
-    applied: &[Applied],
+    selected: &[InstalledProvider],
+    applied: &[AppliedObjects],
     warnings: &mut Vec<String>,
 ) -> Vec<usize> {
-    let mut going = Vec::new();
-    let namespaces: BTreeSet<_> = chosen.iter().map(|one| &one.namespace).collect();
+    let mut deleted = Vec::new();
+    let namespaces: BTreeSet<_> = selected.iter().map(|one| &one.namespace).collect();
     for namespace in namespaces {
-        let stays = installed.iter().find(|one| one.namespace == *namespace && !chosen.contains(one));
-        let mut inside = (0..chosen.len()).filter(|&index| chosen[index].namespace == *namespace).rev();
-        let with = inside.find(|&index| applied[index].set.item(&key_of(namespace)).is_some());
+        let stays = installed.iter().find(|one| one.namespace == *namespace && !selected.contains(one));
+        let mut inside = (0..selected.len()).filter(|&index| selected[index].namespace == *namespace).rev();
+        let with = inside.find(|&index| applied[index].set.item(&namespace_key(namespace)).is_some());
         match (stays, with) {
             (Some(other), _) => warnings.push(format!(
                 "namespace `{namespace}` stays: `{}` is installed in it too",
                 other.id.label()
             )),
-            (None, Some(index)) => going.push(index),
+            (None, Some(index)) => deleted.push(index),
             (None, None) => warnings.push(format!(
                 "namespace `{namespace}` stays: it was there before the provider was installed"
             )),
         }
     }
-    going
+    deleted
 }
 
-pub(super) fn key_of(namespace: &str) -> ObjectKey {
+pub(super) fn namespace_key(namespace: &str) -> ObjectKey {
     ObjectKey { kind: "Namespace".to_owned(), name: namespace.to_owned(), ..ObjectKey::default() }
 }
 
 /// Returns a warning about objects in a namespace that no provider brought and that are deleted with the namespace.
-pub(super) async fn foreign_objects_of(
+pub(super) async fn foreign_objects_warning(
     cluster: &ManagementCluster,
     installed: &InstalledProvider,
-    applied: &[Applied],
+    applied: &[AppliedObjects],
 ) -> Result<Option<String>, ApiError> {
     let namespace = &installed.namespace;
     let kinds = [
@@ -66,17 +66,17 @@ pub(super) async fn foreign_objects_of(
         namespace: Some(namespace.clone()),
         labels: format!("!{}", labels::PROVIDER),
         metadata_only: true,
-        limit: Some(LOOKED_AT),
+        limit: Some(LIST_LIMIT),
         ..ListQuery::default()
     };
     let lists = kinds.iter().map(|kind: &ApiKind| cluster.server.list(kind, &list));
     let objects = try_join_all(lists).await?.into_iter().flatten();
     let is_known = |key: &ObjectKey| applied.iter().any(|applied| applied.set.item(key).is_some());
     let foreign: Vec<_> = objects
-        .filter(|object| !comes_by_itself(object) && !is_known(&ObjectKey::of(object)))
+        .filter(|object| !is_generated(object) && !is_known(&ObjectKey::of(object)))
         .map(|object| format!("{} `{}`", object.kind(), object.name()))
         .collect();
-    let Some((named, others)) = foreign.split_at_checked(NAMED.min(foreign.len())) else {
+    let Some((named, others)) = foreign.split_at_checked(MAX_EXAMPLES.min(foreign.len())) else {
         return Ok(None);
     };
     let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
@@ -88,10 +88,10 @@ pub(super) async fn foreign_objects_of(
 }
 
 /// True if the object only exists because of a namespace, a certificate, an upgrade or a controller.
-fn comes_by_itself(object: &Object) -> bool {
+fn is_generated(object: &Object) -> bool {
     object.name() == "kube-root-ca.crt"
         || object.annotation("cert-manager.io/certificate-name").is_some()
         || object.annotation("kubernetes.io/service-account.name").is_some()
         || object.labels().any(|(key, _)| key.starts_with(CAPSTAN_DOMAIN))
-        || is_made_by_a_controller(object)
+        || has_controller(object)
 }

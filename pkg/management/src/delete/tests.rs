@@ -23,10 +23,10 @@ fn labels(chosen: &[InstalledProvider]) -> Vec<String> {
 #[test]
 fn providers_go_in_the_reverse_order_of_their_installation_however_they_are_named() {
     let everything = ["infrastructure-docker", "control-plane-kubeadm", "bootstrap-kubeadm", "cluster-api"];
-    assert_eq!(labels(&choose(&all(), None).unwrap()), everything);
+    assert_eq!(labels(&choose_providers(&all(), None).unwrap()), everything);
     let request = asked(&[(core(), ""), (core(), ""), (docker(), "v1.14.0")]);
     assert_eq!(
-        labels(&choose(&all(), Some(&request)).unwrap()),
+        labels(&choose_providers(&all(), Some(&request)).unwrap()),
         ["infrastructure-docker", "cluster-api"],
         "core last, each once"
     );
@@ -41,8 +41,8 @@ fn everything_that_cannot_be_meant_is_told_with_what_is_installed() {
         .providers
         .push(InstalledProvider { namespace: "other".to_owned(), ..installed(&docker(), "v1.14.0") });
     let request = asked(&[(bootstrap(), ""), (docker(), ""), (core(), "v1.13.5"), (control_plane(), "")]);
-    let error = choose(&inventory, Some(&request)).unwrap_err();
-    let DeleteError::Unknown { providers, installed } = error else { panic!("{error}") };
+    let error = choose_providers(&inventory, Some(&request)).unwrap_err();
+    let DeleteError::UnknownProviders { providers, installed } = error else { panic!("{error}") };
     assert_eq!(
         providers.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
@@ -57,5 +57,5 @@ fn everything_that_cannot_be_meant_is_told_with_what_is_installed() {
 
 #[test]
 fn nothing_installed_is_nothing_to_delete() {
-    assert_eq!(choose(&ProviderInventory::default(), None).unwrap(), []);
+    assert_eq!(choose_providers(&ProviderInventory::default(), None).unwrap(), []);
 }

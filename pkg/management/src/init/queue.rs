@@ -7,11 +7,11 @@ use inventory::ProviderInventory;
 use provider::InstalledProvider;
 
 use super::InitRequest;
-use crate::{RenderedProvider, sources::Wanted};
+use crate::{RenderedProvider, sources::WantedProvider};
 
 /// The default providers of a first installation, unless the user names a provider of that type or declines the type.
 /// Source: clusterctl v1.14 client/init.go (addDefaultProviders).
-const DEFAULTS: [(ProviderType, &str); 3] = [
+const DEFAULT_PROVIDERS: [(ProviderType, &str); 3] = [
     (ProviderType::Core, "cluster-api"),
     (ProviderType::Bootstrap, "kubeadm"),
     (ProviderType::ControlPlane, "kubeadm"),
@@ -19,15 +19,15 @@ const DEFAULTS: [(ProviderType, &str); 3] = [
 
 /// The providers to render.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Selection {
+pub(super) struct ProviderSelection {
     /// Sorted by type. Within a type, in the order that the user named them.
-    pub(super) wanted: Vec<Wanted>,
+    pub(super) wanted: Vec<WantedProvider>,
     /// Warnings for the user.
     pub(super) warnings: Vec<String>,
 }
 
 /// True if there is no core provider, or if the first installation is unfinished.
-pub(super) fn is_first(inventory: &ProviderInventory) -> bool {
+pub(super) fn is_first_installation(inventory: &ProviderInventory) -> bool {
     inventory.unfinished.is_some() || inventory.names(ProviderType::Core).len() != 1
 }
 
@@ -35,49 +35,51 @@ pub(super) fn is_first(inventory: &ProviderInventory) -> bool {
 ///
 /// For types without a named provider, an unfinished first installation selects its recorded providers.
 /// Otherwise a first installation selects the default.
-pub(super) fn select(inventory: &ProviderInventory, request: &InitRequest) -> Selection {
-    let noted = inventory.unfinished.as_deref().unwrap_or_default();
-    let wanted: Vec<Wanted> =
-        ProviderType::ALL.into_iter().flat_map(|of| select_type(of, inventory, noted, request)).collect();
-    let mut warnings = given_up(noted, &wanted);
-    warnings.extend(cut_off(inventory, &wanted, request));
-    Selection { wanted, warnings }
+pub(super) fn select_providers(inventory: &ProviderInventory, request: &InitRequest) -> ProviderSelection {
+    let recorded = inventory.unfinished.as_deref().unwrap_or_default();
+    let wanted: Vec<WantedProvider> =
+        ProviderType::ALL.into_iter().flat_map(|of| select_type(of, inventory, recorded, request)).collect();
+    let mut warnings = abandoned_warnings(recorded, &wanted);
+    warnings.extend(interrupted_warning(inventory, &wanted, request));
+    ProviderSelection { wanted, warnings }
 }
 
 fn select_type(
-    of: ProviderType,
+    provider_type: ProviderType,
     inventory: &ProviderInventory,
-    noted: &[InstalledProvider],
+    recorded: &[InstalledProvider],
     request: &InitRequest,
-) -> Vec<Wanted> {
+) -> Vec<WantedProvider> {
     let namespace = |noted: Option<&InstalledProvider>| {
         request.target_namespace.clone().or_else(|| noted.map(|noted| noted.namespace.clone()))
     };
-    let named: Vec<Wanted> = request
+    let named: Vec<WantedProvider> = request
         .providers
         .providers
         .iter()
-        .filter(|(id, _)| id.provider_type == of)
+        .filter(|(id, _)| id.provider_type == provider_type)
         .map(|(id, version)| {
-            let noted = noted.iter().find(|noted| noted.id == *id);
+            let noted = recorded.iter().find(|noted| noted.id == *id);
             let version = version.clone().or_else(|| noted.map(|noted| noted.version.clone()));
-            Wanted { id: id.clone(), version, namespace: namespace(noted) }
+            WantedProvider { id: id.clone(), version, namespace: namespace(noted) }
         })
         .collect();
-    if !named.is_empty() || request.declined.contains(&of) {
+    if !named.is_empty() || request.declined.contains(&provider_type) {
         return named;
     }
     if inventory.unfinished.is_some() {
-        let of_type = noted.iter().filter(|noted| noted.id.provider_type == of);
-        let begun = of_type.map(|noted| Wanted {
+        let of_type = recorded.iter().filter(|noted| noted.id.provider_type == provider_type);
+        let begun = of_type.map(|noted| WantedProvider {
             id: noted.id.clone(),
             version: Some(noted.version.clone()),
             namespace: namespace(Some(noted)),
         });
         return begun.collect();
     }
-    let defaults = DEFAULTS.iter().filter(|(default, _)| *default == of && is_first(inventory));
-    let default = |(of, name): &(ProviderType, &str)| Wanted {
+    let defaults = DEFAULT_PROVIDERS
+        .iter()
+        .filter(|(default, _)| *default == provider_type && is_first_installation(inventory));
+    let default = |(of, name): &(ProviderType, &str)| WantedProvider {
         id: ProviderId::new(*of, *name),
         version: None,
         namespace: namespace(None),
@@ -86,8 +88,8 @@ fn select_type(
 }
 
 /// Returns warnings for providers of the unfinished installation that are not selected now.
-fn given_up(noted: &[InstalledProvider], wanted: &[Wanted]) -> Vec<String> {
-    let left = noted.iter().filter(|noted| wanted.iter().all(|wanted| wanted.id != noted.id));
+fn abandoned_warnings(recorded: &[InstalledProvider], wanted: &[WantedProvider]) -> Vec<String> {
+    let abandoned = recorded.iter().filter(|noted| wanted.iter().all(|wanted| wanted.id != noted.id));
     let warning = |noted: &InstalledProvider| {
         let InstalledProvider { id, version, namespace } = noted;
         format!(
@@ -95,13 +97,17 @@ fn given_up(noted: &[InstalledProvider], wanted: &[Wanted]) -> Vec<String> {
              now: what was written of it stays"
         )
     };
-    left.map(warning).collect()
+    abandoned.map(warning).collect()
 }
 
 /// Returns a warning about an interrupted first installation by another tool. Such a tool records the core
 /// provider first and does not resume.
-fn cut_off(inventory: &ProviderInventory, wanted: &[Wanted], request: &InitRequest) -> Option<String> {
-    if is_first(inventory) {
+fn interrupted_warning(
+    inventory: &ProviderInventory,
+    wanted: &[WantedProvider],
+    request: &InitRequest,
+) -> Option<String> {
+    if is_first_installation(inventory) {
         return None;
     }
     let is_missing = |of: ProviderType| {
@@ -135,27 +141,27 @@ fn cut_off(inventory: &ProviderInventory, wanted: &[Wanted], request: &InitReque
 /// Source: clusterctl v1.14 client/init.go (addToInstaller).
 pub(super) fn drop_installed(
     inventory: &ProviderInventory,
-    not_whole: &BTreeSet<ProviderId>,
+    incomplete: &BTreeSet<ProviderId>,
     rendered: Vec<RenderedProvider>,
 ) -> Vec<RenderedProvider> {
-    let noted: BTreeSet<&ProviderId> =
-        inventory.unfinished.iter().flatten().map(|noted| &noted.id).chain(not_whole).collect();
-    let stays = |provider: &RenderedProvider| {
-        noted.contains(&provider.id) || !inventory.providers.contains(&as_installed(provider))
+    let to_complete: BTreeSet<&ProviderId> =
+        inventory.unfinished.iter().flatten().map(|noted| &noted.id).chain(incomplete).collect();
+    let is_needed = |provider: &RenderedProvider| {
+        to_complete.contains(&provider.id) || !inventory.providers.contains(&inventory_entry(provider))
     };
-    rendered.into_iter().filter(stays).collect()
+    rendered.into_iter().filter(is_needed).collect()
 }
 
 /// Returns the inventory without the entries that the queue completes: those with the same version and namespace.
-pub(super) fn without(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> ProviderInventory {
-    let queued: Vec<InstalledProvider> = queue.iter().map(as_installed).collect();
-    let mut rest = inventory.clone();
-    rest.providers.retain(|installed| !queued.contains(installed));
-    rest
+pub(super) fn without_queued(inventory: &ProviderInventory, queue: &[RenderedProvider]) -> ProviderInventory {
+    let queued: Vec<InstalledProvider> = queue.iter().map(inventory_entry).collect();
+    let mut remaining = inventory.clone();
+    remaining.providers.retain(|installed| !queued.contains(installed));
+    remaining
 }
 
 /// Returns the inventory entry of a provider.
-pub(super) fn as_installed(provider: &RenderedProvider) -> InstalledProvider {
+pub(super) fn inventory_entry(provider: &RenderedProvider) -> InstalledProvider {
     InstalledProvider {
         id: provider.id.clone(),
         version: provider.version.clone(),

@@ -1,6 +1,6 @@
-mod again;
 mod checks;
 mod interrupted;
+mod retry;
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const CLUSTER_ROLE_BINDING: Kind =
     Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings")
         .of_the_cluster();
 
-const WAIT: WaitFor = WaitFor { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
+const WAIT: WaitOptions = WaitOptions { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
 
 async fn with_controllers() -> Fixture {
     Fixture::builder().controllers(Switches::default()).start().await
@@ -107,7 +107,7 @@ async fn a_plan_says_what_would_be_done_and_writes_nothing() {
     let (fixture, releases) = (with_controllers().await, Releases::small());
     let cluster = cluster(&fixture).await;
     let counter = Counter::start(fixture.sandbox());
-    let thorough = InitRequest { thorough: true, ..small_request("") };
+    let thorough = InitRequest { server_dry_run: true, ..small_request("") };
     for request in [small_request(""), thorough] {
         let plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
         assert_eq!(written(&counter), [""; 0]);
@@ -217,7 +217,7 @@ async fn what_is_not_ready_in_time_is_named_and_fails_only_where_that_was_asked_
     let releases = Releases::small().with_external_cert_manager();
     let cluster = cluster(&fixture).await;
     let waiting = |must_be_ready| InitRequest {
-        wait: WaitFor { timeout: Some(Duration::from_millis(1)), must_be_ready },
+        wait: WaitOptions { timeout: Some(Duration::from_millis(1)), must_be_ready },
         ..small_request("")
     };
     let error = run(&cluster, &releases, &waiting(true)).await.unwrap_err();
@@ -245,7 +245,7 @@ async fn a_definition_whose_names_are_in_use_is_named_with_its_reason_long_befor
         )
         .await;
     let releases = Releases::small().with_external_cert_manager();
-    let wait = WaitFor { timeout: Some(Duration::from_hours(1)), must_be_ready: false };
+    let wait = WaitOptions { timeout: Some(Duration::from_hours(1)), must_be_ready: false };
     let request = InitRequest { wait, ..small_request("") };
     let error = run(&cluster(&fixture).await, &releases, &request).await.unwrap_err();
     let LifecycleError::NotReady(late) = &error else { panic!("{error:?}") };

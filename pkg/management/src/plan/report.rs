@@ -3,11 +3,11 @@
 use api::output::{CertManagerReport, LifecycleReport, ProviderReport, StepAction, StepReport};
 use apply::{DiffSummary, ObjectPair, PlanStep, PlannedSet, object_name};
 
-use super::{LifecyclePlan, ProviderPlan, Verb};
+use super::{LifecyclePlan, LifecycleVerb, ProviderPlan};
 
 /// The detail in which a report shows the change of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Diffs {
+pub enum DiffDetail {
     /// Only the action.
     Hidden,
     /// Changes in terms of the kind, and a short diff of everything else.
@@ -18,7 +18,7 @@ pub enum Diffs {
 
 impl LifecyclePlan {
     /// Returns the plan in its printed form.
-    pub fn report(&self, diffs: Diffs) -> LifecycleReport {
+    pub fn report(&self, diffs: DiffDetail) -> LifecycleReport {
         LifecycleReport {
             command: self.verb.command().to_owned(),
             carried_out: false,
@@ -43,7 +43,7 @@ impl LifecyclePlan {
     }
 }
 
-fn report_provider(provider: &ProviderPlan, diffs: Diffs) -> ProviderReport {
+fn report_provider(provider: &ProviderPlan, diffs: DiffDetail) -> ProviderReport {
     ProviderReport {
         provider: provider.id.label(),
         id: provider.id.clone(),
@@ -55,11 +55,11 @@ fn report_provider(provider: &ProviderPlan, diffs: Diffs) -> ProviderReport {
     }
 }
 
-fn report_steps(objects: &PlannedSet, diffs: Diffs) -> Vec<StepReport> {
+fn report_steps(objects: &PlannedSet, diffs: DiffDetail) -> Vec<StepReport> {
     objects.plan.steps.iter().map(|step| report_step(step, objects, diffs)).collect()
 }
 
-fn report_step(step: &PlanStep, objects: &PlannedSet, diffs: Diffs) -> StepReport {
+fn report_step(step: &PlanStep, objects: &PlannedSet, diffs: DiffDetail) -> StepReport {
     let report = StepReport {
         action: step.action,
         object: object_name(&step.key),
@@ -67,22 +67,22 @@ fn report_step(step: &PlanStep, objects: &PlannedSet, diffs: Diffs) -> StepRepor
         diff: None,
         changes: Vec::new(),
     };
-    let change = if diffs == Diffs::Hidden { None } else { change_of(step, objects) };
+    let change = if diffs == DiffDetail::Hidden { None } else { step_change(step, objects) };
     let Some(change) = change else { return report };
     let DiffSummary { changes, remaining_diff: rest } = apply::summarise(&change);
-    let diff = if diffs == Diffs::Full { apply::diff(&change) } else { rest };
+    let diff = if diffs == DiffDetail::Full { apply::diff(&change) } else { rest };
     StepReport { changes, diff: (!diff.is_empty()).then_some(diff), ..report }
 }
 
 /// Returns the object before and after the step. `None` if nothing changes.
 /// The object after the step comes from the dry run of the server, or else from the manifest.
-fn change_of(step: &PlanStep, objects: &PlannedSet) -> Option<ObjectPair> {
+fn step_change(step: &PlanStep, objects: &PlannedSet) -> Option<ObjectPair> {
     let before = objects.live.present(&step.key).cloned();
     let after = match step.action {
         StepAction::Create | StepAction::Update | StepAction::Adopt | StepAction::Recreate => {
-            let asked = objects.dry_run.present(&step.key);
+            let dry_run = objects.dry_run.present(&step.key);
             let desired = || objects.desired.objects.iter().find(|desired| desired.key == step.key);
-            asked.or_else(|| desired().map(|desired| &desired.object)).cloned()
+            dry_run.or_else(|| desired().map(|desired| &desired.object)).cloned()
         }
         StepAction::Delete | StepAction::Purge => None,
         StepAction::Keep | StepAction::Completed | StepAction::Orphan => return None,
@@ -90,7 +90,7 @@ fn change_of(step: &PlanStep, objects: &PlannedSet) -> Option<ObjectPair> {
     Some(ObjectPair { before, after })
 }
 
-impl Verb {
+impl LifecycleVerb {
     /// Returns the words of the command.
     pub fn command(self) -> &'static str {
         match self {

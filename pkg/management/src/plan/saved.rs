@@ -23,14 +23,14 @@ use sha2::{Digest as _, Sha256};
 use super::{LifecyclePlan, ProviderPlan};
 
 /// Fields that servers set themselves, or rewrite without a change by a user.
-const VOLATILE: [&str; 3] = ["managedFields", "resourceVersion", "generation"];
+const VOLATILE_FIELDS: [&str; 3] = ["managedFields", "resourceVersion", "generation"];
 
 /// The annotation in which kubectl keeps the whole object, values of Secrets included.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+const LAST_APPLIED_ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// A difference between a saved plan and the current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
+pub enum PlanDifference {
     /// The plan is for another cluster.
     Cluster,
     /// Another user made the plan.
@@ -77,7 +77,7 @@ pub enum ObjectDifference {
     /// The object appeared on the cluster.
     Appeared,
     /// The object is gone from the cluster.
-    Gone,
+    Deleted,
     /// The object was deleted and recreated.
     Replaced,
     /// The manifest of the object differs.
@@ -91,7 +91,7 @@ pub enum ObjectDifference {
     },
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for PlanDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or_nothing = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
         match self {
@@ -113,7 +113,7 @@ impl fmt::Display for ObjectDifference {
             Self::Added => f.write_str("is not in the plan"),
             Self::Changed => f.write_str("was changed on the cluster"),
             Self::Appeared => f.write_str("is on the cluster now"),
-            Self::Gone => f.write_str("is gone from the cluster"),
+            Self::Deleted => f.write_str("is gone from the cluster"),
             Self::Replaced => f.write_str("was deleted and made anew on the cluster"),
             Self::Manifest => f.write_str("has another manifest"),
             Self::Action { saved, now } => {
@@ -126,7 +126,7 @@ impl fmt::Display for ObjectDifference {
 /// An error if the system provides no random bytes for a salt.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make a salt for the plan: the system gives no random bytes")]
-pub struct NoRandomBytes;
+pub struct RandomBytesError;
 
 /// The cluster and the user of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,15 +146,20 @@ impl LifecyclePlan {
     /// Returns the plan in its saved form with a new salt. The saved form contains digests, never content.
     /// # Errors
     /// Fails if the system provides no random bytes.
-    pub fn save(&self, request: SavedRequest, origin: PlanOrigin) -> Result<SavedPlan, NoRandomBytes> {
+    pub fn save(&self, request: SavedRequest, origin: PlanOrigin) -> Result<SavedPlan, RandomBytesError> {
         let mut salt = [0; 32];
-        SystemRandom::new().fill(&mut salt).map_err(|_| NoRandomBytes)?;
+        SystemRandom::new().fill(&mut salt).map_err(|_| RandomBytesError)?;
         Ok(self.with_salt(request, origin, Some(hex(&salt))))
     }
 
     /// Returns the current plan in its saved form with the salt of a saved plan, so that equal Secrets have
     /// equal digests.
-    pub fn save_like(&self, saved: &SavedPlan, request: SavedRequest, origin: PlanOrigin) -> SavedPlan {
+    pub fn save_with_salt_of(
+        &self,
+        saved: &SavedPlan,
+        request: SavedRequest,
+        origin: PlanOrigin,
+    ) -> SavedPlan {
         self.with_salt(request, origin, saved.salt.clone())
     }
 
@@ -195,11 +200,11 @@ fn save_object(
     let key = step.key.clone();
     SavedObject {
         action: step.action,
-        desired: desired.map(|desired| digest_of_desired(desired, salt)),
+        desired: desired.map(|desired| desired_digest(desired, salt)),
         observed: match live.get(&step.key) {
             Observation::Present(object) => ObservedState::Present {
                 uid: ObjectRevision::of(object).uid,
-                digest: digest_of_live(object, salt),
+                digest: live_digest(object, salt),
             },
             Observation::Absent => ObservedState::Absent,
             Observation::Unobserved => ObservedState::Unseen,
@@ -211,27 +216,27 @@ fn save_object(
     }
 }
 
-fn digest_of_desired(desired: &DesiredObject, salt: Option<&str>) -> String {
+fn desired_digest(desired: &DesiredObject, salt: Option<&str>) -> String {
     if is_secret(&desired.object) {
-        digest_of_secret(desired.object.as_map().clone(), salt)
+        secret_digest(desired.object.as_map().clone(), salt)
     } else {
         desired.digest.clone()
     }
 }
 
-fn digest_of_live(object: &Object, salt: Option<&str>) -> String {
+fn live_digest(object: &Object, salt: Option<&str>) -> String {
     let mut fields = object.as_map().clone();
     fields.remove("status");
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-        for field in VOLATILE {
+        for field in VOLATILE_FIELDS {
             metadata.remove(field);
         }
     }
-    if is_secret(object) { digest_of_secret(fields, salt) } else { digest(&Value::Object(fields)) }
+    if is_secret(object) { secret_digest(fields, salt) } else { digest(&Value::Object(fields)) }
 }
 
 /// Returns a keyed digest of a Secret, because brute force could recover a short password from a plain digest.
-fn digest_of_secret(fields: Map<String, Value>, salt: Option<&str>) -> String {
+fn secret_digest(fields: Map<String, Value>, salt: Option<&str>) -> String {
     match salt {
         Some(salt) => {
             let key = hmac::Key::new(hmac::HMAC_SHA256, salt.as_bytes());
@@ -269,7 +274,7 @@ fn without_values(mut shown: Map<String, Value>) -> Map<String, Value> {
     }
     if let Some(annotations) = shown.get_mut("metadata").and_then(|metadata| metadata.get_mut("annotations"))
     {
-        annotations.as_object_mut().map(|annotations| annotations.remove(LAST_APPLIED));
+        annotations.as_object_mut().map(|annotations| annotations.remove(LAST_APPLIED_ANNOTATION));
     }
     shown
 }
@@ -277,31 +282,31 @@ fn without_values(mut shown: Map<String, Value>) -> Map<String, Value> {
 /// Returns every difference between a saved plan and the current one, `now`.
 /// Shape: cluster, user, cert-manager, providers in order, then objects in the order of the saved plan, added
 /// objects last. Empty if the saved plan is still valid.
-pub fn differences(saved: &SavedPlan, now: &SavedPlan) -> Vec<Difference> {
+pub fn plan_differences(saved: &SavedPlan, now: &SavedPlan) -> Vec<PlanDifference> {
     if saved.cluster != now.cluster {
-        return vec![Difference::Cluster];
+        return vec![PlanDifference::Cluster];
     }
-    let mut found = Vec::new();
+    let mut differences = Vec::new();
     if let (Some(maker), Some(user)) = (&saved.user, &now.user)
         && maker != user
     {
-        found.push(Difference::User { saved: maker.clone(), now: user.clone() });
+        differences.push(PlanDifference::User { saved: maker.clone(), now: user.clone() });
     }
     if saved.cert_manager != now.cert_manager {
         let (saved, now) = (saved.cert_manager.clone(), now.cert_manager.clone());
-        found.push(Difference::CertManager { saved, now });
+        differences.push(PlanDifference::CertManager { saved, now });
     }
     for provider in &saved.providers {
-        provider_differences(Some(provider), same(provider, now), &mut found);
+        provider_differences(Some(provider), find_provider(provider, now), &mut differences);
     }
-    for provider in now.providers.iter().filter(|provider| same(provider, saved).is_none()) {
-        provider_differences(None, Some(provider), &mut found);
+    for provider in now.providers.iter().filter(|provider| find_provider(provider, saved).is_none()) {
+        provider_differences(None, Some(provider), &mut differences);
     }
-    found
+    differences
 }
 
 /// Finds a provider by label and namespace, because a provider may be installed in several namespaces.
-fn same<'p>(provider: &SavedProvider, plan: &'p SavedPlan) -> Option<&'p SavedProvider> {
+fn find_provider<'p>(provider: &SavedProvider, plan: &'p SavedPlan) -> Option<&'p SavedProvider> {
     let is_same = |other: &&SavedProvider| {
         (&other.provider, &other.namespace) == (&provider.provider, &provider.namespace)
     };
@@ -311,29 +316,29 @@ fn same<'p>(provider: &SavedProvider, plan: &'p SavedPlan) -> Option<&'p SavedPr
 fn provider_differences(
     saved: Option<&SavedProvider>,
     now: Option<&SavedProvider>,
-    found: &mut Vec<Difference>,
+    differences: &mut Vec<PlanDifference>,
 ) {
-    let (was, is) = (saved.map(in_words), now.map(in_words));
+    let (was, is) = (saved.map(versions_text), now.map(versions_text));
     if was != is {
         let provider = saved.or(now).map(|provider| provider.provider.label()).unwrap_or_default();
-        found.push(Difference::Provider { provider, saved: was, now: is });
+        differences.push(PlanDifference::Provider { provider, saved: was, now: is });
         return;
     }
     let (Some(saved), Some(now)) = (saved, now) else { return };
     let by_key = |provider: &SavedProvider| -> BTreeMap<ObjectKey, SavedObject> {
-        provider.objects.iter().map(|object| (key_of(object), object.clone())).collect()
+        provider.objects.iter().map(|object| (object_key(object), object.clone())).collect()
     };
     let (before, after) = (by_key(saved), by_key(now));
     for object in &saved.objects {
-        let key = key_of(object);
+        let key = object_key(object);
         let what = match after.get(&key) {
             Some(now) => object_difference(object, now),
             None => Some(ObjectDifference::NoLongerPlanned),
         };
-        found.extend(what.map(|what| Difference::Object { object: key, what }));
+        differences.extend(what.map(|what| PlanDifference::Object { object: key, what }));
     }
     let added = after.into_keys().filter(|key| !before.contains_key(key));
-    found.extend(added.map(|object| Difference::Object { object, what: ObjectDifference::Added }));
+    differences.extend(added.map(|object| PlanDifference::Object { object, what: ObjectDifference::Added }));
 }
 
 /// Compares the state on the cluster first, because that explains a different action.
@@ -350,7 +355,7 @@ fn object_difference(saved: &SavedObject, now: &SavedObject) -> Option<ObjectDif
                 return Some(ObjectDifference::Changed);
             }
         }
-        (ObservedState::Present { .. }, _) => return Some(ObjectDifference::Gone),
+        (ObservedState::Present { .. }, _) => return Some(ObjectDifference::Deleted),
         (_, ObservedState::Present { .. }) => return Some(ObjectDifference::Appeared),
         _ => {}
     }
@@ -361,12 +366,12 @@ fn object_difference(saved: &SavedObject, now: &SavedObject) -> Option<ObjectDif
     (saved != now).then_some(ObjectDifference::Action { saved, now })
 }
 
-fn in_words(provider: &SavedProvider) -> String {
+fn versions_text(provider: &SavedProvider) -> String {
     let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "nothing".to_owned());
     format!("{} to {} in `{}`", version(&provider.from), version(&provider.to), provider.namespace)
 }
 
-fn key_of(object: &SavedObject) -> ObjectKey {
+fn object_key(object: &SavedObject) -> ObjectKey {
     ObjectKey {
         group: object.group.clone(),
         kind: object.kind.clone(),

@@ -13,21 +13,21 @@ use crate::{RenderedProvider, Sources};
 
 /// The oldest Kubernetes version of a management cluster, also with managed topologies enabled.
 /// Source: clusterctl v1.14 (MinimumKubernetesVersion, MinimumKubernetesVersionClusterTopology).
-const MINIMUM: (u64, u64) = (1, 20);
-const MINIMUM_WITH_TOPOLOGY: (u64, u64) = (1, 22);
+const MIN_KUBERNETES: (u64, u64) = (1, 20);
+const MIN_KUBERNETES_WITH_TOPOLOGY: (u64, u64) = (1, 22);
 /// The variable that enables managed topologies.
-const TOPOLOGY: &str = "CLUSTER_TOPOLOGY";
+const TOPOLOGY_VARIABLE: &str = "CLUSTER_TOPOLOGY";
 
 /// The planned kind of access to the objects of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum AccessNeed {
     /// Objects are written and watched.
     Install,
     /// Some objects are deleted too.
     Replace,
 }
 
-impl Need {
+impl AccessNeed {
     /// Returns the required verbs. Server-side apply needs `patch`, and `create` for a new object.
     fn verbs(self) -> &'static [&'static str] {
         match self {
@@ -45,13 +45,13 @@ pub(crate) async fn check_access(
     sources: &Sources<'_>,
     queue: &[RenderedProvider],
     cert_manager: &[Object],
-    need: Need,
+    need: AccessNeed,
     problems: &mut Vec<PreflightProblem>,
 ) -> Result<bool, ApiError> {
     let (version, kinds) = futures::try_join!(cluster.server.version(), cluster.server.kinds())?;
     problems.extend(check_kubernetes(&version.git_version, sources.config.environment()));
     let objects = queue.iter().flat_map(|provider| &provider.objects).chain(cert_manager);
-    let mut wanted = permissions(objects, need, &kinds);
+    let mut wanted = needed_permissions(objects, need, &kinds);
     wanted.extend(lease_permissions());
     let (is_admin, missing) = check_permissions(cluster, &wanted).await?;
     problems.extend(missing);
@@ -64,12 +64,12 @@ pub(crate) async fn check_permissions(
     wanted: &[Permission],
 ) -> Result<(bool, Vec<PreflightProblem>), ApiError> {
     let access = cluster.server.check_permissions(wanted).await?;
-    Ok((access.is_admin, access.denied.iter().map(denied).collect()))
+    Ok((access.is_admin, access.denied.iter().map(permission_problem).collect()))
 }
 
 fn check_kubernetes(found: &str, environment: &Environment) -> Option<PreflightProblem> {
-    let topology = environment.get(TOPOLOGY).is_some_and(is_true);
-    let (major, minor) = if topology { MINIMUM_WITH_TOPOLOGY } else { MINIMUM };
+    let topology = environment.get(TOPOLOGY_VARIABLE).is_some_and(is_true);
+    let (major, minor) = if topology { MIN_KUBERNETES_WITH_TOPOLOGY } else { MIN_KUBERNETES };
     let version = Version::parse(found).ok()?;
     let version = version.semver();
     if (version.major, version.minor) >= (major, minor) {
@@ -88,9 +88,9 @@ fn is_true(text: &str) -> bool {
 
 /// Returns one permission for each verb, kind and namespace.
 /// Kinds that the server does not serve yet are left out, because their plural is unknown.
-fn permissions<'o>(
+fn needed_permissions<'o>(
     objects: impl Iterator<Item = &'o Object>,
-    need: Need,
+    need: AccessNeed,
     kinds: &ServedKinds,
 ) -> Vec<Permission> {
     let mut wanted = BTreeSet::new();
@@ -109,7 +109,7 @@ fn permissions<'o>(
 }
 
 /// Returns an ignorable problem, because the authorizer decides when the object is written.
-fn denied(denied: &DeniedPermission) -> PreflightProblem {
+fn permission_problem(denied: &DeniedPermission) -> PreflightProblem {
     let Permission { verb, group, resource, namespace } = &denied.permission;
     let resource = if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };
     let place = if namespace.is_empty() {
@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn an_old_kubernetes_is_refused_and_an_older_one_with_topologies() {
         let problem = |version: &str, topology: &str| {
-            check_kubernetes(version, &Environment::new([(TOPOLOGY, topology)])).map(|problem| problem.text)
+            check_kubernetes(version, &Environment::new([(TOPOLOGY_VARIABLE, topology)]))
+                .map(|problem| problem.text)
         };
         let text = |version: &str, minimum: &str| {
             Some(format!("the cluster runs Kubernetes {version}; at least {minimum} is needed"))
@@ -162,17 +163,17 @@ mod tests {
             let one =
                 |wanted: Permission| format!("{} {} {}", wanted.verb, wanted.resource, wanted.namespace);
             let objects = twice.iter().flat_map(|provider| &provider.objects);
-            permissions(objects, need, &kinds).into_iter().map(one).collect::<Vec<_>>()
+            needed_permissions(objects, need, &kinds).into_iter().map(one).collect::<Vec<_>>()
         };
-        let installing = short(Need::Install);
+        let installing = short(AccessNeed::Install);
         assert_eq!(installing.len(), 10, "{installing:#?}");
         assert!(installing.contains(&"patch deployments infrastructure-docker-system".to_owned()));
-        assert_eq!(short(Need::Replace).len(), 12);
+        assert_eq!(short(AccessNeed::Replace).len(), 12);
     }
 
     #[test]
     fn what_is_denied_is_told_with_the_reason() {
-        let problem = denied(&DeniedPermission {
+        let problem = permission_problem(&DeniedPermission {
             permission: Permission {
                 verb: "create".to_owned(),
                 group: "rbac.authorization.k8s.io".to_owned(),

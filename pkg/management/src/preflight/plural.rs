@@ -1,7 +1,7 @@
 //! Plurals for the check of definition names.
 
 /// Words with an irregular plural, alone or at the end of a longer word.
-const WORDS: &[(&str, &str)] = &[
+const IRREGULAR_WORDS: &[(&str, &str)] = &[
     ("series", "series"),
     ("chassis", "chassis"),
     ("species", "species"),
@@ -85,11 +85,11 @@ const ENDINGS: &[(&str, &str)] = &[
 ];
 
 /// Returns the plural of a lower-case kind.
-/// Shape: `WORDS` match first, then `ENDINGS`. Other words that end in `s` stay unchanged, and the rest
+/// Shape: `IRREGULAR_WORDS` match first, then `ENDINGS`. Other words that end in `s` stay unchanged, and the rest
 /// get an `s`.
 /// Source: gobuffalo/flect 1.0, measured over kinds of providers; differs: words that no kind ends in are left out.
 pub(super) fn plural(kind: &str) -> String {
-    for (one, many) in WORDS.iter().chain(ENDINGS) {
+    for (one, many) in IRREGULAR_WORDS.iter().chain(ENDINGS) {
         if kind.ends_with(many) {
             return kind.to_owned();
         }

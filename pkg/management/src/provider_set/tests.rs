@@ -3,7 +3,7 @@ use support::{fixture::Fixture, kind::CONFIG_MAP};
 
 use super::*;
 use crate::{
-    provider_set::recorded_set,
+    provider_set::read_recorded_set,
     tests::{NEW, cluster, docker, namespace_of},
 };
 
@@ -46,12 +46,12 @@ async fn a_set_is_kept_under_the_labels_of_its_provider_until_it_is_empty() {
     let place = "infrastructure-docker-system/capstan.infrastructure-docker";
     let kept = fixture.get(CONFIG_MAP, place).await.unwrap();
     assert_eq!(kept["metadata"]["labels"]["cluster.x-k8s.io/provider"], "infrastructure-docker");
-    let read = recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap();
+    let read = read_recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap();
     assert_eq!(read, Some((set, NEW.to_owned())));
 
     record.save(&ApplySet::default()).await.unwrap();
     assert_eq!(fixture.get(CONFIG_MAP, place).await, None);
-    assert_eq!(recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap(), None);
+    assert_eq!(read_recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -74,7 +74,8 @@ async fn a_record_somebody_else_wrote_is_an_error_that_names_it() {
         )
         .await;
     let record = record(&fixture).await;
-    let error = recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap_err().to_string();
+    let error =
+        read_recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap_err().to_string();
     assert!(error.contains("infrastructure-docker-system/capstan.infrastructure-docker"), "{error}");
 }
 
@@ -90,6 +91,6 @@ async fn a_record_that_would_be_too_large_keeps_digests_alone() {
     set.items[0].owned = "digest".to_owned();
     set.items[0].owned_fields = serde_json::from_value(json!({"f:spec": fields})).unwrap();
     record.save(&set).await.unwrap();
-    let read = recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap();
+    let read = read_recorded_set(&record.cluster, &record.id, &record.namespace).await.unwrap();
     assert_eq!(read, Some((set.without_fields(), NEW.to_owned())));
 }

@@ -11,11 +11,11 @@ const INJECT_ANNOTATIONS: [&str; 3] = ["ca-from", "ca-from-secret", "apiserver-c
 /// and conversions would fail until the next injection.
 /// Shape: webhook configurations, APIServices and conversions of definitions. Nothing else of an object changes.
 /// Source: the injection targets of cert-manager 1.21 (cainjector).
-pub(crate) fn leave_ca_bundles_alone(object: &mut Object) {
-    let asks = |(key, _): (&str, &str)| {
+pub(crate) fn remove_injected_ca_bundles(object: &mut Object) {
+    let requests_injection = |(key, _): (&str, &str)| {
         key.strip_prefix(INJECT_PREFIX).is_some_and(|what| INJECT_ANNOTATIONS.contains(&what))
     };
-    if !object.annotations().any(asks) {
+    if !object.annotations().any(requests_injection) {
         return;
     }
     match object.kind() {
@@ -23,19 +23,19 @@ pub(crate) fn leave_ca_bundles_alone(object: &mut Object) {
             let webhooks = object.get_mut(&["webhooks"]).and_then(Value::as_array_mut);
             for config in webhooks.into_iter().flatten().filter_map(|webhook| webhook.get_mut("clientConfig"))
             {
-                drop_bundle(config);
+                remove_ca_bundle(config);
             }
         }
         "CustomResourceDefinition" => {
             let conversion = ["spec", "conversion", "webhook", "clientConfig"];
-            object.get_mut(&conversion).into_iter().for_each(drop_bundle);
+            object.get_mut(&conversion).into_iter().for_each(remove_ca_bundle);
         }
-        "APIService" => object.get_mut(&["spec"]).into_iter().for_each(drop_bundle),
+        "APIService" => object.get_mut(&["spec"]).into_iter().for_each(remove_ca_bundle),
         _ => {}
     }
 }
 
-fn drop_bundle(holder: &mut Value) {
+fn remove_ca_bundle(holder: &mut Value) {
     holder.as_object_mut().and_then(|fields: &mut Map<String, Value>| fields.remove("caBundle"));
 }
 
@@ -51,7 +51,7 @@ mod tests {
             whole[key] = value.clone();
         }
         let mut object = Object::try_from(whole).unwrap();
-        leave_ca_bundles_alone(&mut object);
+        remove_injected_ca_bundles(&mut object);
         let mut left = object.into_value();
         left.as_object_mut().unwrap().retain(|key, _| body.get(key).is_some());
         left

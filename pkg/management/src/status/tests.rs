@@ -11,7 +11,7 @@ use support::{
 
 use super::*;
 use crate::{
-    InitRequest, OnUnfinished, UpgradeRequest, UpgradeTarget, WaitFor, init, plan_init, plan_upgrade,
+    InitRequest, UnfinishedPolicy, UpgradeRequest, UpgradeTarget, WaitOptions, init, plan_init, plan_upgrade,
     tests::{NEW, OLD, Releases, asked, cert_manager, cluster, core, docker, installed},
     upgrade,
 };
@@ -30,9 +30,9 @@ async fn install() -> (Fixture, ManagementCluster) {
         declined: Vec::new(),
         target_namespace: None,
         validate: true,
-        wait: WaitFor { timeout: Some(Duration::from_secs(30)), must_be_ready: true },
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        wait: WaitOptions { timeout: Some(Duration::from_secs(30)), must_be_ready: true },
+        server_dry_run: false,
+        unfinished: UnfinishedPolicy::Refuse,
     };
     let mut plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
     init(&cluster, &releases.sources(), &request, &mut plan).await.unwrap();
@@ -127,9 +127,9 @@ fn small() -> InitRequest {
         declined: vec![ProviderType::Bootstrap, ProviderType::ControlPlane],
         target_namespace: None,
         validate: true,
-        wait: WaitFor { timeout: None, must_be_ready: false },
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        wait: WaitOptions { timeout: None, must_be_ready: false },
+        server_dry_run: false,
+        unfinished: UnfinishedPolicy::Refuse,
     }
 }
 
@@ -163,9 +163,9 @@ async fn what_was_begun_is_told_until_it_is_finished() {
         keep_replicas: true,
         keep_placement: true,
         skip_cert_manager: true,
-        wait: WaitFor { timeout: None, must_be_ready: false },
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        wait: WaitOptions { timeout: None, must_be_ready: false },
+        server_dry_run: false,
+        unfinished: UnfinishedPolicy::Refuse,
     };
     let mut plan = plan_upgrade(&cluster, &sources, &request).await.unwrap();
     cut("403,verb=patch,resource=apps/deployments,namespace=infrastructure-docker-system");

@@ -6,11 +6,11 @@ use support::{
     wire::{Fate, Wire, strike},
 };
 
-mod killed;
-mod lasting;
-mod refused;
-mod storms;
-pub(crate) mod superseded;
+mod comparable_state;
+mod interrupted;
+mod permanent;
+pub(crate) mod second_run;
+mod temporary;
 
 use std::{fs, path::Path, time::Duration};
 
@@ -18,16 +18,16 @@ use sandbox::Switches;
 use tempfile::TempDir;
 
 use crate::{
-    DeleteRequest, InitRequest, LifecycleError, OnUnfinished, Sources, WaitFor, begin_rollback,
-    delete_providers, init, plan_delete, plan_init, plan_upgrade, rollback_upgrade,
+    DeleteRequest, InitRequest, LifecycleError, Sources, UnfinishedPolicy, WaitOptions, delete_providers,
+    init, plan_delete, plan_init, plan_upgrade, rollback_upgrade, start_rollback,
     tests::{NEW, OLD, Releases, cluster_behind, components, docker, small_init, upgrade_to_contract},
     upgrade,
 };
 
-use lasting::{assert_same, state};
+use comparable_state::{assert_same, state};
 
 /// A long time limit, because paused time runs ahead of the clock.
-const WAIT: WaitFor = WaitFor { timeout: Some(Duration::from_hours(1)), must_be_ready: true };
+const WAIT: WaitOptions = WaitOptions { timeout: Some(Duration::from_hours(1)), must_be_ready: true };
 
 /// A run on a cluster with core and docker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Work {
                 Box::pin(upgrade(cluster, sources, &request, &mut plan)).await.map(drop)
             }
             Self::RollBack => {
-                let mut plan = Box::pin(begin_rollback(cluster, OnUnfinished::Refuse)).await?;
+                let mut plan = Box::pin(start_rollback(cluster, UnfinishedPolicy::Refuse)).await?;
                 Box::pin(rollback_upgrade(cluster, &mut plan, WAIT)).await.map(drop)
             }
             Self::Delete => {
@@ -97,8 +97,8 @@ fn everything() -> DeleteRequest {
         include_crds: true,
         include_namespaces: true,
         wait: WAIT,
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        full_objects: false,
+        unfinished: UnfinishedPolicy::Refuse,
     }
 }
 
@@ -153,7 +153,7 @@ impl Start {
     }
 
     /// Returns the state after a run without faults.
-    async fn undisturbed(&self, work: Work) -> lasting::State {
+    async fn undisturbed(&self, work: Work) -> comparable_state::State {
         let (fixture, _folder) = self.again().await;
         self.done(work, &fixture).await;
         state(&fixture).await

@@ -9,8 +9,8 @@ use support::{
 };
 
 use crate::{
-    DeleteRequest, LifecyclePlan, OnUnfinished, UpgradeRequest, WaitFor, delete_providers, init, plan_delete,
-    plan_init, plan_upgrade, status,
+    DeleteRequest, LifecyclePlan, UnfinishedPolicy, UpgradeRequest, WaitOptions, delete_providers, init,
+    plan_delete, plan_init, plan_upgrade, status,
     tests::{
         OLD, Releases, bootstrap, cert_manager, cluster, control_plane, core, docker, init_of,
         upgrade_to_contract,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 const PROVIDERS: usize = 4;
-const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
+const NO_WAIT: WaitOptions = WaitOptions { timeout: None, must_be_ready: false };
 
 /// Returns the number of objects that a plan writes or deletes.
 fn touched(plan: &LifecyclePlan) -> usize {
@@ -63,14 +63,14 @@ async fn each_object_is_written_once_and_nothing_is_asked_provider_by_provider()
     at_most(2 * changed + 8 * PROVIDERS + 30, &counter.all());
 
     counter.restart();
-    let wait = WaitFor { timeout: Some(Duration::ZERO), must_be_ready: false };
+    let wait = WaitOptions { timeout: Some(Duration::ZERO), must_be_ready: false };
     let request = DeleteRequest {
         providers: None,
         include_crds: false,
         include_namespaces: false,
         wait,
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        full_objects: false,
+        unfinished: UnfinishedPolicy::Refuse,
     };
     let third = cluster(&fixture).await;
     let mut plan = plan_delete(&third, &request).await.unwrap();

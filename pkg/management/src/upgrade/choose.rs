@@ -6,7 +6,7 @@ use api::{Contract, Metadata, ProviderType, Version};
 use inventory::{PreflightProblem, ProviderInventory};
 use provider::InstalledProvider;
 
-use crate::{UpgradeItem, UpgradeRequest, UpgradeTarget, preflight::compatible_with};
+use crate::{UpgradeItem, UpgradeRequest, UpgradeTarget, preflight::compatible_contracts};
 
 /// The next version of an installed provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,27 +24,27 @@ pub enum NextVersion {
 
 /// An installed provider and the releases in its repository.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate {
+pub(crate) struct UpgradeCandidate {
     pub(crate) installed: InstalledProvider,
     /// The releases, or the reason why they cannot be read.
-    pub(crate) releases: Result<Releases, String>,
+    pub(crate) releases: Result<CandidateReleases, String>,
 }
 
 /// The releases of an installed provider.
 #[derive(Clone, Debug)]
-pub(crate) struct Releases {
+pub(crate) struct CandidateReleases {
     /// The installed version.
     pub(crate) current: Version,
     pub(crate) versions: Vec<Version>,
     /// The metadata read so far. The first metadata that lists a release series defines its contract.
     pub(crate) metadata: Vec<Metadata>,
     /// Warnings for the user.
-    pub(crate) notes: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// The changes of an upgrade.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub(crate) struct UpgradeChoice {
     /// Providers with their new versions, in execution order.
     pub(crate) items: Vec<(InstalledProvider, String)>,
     /// Warnings for the user.
@@ -52,7 +52,7 @@ pub(crate) struct Choice {
 }
 
 /// The rows of one contract.
-pub(crate) type ContractOutlook = (Contract, Vec<(InstalledProvider, NextVersion)>);
+pub(crate) type ContractUpgrades = (Contract, Vec<(InstalledProvider, NextVersion)>);
 
 /// The maximum number of minor versions of Cluster API that one upgrade may advance.
 /// Source: clusterctl v1.14 client/cluster/upgrader.go (skip rule); differs: there, versions before 1.10 are
@@ -61,18 +61,18 @@ const MAX_MINORS: u64 = 3;
 
 /// True if a provider of one contract works with a core provider of another contract.
 fn works_with(contract: &Contract, core: &Contract) -> bool {
-    compatible_with(core).contains(&contract.as_str())
+    compatible_contracts(core).contains(&contract.as_str())
 }
 
 fn problem(text: String, hint: Option<String>) -> PreflightProblem {
     PreflightProblem { hint, ..PreflightProblem::fatal(text) }
 }
 
-fn name_in(installed: &InstalledProvider) -> String {
+fn qualified_name(installed: &InstalledProvider) -> String {
     format!("{}/{}", installed.namespace, installed.id)
 }
 
-impl Releases {
+impl CandidateReleases {
     /// Returns the contract of the release series of a version.
     pub(crate) fn contract_of(&self, version: &Version) -> Option<&Contract> {
         self.metadata.iter().find_map(|metadata| metadata.series_of(version)).map(|series| &series.contract)
@@ -80,7 +80,7 @@ impl Releases {
 
     /// Returns the highest release above the installed one that works with a contract.
     /// Skips pre-releases and releases of series that no metadata lists.
-    fn next(&self, contract: &Contract) -> Option<&Version> {
+    fn newest_compatible(&self, contract: &Contract) -> Option<&Version> {
         let fits = |version: &&Version| {
             !version.is_prerelease()
                 && **version > self.current
@@ -89,8 +89,8 @@ impl Releases {
         self.versions.iter().filter(fits).max()
     }
 
-    fn outlook(&self, contract: &Contract) -> NextVersion {
-        if let Some(next) = self.next(contract) {
+    fn next_version(&self, contract: &Contract) -> NextVersion {
+        if let Some(next) = self.newest_compatible(contract) {
             return NextVersion::To(next.as_str().to_owned());
         }
         match self.contract_of(&self.current) {
@@ -103,7 +103,7 @@ impl Releases {
     }
 
     /// Returns the contracts of the release series from the installed version on.
-    fn contracts_ahead(&self) -> BTreeSet<Contract> {
+    fn newer_contracts(&self) -> BTreeSet<Contract> {
         let current = (self.current.semver().major, self.current.semver().minor);
         let lists_current = |metadata: &&Metadata| metadata.series_of(&self.current).is_some();
         let series = self
@@ -122,7 +122,7 @@ pub(crate) fn check_instances(inventory: &ProviderInventory) -> Vec<PreflightPro
     let mut problems = Vec::new();
     let ids: BTreeSet<_> = inventory.providers.iter().map(|installed| &installed.id).collect();
     for id in ids {
-        let places: Vec<_> = inventory.entries_of(id).map(name_in).collect();
+        let places: Vec<_> = inventory.entries_of(id).map(qualified_name).collect();
         if places.len() > 1 {
             let text = format!("`{id}` is installed {} times: {}", places.len(), places.join(", "));
             problems.push(problem(text, Some("delete all but one of them".to_owned())));
@@ -140,19 +140,19 @@ pub(crate) fn check_instances(inventory: &ProviderInventory) -> Vec<PreflightPro
 /// and namespace.
 /// Source: clusterctl v1.14 client/cluster/upgrader.go (Plan); differs: there, one unreadable provider stops
 /// the plan. There, a contract is left out unless each provider has a next version.
-pub(crate) fn outlook(candidates: &[Candidate]) -> Vec<ContractOutlook> {
-    let mut rows: Vec<&Candidate> = candidates.iter().collect();
+pub(crate) fn available_upgrades(candidates: &[UpgradeCandidate]) -> Vec<ContractUpgrades> {
+    let mut rows: Vec<&UpgradeCandidate> = candidates.iter().collect();
     rows.sort_by_key(|row| {
         (row.installed.id.provider_type.as_str(), &*row.installed.id.name, &*row.installed.namespace)
     });
-    let next = |candidate: &Candidate, contract: &Contract| match &candidate.releases {
-        Ok(releases) => releases.outlook(contract),
+    let next = |candidate: &UpgradeCandidate, contract: &Contract| match &candidate.releases {
+        Ok(releases) => releases.next_version(contract),
         Err(why) => NextVersion::None { why: why.clone() },
     };
-    contracts_ahead(candidates)
+    available_contracts(candidates)
         .into_iter()
         .map(|contract| {
-            let of = |row: &&Candidate| (row.installed.clone(), next(row, &contract));
+            let of = |row: &&UpgradeCandidate| (row.installed.clone(), next(row, &contract));
             let row = rows.iter().map(of).collect();
             (contract, row)
         })
@@ -160,15 +160,16 @@ pub(crate) fn outlook(candidates: &[Candidate]) -> Vec<ContractOutlook> {
 }
 
 /// Returns the contracts that the core provider can upgrade to. If its releases are unknown, the current contract.
-fn contracts_ahead(candidates: &[Candidate]) -> BTreeSet<Contract> {
-    let ahead =
-        core_of(candidates).and_then(|core| core.releases.as_ref().ok()).map(Releases::contracts_ahead);
+fn available_contracts(candidates: &[UpgradeCandidate]) -> BTreeSet<Contract> {
+    let ahead = core_candidate(candidates)
+        .and_then(|core| core.releases.as_ref().ok())
+        .map(CandidateReleases::newer_contracts);
     ahead
         .filter(|contracts| !contracts.is_empty())
         .unwrap_or_else(|| BTreeSet::from([Contract::new(Contract::CURRENT)]))
 }
 
-fn core_of(candidates: &[Candidate]) -> Option<&Candidate> {
+fn core_candidate(candidates: &[UpgradeCandidate]) -> Option<&UpgradeCandidate> {
     candidates.iter().find(|candidate| candidate.installed.id.provider_type == ProviderType::Core)
 }
 
@@ -176,74 +177,77 @@ fn core_of(candidates: &[Candidate]) -> Option<&Candidate> {
 /// Source: clusterctl v1.14 client/cluster/upgrader.go (ApplyPlan, ApplyCustomPlan).
 /// # Errors
 /// Returns all problems.
-pub(crate) fn choose(
-    candidates: &[Candidate],
+pub(crate) fn choose_upgrade(
+    candidates: &[UpgradeCandidate],
     request: &UpgradeRequest,
-) -> Result<Choice, Vec<PreflightProblem>> {
-    let mut choosing = Choosing { candidates, problems: Vec::new(), choice: Choice::default() };
+) -> Result<UpgradeChoice, Vec<PreflightProblem>> {
+    let mut choosing = VersionChooser { candidates, problems: Vec::new(), choice: UpgradeChoice::default() };
     match &request.target {
-        UpgradeTarget::Contract(contract) => choosing.by_contract(contract),
-        UpgradeTarget::Providers(items) => choosing.by_name(items),
+        UpgradeTarget::Contract(contract) => choosing.choose_by_contract(contract),
+        UpgradeTarget::Providers(items) => choosing.choose_by_name(items),
     }
     choosing.choice.items.sort_by_key(|(installed, _)| installed.id.provider_type);
-    choosing.check_steps(request);
-    let Choosing { problems, mut choice, .. } = choosing;
+    choosing.check_distances(request);
+    let VersionChooser { problems, mut choice, .. } = choosing;
     if !problems.is_empty() {
         return Err(problems);
     }
     let notes =
-        candidates.iter().filter_map(|candidate| candidate.releases.as_ref().ok()).flat_map(|r| &r.notes);
+        candidates.iter().filter_map(|candidate| candidate.releases.as_ref().ok()).flat_map(|r| &r.warnings);
     choice.warnings.extend(notes.cloned());
     Ok(choice)
 }
 
-struct Choosing<'a> {
-    candidates: &'a [Candidate],
+struct VersionChooser<'a> {
+    candidates: &'a [UpgradeCandidate],
     problems: Vec<PreflightProblem>,
-    choice: Choice,
+    choice: UpgradeChoice,
 }
 
-impl<'a> Choosing<'a> {
-    fn refuse(&mut self, text: String, hint: Option<String>) {
+impl<'a> VersionChooser<'a> {
+    fn add_problem(&mut self, text: String, hint: Option<String>) {
         self.problems.push(problem(text, hint));
     }
 
     /// Returns the providers with known releases. The others are problems, because their compatibility is unknown.
-    fn known(&mut self) -> Vec<(&'a InstalledProvider, &'a Releases)> {
+    fn with_known_releases(&mut self) -> Vec<(&'a InstalledProvider, &'a CandidateReleases)> {
         let mut known = Vec::new();
         for candidate in self.candidates {
             match &candidate.releases {
                 Ok(releases) => known.push((&candidate.installed, releases)),
                 Err(why) => {
                     let text = format!("cannot tell the versions of `{}`: {why}", candidate.installed.id);
-                    self.refuse(text, None);
+                    self.add_problem(text, None);
                 }
             }
         }
         known
     }
 
-    fn by_contract(&mut self, contract: &Contract) {
+    fn choose_by_contract(&mut self, contract: &Contract) {
         if contract.as_str() != Contract::CURRENT {
             let hint = format!("use `--contract {}`", Contract::CURRENT);
-            return self.refuse(format!("cannot upgrade to contract {contract}"), Some(hint));
+            return self.add_problem(format!("cannot upgrade to contract {contract}"), Some(hint));
         }
-        for (installed, releases) in self.known() {
-            match releases.outlook(contract) {
+        for (installed, releases) in self.with_known_releases() {
+            match releases.next_version(contract) {
                 NextVersion::To(version) => self.choice.items.push((installed.clone(), version)),
                 NextVersion::UpToDate => {}
                 NextVersion::None { why } => {
-                    self.refuse(format!("`{}` stays behind: {why}", installed.id), None);
+                    self.add_problem(format!("`{}` stays behind: {why}", installed.id), None);
                 }
             }
         }
     }
 
-    fn by_name(&mut self, items: &[UpgradeItem]) {
-        let mut targets: Vec<(&InstalledProvider, &Releases, Option<Version>)> =
-            self.known().into_iter().map(|(installed, releases)| (installed, releases, None)).collect();
+    fn choose_by_name(&mut self, items: &[UpgradeItem]) {
+        let mut targets: Vec<(&InstalledProvider, &CandidateReleases, Option<Version>)> = self
+            .with_known_releases()
+            .into_iter()
+            .map(|(installed, releases)| (installed, releases, None))
+            .collect();
         for item in items {
-            self.place(item, &mut targets);
+            self.set_target(item, &mut targets);
         }
         let core = targets.iter().find(|(installed, ..)| installed.id.provider_type == ProviderType::Core);
         // A missing core provider is already a problem.
@@ -254,9 +258,9 @@ impl<'a> Choosing<'a> {
                 Some(contract) => {
                     let text = format!("`{}` {version} implements contract {contract}", core.id);
                     let hint = format!("take a version of contract {} for it too", Contract::CURRENT);
-                    self.refuse(text, Some(hint));
+                    self.add_problem(text, Some(hint));
                 }
-                None => self.refuse(format!("no release series of `{}` {version}", core.id), None),
+                None => self.add_problem(format!("no release series of `{}` {version}", core.id), None),
             }
         }
         for (installed, releases, target) in &targets {
@@ -269,10 +273,10 @@ impl<'a> Choosing<'a> {
     }
 
     /// Finds the provider of an item and sets its target version.
-    fn place(
+    fn set_target(
         &mut self,
         item: &UpgradeItem,
-        targets: &mut [(&InstalledProvider, &Releases, Option<Version>)],
+        targets: &mut [(&InstalledProvider, &CandidateReleases, Option<Version>)],
     ) {
         let is = |installed: &InstalledProvider| {
             installed.id == item.provider
@@ -281,18 +285,18 @@ impl<'a> Choosing<'a> {
         if !self.candidates.iter().any(|candidate| is(&candidate.installed)) {
             let named = item.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
             let there: Vec<_> =
-                self.candidates.iter().map(|candidate| name_in(&candidate.installed)).collect();
+                self.candidates.iter().map(|candidate| qualified_name(&candidate.installed)).collect();
             let hint = format!("installed are {}", there.join(", "));
-            return self.refuse(format!("`{named}{}` is not installed", item.provider), Some(hint));
+            return self.add_problem(format!("`{named}{}` is not installed", item.provider), Some(hint));
         }
         let version = match Version::parse(&item.version) {
             Ok(version) => version,
-            Err(error) => return self.refuse(format!("`{}`: {error}", item.provider), None),
+            Err(error) => return self.add_problem(format!("`{}`: {error}", item.provider), None),
         };
         // A provider with unknown releases is not among the targets, and is already a problem.
         let Some((_, _, target)) = targets.iter_mut().find(|(installed, ..)| is(installed)) else { return };
         if target.replace(version).is_some() {
-            self.refuse(format!("`{}` is named twice", item.provider), None);
+            self.add_problem(format!("`{}` is named twice", item.provider), None);
         }
     }
 
@@ -301,7 +305,7 @@ impl<'a> Choosing<'a> {
     fn check_contract(
         &mut self,
         installed: &InstalledProvider,
-        releases: &Releases,
+        releases: &CandidateReleases,
         target: Option<&Version>,
     ) {
         if installed.id.provider_type == ProviderType::Core {
@@ -320,36 +324,36 @@ impl<'a> Choosing<'a> {
             None => format!("no release series of `{}` {version}", installed.id),
         };
         let hint = target.is_none().then(|| format!("upgrade `{}` too", installed.id));
-        self.refuse(text, hint);
+        self.add_problem(text, hint);
     }
 
     /// Checks the direction and the number of skipped versions for each provider.
-    fn check_steps(&mut self, request: &UpgradeRequest) {
+    fn check_distances(&mut self, request: &UpgradeRequest) {
         for (installed, to) in self.choice.items.clone() {
             let (Ok(from), Ok(target)) = (Version::parse(&installed.version), Version::parse(&to)) else {
                 continue;
             };
             if target < from && !request.allow_downgrade {
                 let text = format!("`{}` would go back from {from} to {target}", installed.id);
-                self.refuse(text, Some("pass `--allow-downgrade` if that is meant".to_owned()));
+                self.add_problem(text, Some("pass `--allow-downgrade` if that is meant".to_owned()));
             }
             if target == from {
                 let text = format!("`{}` has version {from} already", installed.id);
                 self.choice.warnings.push(text);
             }
-            if skips(&installed, &from, &target) && !request.allow_skip {
+            if skips_too_many(&installed, &from, &target) && !request.allow_skip {
                 let text = format!(
                     "`{}` would go from {from} to {target}, over more than {MAX_MINORS} minor versions",
                     installed.id
                 );
-                self.refuse(text, Some("go there in several steps, or pass `--allow-skip`".to_owned()));
+                self.add_problem(text, Some("go there in several steps, or pass `--allow-skip`".to_owned()));
             }
         }
     }
 }
 
 /// True if a provider from the Cluster API repository advances too many minor versions.
-fn skips(installed: &InstalledProvider, from: &Version, to: &Version) -> bool {
+fn skips_too_many(installed: &InstalledProvider, from: &Version, to: &Version) -> bool {
     let is_ours = match installed.id.provider_type {
         ProviderType::Core => true,
         ProviderType::Bootstrap | ProviderType::ControlPlane => installed.id.name == "kubeadm",

@@ -19,16 +19,16 @@ pub(crate) fn versions_lost(live: &Object, next: &Object) -> Vec<String> {
         None => true,
         Some(served) => !served && is_served(live, version) == Some(true),
     };
-    stored(live).filter(is_lost).map(str::to_owned).collect()
+    stored_versions(live).filter(is_lost).map(str::to_owned).collect()
 }
 
 /// Returns the stored versions of the live definition that another definition lacks.
 pub(crate) fn versions_missing(live: &Object, other: &Object) -> Vec<String> {
-    stored(live).filter(|version| is_served(other, version).is_none()).map(str::to_owned).collect()
+    stored_versions(live).filter(|version| is_served(other, version).is_none()).map(str::to_owned).collect()
 }
 
 /// Returns the versions in which objects may be stored.
-pub(crate) fn stored(definition: &Object) -> impl Iterator<Item = &str> {
+pub(crate) fn stored_versions(definition: &Object) -> impl Iterator<Item = &str> {
     let stored = definition.get(&["status", "storedVersions"]).and_then(Value::as_array);
     stored.into_iter().flatten().filter_map(Value::as_str)
 }
@@ -43,7 +43,7 @@ pub(crate) fn is_served(definition: &Object, version: &str) -> Option<bool> {
 /// Removes objects that must stay from a set, before undesired objects are deleted: definitions in use, and
 /// namespaces.
 /// Returns a warning for each definition.
-pub(crate) async fn keep_used(
+pub(crate) async fn keep_used_definitions(
     cluster: &ManagementCluster,
     set: &mut ApplySet,
     desired: &DesiredSet,
@@ -54,12 +54,12 @@ pub(crate) async fn keep_used(
     for item in dropped.items.iter().filter(|item| item.key.is("", "Namespace")) {
         set.remove(&item.key);
     }
-    let mut words = Vec::new();
+    let mut warnings = Vec::new();
     for used in cluster.server.in_use(&dropped, &marks(id), &options("")).await? {
         set.remove(&used.definition);
-        words.push(format!("`{id}` no longer brings {}; it is kept: {used}", used.definition));
+        warnings.push(format!("`{id}` no longer brings {}; it is kept: {used}", used.definition));
     }
-    Ok(words)
+    Ok(warnings)
 }
 
 #[cfg(test)]

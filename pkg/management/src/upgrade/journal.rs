@@ -23,31 +23,31 @@ use serde_json::json;
 
 use crate::LifecycleError;
 
-use index::unusable;
+use index::invalid_journal;
 use manifests::{digest, pack, unpack};
 
-pub(crate) use index::{Entry, Index, Phase};
+pub(crate) use index::{JournalEntry, JournalIndex, UpgradePhase};
 pub use index::{JournalState, UpgradeError};
-pub(crate) use manifests::to_restore;
+pub(crate) use manifests::restorable_object;
 
-pub(crate) struct Journal {
+pub(crate) struct UpgradeJournal {
     cluster: ManagementCluster,
     namespace: String,
     /// The content that was last read or written.
-    pub(crate) index: Index,
+    pub(crate) index: JournalIndex,
     /// The revision that was last read or written. `None` for a new journal.
     revision: Option<ObjectRevision>,
 }
 
 /// A provider and its objects before the upgrade, for a new journal.
-pub(crate) struct Before<'a> {
+pub(crate) struct PreviousState<'a> {
     pub(crate) installed: InstalledProvider,
     pub(crate) to: String,
     pub(crate) kustomization: Option<String>,
     pub(crate) objects: Vec<&'a Object>,
 }
 
-const NAME: &str = "capstan-upgrade";
+const JOURNAL_NAME: &str = "capstan-upgrade";
 const INDEX_KEY: &str = "journal";
 const PART_KEY: &str = "manifests";
 
@@ -62,29 +62,29 @@ fn selector() -> String {
 pub(crate) async fn upgrade_journal(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
-) -> Result<Option<Journal>, LifecycleError> {
-    let Some(namespace) = namespace_of(inventory) else { return Ok(None) };
-    let found = cluster.server.get(&secret_kind(), &namespace, NAME).await?;
+) -> Result<Option<UpgradeJournal>, LifecycleError> {
+    let Some(namespace) = core_namespace(inventory) else { return Ok(None) };
+    let found = cluster.server.get(&secret_kind(), &namespace, JOURNAL_NAME).await?;
     let Some(secret) = found else { return Ok(None) };
-    let index = Index::read(&data(&secret, INDEX_KEY)?)?;
+    let index = JournalIndex::parse(&secret_data(&secret, INDEX_KEY)?)?;
     let revision = Some(ObjectRevision::of(&secret));
-    Ok(Some(Journal { cluster: cluster.clone(), namespace, index, revision }))
+    Ok(Some(UpgradeJournal { cluster: cluster.clone(), namespace, index, revision }))
 }
 
 /// Returns the journal if the upgrade is unfinished.
 pub(crate) async fn unfinished_upgrade(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
-) -> Result<Option<Journal>, LifecycleError> {
-    Ok(upgrade_journal(cluster, inventory).await?.filter(Journal::is_unfinished))
+) -> Result<Option<UpgradeJournal>, LifecycleError> {
+    Ok(upgrade_journal(cluster, inventory).await?.filter(UpgradeJournal::is_unfinished))
 }
 
 /// Deletes manifests without an index, which runs leave if they are interrupted at the start or at the end.
-pub(crate) async fn clear_remains_of_journal(
+pub(crate) async fn delete_journal_leftovers(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
 ) -> Result<(), ApiError> {
-    match namespace_of(inventory) {
+    match core_namespace(inventory) {
         Some(namespace) => delete_journal_parts(cluster, &namespace, &[]).await,
         None => Ok(()),
     }
@@ -105,7 +105,7 @@ async fn delete_journal_parts(
     };
     for secret in cluster.server.list(&kind, &list).await? {
         let name = secret.name();
-        if name != NAME && !keep.iter().any(|kept| kept == name) {
+        if name != JOURNAL_NAME && !keep.iter().any(|kept| kept == name) {
             cluster.server.delete(&kind, namespace, name, Some(&ObjectRevision::of(&secret))).await?;
         }
     }
@@ -113,38 +113,38 @@ async fn delete_journal_parts(
 }
 
 /// Returns the namespace of the core provider.
-fn namespace_of(inventory: &ProviderInventory) -> Option<String> {
+fn core_namespace(inventory: &ProviderInventory) -> Option<String> {
     let is_core = |installed: &&InstalledProvider| installed.id.provider_type == api::ProviderType::Core;
     inventory.providers.iter().find(is_core).map(|core| core.namespace.clone())
 }
 
-impl Journal {
+impl UpgradeJournal {
     /// True if the upgrade can be resumed.
     pub(crate) fn is_unfinished(&self) -> bool {
-        self.index.phase != Phase::Finished
+        self.index.phase != UpgradePhase::Finished
     }
 
     /// Writes a journal and reads the manifests back before any other change.
     /// An existing journal must be finished. One write replaces the existing journal, so the last upgrade can
     /// be rolled back until then.
-    pub(crate) async fn begin(
+    pub(crate) async fn create(
         cluster: &ManagementCluster,
         inventory: &ProviderInventory,
         replaced: Option<Self>,
-        mut index: Index,
-        before: Vec<Before<'_>>,
+        mut index: JournalIndex,
+        previous: Vec<PreviousState<'_>>,
     ) -> Result<Self, LifecycleError> {
-        let namespace =
-            namespace_of(inventory).ok_or_else(|| unusable("there is no core provider to keep it beside"))?;
+        let namespace = core_namespace(inventory)
+            .ok_or_else(|| invalid_journal("there is no core provider to keep it beside"))?;
         let now = Timestamp::now();
         index.begun = format!("{now:.0}");
         let stamp = now.as_millisecond();
         let kind = secret_kind();
-        let mut kept = Vec::new();
-        for Before { installed, to, kustomization, objects } in before {
-            let parts = pack(&objects).map_err(|error| unusable(error.to_string()))?;
-            let name = |part: usize| format!("{NAME}-{}.{stamp}.{}", installed.id.label(), part + 1);
-            let entry = Entry {
+        let mut written = Vec::new();
+        for PreviousState { installed, to, kustomization, objects } in previous {
+            let parts = pack(&objects).map_err(|error| invalid_journal(error.to_string()))?;
+            let name = |part: usize| format!("{JOURNAL_NAME}-{}.{stamp}.{}", installed.id.label(), part + 1);
+            let entry = JournalEntry {
                 digest: digest(&parts),
                 secrets: (0..parts.len()).map(name).collect(),
                 namespace: installed.namespace,
@@ -160,16 +160,16 @@ impl Journal {
                     .server
                     .create(&kind, &secret, FIELD_MANAGER, WriteMode::Real)
                     .await
-                    .map_err(not_kept)?;
-                kept.push(name.clone());
+                    .map_err(write_error)?;
+                written.push(name.clone());
             }
             index.providers.push(entry);
         }
         let revision = replaced.and_then(|old| old.revision);
         let mut journal = Self { cluster: cluster.clone(), namespace, index, revision };
-        journal.manifests().await?;
-        journal.save().await.map_err(not_kept)?;
-        delete_journal_parts(cluster, &journal.namespace, &kept).await?;
+        journal.read_manifests().await?;
+        journal.save().await.map_err(write_error)?;
+        delete_journal_parts(cluster, &journal.namespace, &written).await?;
         Ok(journal)
     }
 
@@ -180,17 +180,17 @@ impl Journal {
         let kind = secret_kind();
         let text =
             serde_json::to_vec(&self.index).expect("an index has no maps, so no keys that are no text");
-        let secret = secret(&self.namespace, NAME, INDEX_KEY, &text);
+        let secret = secret(&self.namespace, JOURNAL_NAME, INDEX_KEY, &text);
         let onto = self.revision.clone().map_or(ApplyPrecondition::Absent, ApplyPrecondition::Revision);
-        let how = ApplyRequest { precondition: onto, mode: WriteMode::Real };
-        let written = self.cluster.server.apply(&kind, &secret, FIELD_MANAGER, how).await?;
+        let options = ApplyRequest { precondition: onto, mode: WriteMode::Real };
+        let written = self.cluster.server.apply(&kind, &secret, FIELD_MANAGER, options).await?;
         self.revision = Some(ObjectRevision::of(&written));
         Ok(())
     }
 
     /// Records that a provider reached the version of the phase: the new version, or the previous one.
-    pub(crate) async fn arrived(&mut self, provider: &ProviderId) -> Result<(), ApiError> {
-        let done = self.index.phase != Phase::RollingBack;
+    pub(crate) async fn record_done(&mut self, provider: &ProviderId) -> Result<(), ApiError> {
+        let done = self.index.phase != UpgradePhase::RollingBack;
         let Some(entry) = self.index.providers.iter_mut().find(|entry| entry.provider == *provider) else {
             return Ok(());
         };
@@ -202,7 +202,7 @@ impl Journal {
     }
 
     /// Records the phase of the upgrade.
-    pub(crate) async fn enter(&mut self, phase: Phase) -> Result<(), ApiError> {
+    pub(crate) async fn enter_phase(&mut self, phase: UpgradePhase) -> Result<(), ApiError> {
         if self.index.phase == phase {
             return Ok(());
         }
@@ -212,40 +212,40 @@ impl Journal {
 
     /// Returns the previous objects of each provider, in index order. Sends one request.
     /// # Errors
-    /// `Journal` if a part is missing or differs from the written content.
-    pub(crate) async fn manifests(&self) -> Result<Vec<Vec<Object>>, LifecycleError> {
+    /// `UpgradeJournal` if a part is missing or differs from the written content.
+    pub(crate) async fn read_manifests(&self) -> Result<Vec<Vec<Object>>, LifecycleError> {
         let list =
             ListQuery { namespace: Some(self.namespace.clone()), labels: selector(), ..ListQuery::default() };
         let secrets = self.cluster.server.list(&secret_kind(), &list).await?;
         let part = |name: &String| {
             let found = secrets.iter().find(|secret| secret.name() == name);
-            let found =
-                found.ok_or_else(|| unusable(format!("its Secret {}/{name} is gone", self.namespace)))?;
-            data(found, PART_KEY)
+            let found = found
+                .ok_or_else(|| invalid_journal(format!("its Secret {}/{name} is gone", self.namespace)))?;
+            secret_data(found, PART_KEY)
         };
-        let provider = |entry: &Entry| {
+        let provider = |entry: &JournalEntry| {
             let parts = entry.secrets.iter().map(part).collect::<Result<Vec<_>, _>>()?;
             if digest(&parts) != entry.digest {
-                return Err(unusable(format!(
+                return Err(invalid_journal(format!(
                     "the manifests of `{}` are not what was written",
                     entry.provider
                 )));
             }
-            unpack(&parts).map_err(|error| unusable(error.to_string()))
+            unpack(&parts).map_err(|error| invalid_journal(error.to_string()))
         };
         Ok(self.index.providers.iter().map(provider).collect::<Result<_, _>>()?)
     }
 
     /// Deletes the journal, the index first.
-    pub(crate) async fn forget(&self) -> Result<(), ApiError> {
+    pub(crate) async fn delete(&self) -> Result<(), ApiError> {
         let kind = secret_kind();
-        self.cluster.server.delete(&kind, &self.namespace, NAME, self.revision.as_ref()).await?;
+        self.cluster.server.delete(&kind, &self.namespace, JOURNAL_NAME, self.revision.as_ref()).await?;
         delete_journal_parts(&self.cluster, &self.namespace, &[]).await
     }
 }
 
-fn not_kept(source: ApiError) -> UpgradeError {
-    UpgradeError::NoJournalKept { source: Box::new(source) }
+fn write_error(source: ApiError) -> UpgradeError {
+    UpgradeError::WriteJournal { source: Box::new(source) }
 }
 
 fn secret(namespace: &str, name: &str, key: &str, content: &[u8]) -> Object {
@@ -263,8 +263,10 @@ fn secret(namespace: &str, name: &str, key: &str, content: &[u8]) -> Object {
     Object::try_from(value).expect("a mapping is written above")
 }
 
-fn data(secret: &Object, key: &str) -> Result<Vec<u8>, UpgradeError> {
+fn secret_data(secret: &Object, key: &str) -> Result<Vec<u8>, UpgradeError> {
     let text = secret.get(&["data", key]).and_then(Value::as_str);
     let decoded = text.and_then(|text| BASE64.decode(text).ok());
-    decoded.ok_or_else(|| unusable(format!("Secret {}/{} has no `{key}`", secret.namespace(), secret.name())))
+    decoded.ok_or_else(|| {
+        invalid_journal(format!("Secret {}/{} has no `{key}`", secret.namespace(), secret.name()))
+    })
 }

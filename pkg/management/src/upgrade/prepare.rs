@@ -12,19 +12,19 @@ use provider::InstalledProvider;
 
 use super::{
     definitions::{is_definition, versions_lost},
-    keep::{Keep, keep_user_fields},
+    user_fields::{KeptFields, keep_user_fields},
 };
 use crate::{
-    LifecycleError, ProviderPlan, Verb,
-    applied::applied_for,
-    provider_set::{marks, options, settle_policies},
-    status::{explain_drifted, forget_drifted},
-    upgrade::definitions::keep_used,
+    LifecycleError, LifecycleVerb, ProviderPlan,
+    applied::read_applied,
+    provider_set::{marks, options, set_policies},
+    status::{add_drift_reasons, clear_drifted_digests},
+    upgrade::definitions::keep_used_definitions,
 };
 
 /// A provider and its planned state.
 #[derive(Debug)]
-pub(crate) struct Next {
+pub(crate) struct ProviderTarget {
     pub(crate) installed: InstalledProvider,
     pub(crate) to: String,
     pub(crate) kustomization: Option<String>,
@@ -33,20 +33,20 @@ pub(crate) struct Next {
 
 /// The checks of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum PrepareMode {
     /// Reads only known objects and dry-runs nothing.
-    Plain,
+    Minimal,
     /// Dry-runs everything and rejects lost versions.
-    Tried {
+    DryRun {
         /// The user fields to keep.
-        keep: Keep,
+        keep: KeptFields,
         /// The objects to read by name.
         by_name: ReadByName,
     },
 }
 
 /// The plan of a provider and its warnings.
-pub(crate) type Prepared = (ProviderPlan, Vec<String>);
+pub(crate) type PreparedProvider = (ProviderPlan, Vec<String>);
 
 fn problem(id: &ProviderId, text: &str, hint: Option<String>) -> PreflightProblem {
     PreflightProblem { hint, ..PreflightProblem::fatal(format!("`{id}`: {text}")) }
@@ -60,64 +60,65 @@ fn problems(id: &ProviderId, texts: impl IntoIterator<Item = String>) -> Lifecyc
 /// Plans providers in the given order. Writes nothing.
 /// # Errors
 /// `Problems` with all problems of all providers. Objects that can never be applied come first.
-pub(crate) async fn prepare(
+pub(crate) async fn prepare_providers(
     cluster: &ManagementCluster,
-    nexts: Vec<Next>,
-    look: Look,
-) -> Result<Vec<Prepared>, LifecycleError> {
-    let installed: Vec<_> = nexts.iter().map(|next| next.installed.clone()).collect();
-    let sets = applied_for(cluster, &installed).await?;
+    targets: Vec<ProviderTarget>,
+    mode: PrepareMode,
+) -> Result<Vec<PreparedProvider>, LifecycleError> {
+    let installed: Vec<_> = targets.iter().map(|next| next.installed.clone()).collect();
+    let sets = read_applied(cluster, &installed).await?;
     let mut kinds = ServedKinds::clone(&*cluster.server.kinds().await?);
     // A provider may bring objects of kinds that another provider defines.
-    nexts.iter().flat_map(|next| &next.objects).flat_map(defined_kinds).for_each(|kind| kinds.add(kind));
-    let desired = all_or_problems(nexts.iter().map(|next| next.desire(next.objects.clone(), &kinds)))?;
+    targets.iter().flat_map(|next| &next.objects).flat_map(defined_kinds).for_each(|kind| kinds.add(kind));
+    let desired =
+        all_or_problems(targets.iter().map(|next| next.build_desired(next.objects.clone(), &kinds)))?;
     let marks: Vec<_> = installed.iter().map(|one| marks(&one.id)).collect();
-    let sought = marks.iter().zip(&sets).zip(&desired);
+    let observed = marks.iter().zip(&sets).zip(&desired);
     let sought =
-        sought.map(|((marks, applied), desired)| ObservationTarget { marks, set: &applied.set, desired });
+        observed.map(|((marks, applied), desired)| ObservationTarget { marks, set: &applied.set, desired });
     let sought: Vec<_> = sought.collect();
-    let lives = cluster.server.observe_all(&sought, look.by_name(), ReadDetail::Full).await?;
-    let seen = desired.into_iter().zip(lives);
-    let each = nexts.into_iter().zip(sets).zip(seen);
+    let lives = cluster.server.observe_all(&sought, mode.by_name(), ReadDetail::Full).await?;
+    let desired_and_live = desired.into_iter().zip(lives);
+    let each = targets.into_iter().zip(sets).zip(desired_and_live);
     let each =
-        each.map(|((next, applied), seen)| prepare_one(cluster, next, applied.set, seen, &kinds, look));
+        each.map(|((next, applied), seen)| prepare_provider(cluster, next, applied.set, seen, &kinds, mode));
     all_or_problems(join_all(each).await)
 }
 
-async fn prepare_one(
+async fn prepare_provider(
     cluster: &ManagementCluster,
-    next: Next,
+    target: ProviderTarget,
     mut set: ApplySet,
     (mut desired, live): (DesiredSet, LiveObjects),
     kinds: &ServedKinds,
-    look: Look,
-) -> Result<Prepared, LifecycleError> {
-    let id = next.installed.id.clone();
-    let (marks, options) = (marks(&id), options(&next.installed.namespace));
+    mode: PrepareMode,
+) -> Result<PreparedProvider, LifecycleError> {
+    let id = target.installed.id.clone();
+    let (marks, options) = (marks(&id), options(&target.installed.namespace));
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let mut drifted = Vec::new();
-    if let Look::Tried { keep, .. } = look {
-        if let Some(objects) = with_kept_fields(&next.objects, &desired, &live, keep) {
-            desired = next.desire(objects, kinds)?;
+    if let PrepareMode::DryRun { keep, .. } = mode {
+        if let Some(objects) = with_kept_fields(&target.objects, &desired, &live, keep) {
+            desired = target.build_desired(objects, kinds)?;
         }
-        drifted = forget_drifted(&mut set, &live, &options.field_manager);
+        drifted = clear_drifted_digests(&mut set, &live, &options.field_manager);
     }
-    let warnings = keep_used(cluster, &mut set, &desired, &id).await?;
+    let warnings = keep_used_definitions(cluster, &mut set, &desired, &id).await?;
     let mut objects = engine
         .plan(set, desired, live)
         .map_err(|impossible| problems(&id, impossible.iter().map(ToString::to_string)))?;
-    explain_drifted(&mut objects.plan, &drifted);
-    if let Look::Tried { .. } = look {
-        try_out(&engine, &id, &mut objects).await?;
+    add_drift_reasons(&mut objects.plan, &drifted);
+    if let PrepareMode::DryRun { .. } = mode {
+        dry_run(&engine, &id, &mut objects).await?;
     }
-    if next.installed.version == next.to {
+    if target.installed.version == target.to {
         objects.keep_unchanged();
     }
     let plan = ProviderPlan {
-        namespace: next.installed.namespace,
-        from: Some(next.installed.version),
-        to: Some(next.to),
-        kustomization: next.kustomization,
+        namespace: target.installed.namespace,
+        from: Some(target.installed.version),
+        to: Some(target.to),
+        kustomization: target.kustomization,
         id,
         objects,
     };
@@ -139,21 +140,21 @@ fn all_or_problems<T>(
     if problems.is_empty() { Ok(all) } else { Err(PreflightProblems { problems }.into()) }
 }
 
-impl Next {
-    fn desire(&self, objects: Vec<Object>, kinds: &ServedKinds) -> Result<DesiredSet, LifecycleError> {
+impl ProviderTarget {
+    fn build_desired(&self, objects: Vec<Object>, kinds: &ServedKinds) -> Result<DesiredSet, LifecycleError> {
         let InstalledProvider { id, namespace, .. } = &self.installed;
         let mut desired = build_desired_set(objects, kinds, &marks(id), &options(namespace))
             .map_err(|bad| problems(id, bad.iter().map(ToString::to_string)))?;
-        settle_policies(&mut desired);
+        set_policies(&mut desired);
         Ok(desired)
     }
 }
 
-impl Look {
+impl PrepareMode {
     fn by_name(self) -> ReadByName {
         match self {
-            Self::Plain => ReadByName::Applied,
-            Self::Tried { by_name, .. } => by_name,
+            Self::Minimal => ReadByName::Applied,
+            Self::DryRun { by_name, .. } => by_name,
         }
     }
 }
@@ -164,7 +165,7 @@ pub(crate) fn with_kept_fields(
     objects: &[Object],
     desired: &DesiredSet,
     live: &LiveObjects,
-    keep: Keep,
+    keep: KeptFields,
 ) -> Option<Vec<Object>> {
     let mut objects = objects.to_vec();
     let mut is_changed = false;
@@ -177,7 +178,7 @@ pub(crate) fn with_kept_fields(
 }
 
 /// Detects versions that would be lost, and dry-runs all objects.
-async fn try_out(
+async fn dry_run(
     engine: &Engine<'_>,
     id: &ProviderId,
     objects: &mut PlannedSet,
@@ -192,7 +193,7 @@ async fn try_out(
             id,
             failed.iter().map(|(_, error)| format!("would be refused: {}", api::with_causes(error))),
         )),
-        Err(source) => Err(LifecycleError::objects(Verb::Upgrade, id.clone(), source)),
+        Err(source) => Err(LifecycleError::apply_error(LifecycleVerb::Upgrade, id.clone(), source)),
     }
 }
 

@@ -4,7 +4,7 @@ use api::{Metadata, Version, VersionOrLatest};
 use futures::{StreamExt, stream};
 use provider::{InstalledProvider, ProviderReleases, ReleaseError, read_metadata};
 
-use super::choose::{Candidate, Releases};
+use super::choose::{CandidateReleases, UpgradeCandidate};
 use crate::{Sources, UpgradeTarget};
 
 /// The limit of repositories that are read concurrently.
@@ -13,38 +13,38 @@ const MAX_REPOSITORIES: usize = 8;
 /// Reads the releases of all installed providers, in the given order. Problems of one provider are part of
 /// its candidate.
 /// `target` names versions whose contract must be read too.
-pub(crate) async fn look_up(
+pub(crate) async fn read_candidates(
     sources: &Sources<'_>,
     installed: &[InstalledProvider],
     target: Option<&UpgradeTarget>,
-) -> Vec<Candidate> {
+) -> Vec<UpgradeCandidate> {
     let each = installed.iter().map(|installed| async move {
-        let releases = releases(sources, installed, target).await;
-        Candidate { installed: installed.clone(), releases }
+        let releases = read_releases(sources, installed, target).await;
+        UpgradeCandidate { installed: installed.clone(), releases }
     });
     stream::iter(each).buffered(MAX_REPOSITORIES).collect().await
 }
 
-async fn releases(
+async fn read_releases(
     sources: &Sources<'_>,
     installed: &InstalledProvider,
     target: Option<&UpgradeTarget>,
-) -> Result<Releases, String> {
+) -> Result<CandidateReleases, String> {
     let current = Version::parse(&installed.version).map_err(|error| api::with_causes(&error))?;
     let repository = sources.releases(&installed.id).map_err(|error| api::with_causes(&error))?;
-    let versions = versions(&repository).await.map_err(|error| api::with_causes(&error))?;
+    let versions = read_versions(&repository).await.map_err(|error| api::with_causes(&error))?;
     let mut wanted = vec![current.clone()];
     if let Some(UpgradeTarget::Providers(items)) = target {
         let of_this = items.iter().filter(|item| item.provider == installed.id);
         wanted.extend(of_this.filter_map(|item| Version::parse(&item.version).ok()));
     }
-    let mut releases = Releases { current, versions, metadata: Vec::new(), notes: Vec::new() };
+    let mut releases = CandidateReleases { current, versions, metadata: Vec::new(), warnings: Vec::new() };
     read_series(&repository, &mut releases, &wanted).await.map_err(|error| api::with_causes(&error))?;
     Ok(releases)
 }
 
 /// Returns the versions of a repository. If the repository cannot list versions, returns the version in its URL.
-async fn versions(releases: &ProviderReleases) -> Result<Vec<Version>, repository::Error> {
+async fn read_versions(releases: &ProviderReleases) -> Result<Vec<Version>, repository::Error> {
     match releases.versions().await {
         Err(error @ repository::Error::CannotList { .. }) => match releases.repository().default_version() {
             Ok(VersionOrLatest::Pinned(version)) => Ok(vec![version]),
@@ -60,13 +60,13 @@ async fn versions(releases: &ProviderReleases) -> Result<Vec<Version>, repositor
 /// pre-release is read.
 async fn read_series(
     repository: &ProviderReleases,
-    releases: &mut Releases,
+    releases: &mut CandidateReleases,
     wanted: &[Version],
 ) -> Result<(), ReleaseError> {
     let newest = releases.versions.iter().filter(|version| !version.is_prerelease()).max().cloned();
-    let of_all = releases.versions.iter().max().cloned();
+    let newest_of_all = releases.versions.iter().max().cloned();
     let mut read: Vec<Version> = Vec::new();
-    for next in newest.into_iter().chain(of_all).chain(wanted.iter().cloned()) {
+    for next in newest.into_iter().chain(newest_of_all).chain(wanted.iter().cloned()) {
         let missing: Vec<_> =
             wanted.iter().filter(|version| releases.contract_of(version).is_none()).cloned().collect();
         if !read.is_empty() && missing.is_empty() {
@@ -75,15 +75,15 @@ async fn read_series(
         if read.iter().any(|version| version.as_str() == next.as_str()) {
             continue;
         }
-        match read_one(repository, &next).await {
+        match read_version_metadata(repository, &next).await {
             Ok(metadata) => releases.metadata.push(metadata),
             Err(error) if read.is_empty() => return Err(error),
             // A version that is gone from the repository has no metadata. A later check reports its unknown series.
             Err(_) => continue,
         }
         if let Some(first) = read.first() {
-            let told = missing.iter().find(|version| releases.contract_of(version).is_some());
-            releases.notes.extend(told.map(|version| {
+            let listed = missing.iter().find(|version| releases.contract_of(version).is_some());
+            releases.warnings.extend(listed.map(|version| {
                 let id = &repository.provider().id;
                 format!(
                     "the metadata of `{id}` {first} does not list {version}; that of {next} is used for it"
@@ -95,7 +95,10 @@ async fn read_series(
     Ok(())
 }
 
-async fn read_one(repository: &ProviderReleases, version: &Version) -> Result<Metadata, ReleaseError> {
+async fn read_version_metadata(
+    repository: &ProviderReleases,
+    version: &Version,
+) -> Result<Metadata, ReleaseError> {
     let file = repository.release(version.as_str()).read(Metadata::FILE).await?;
     let id = &repository.provider().id;
     read_metadata(id, &file.source.to_string(), &file.bytes).map_err(|source| ReleaseError::Metadata {

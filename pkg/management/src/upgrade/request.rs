@@ -3,7 +3,7 @@
 use api::{Contract, ProviderId, ProviderRef, ProviderType, check_dns_label};
 use serde::{Deserialize, Serialize};
 
-use crate::{OnUnfinished, WaitFor};
+use crate::{UnfinishedPolicy, WaitOptions};
 
 /// The options of `upgrade apply`.
 #[derive(Clone, Debug)]
@@ -21,11 +21,11 @@ pub struct UpgradeRequest {
     /// True if cert-manager is not upgraded.
     pub skip_cert_manager: bool,
     /// The wait at the end of the upgrade.
-    pub wait: WaitFor,
+    pub wait: WaitOptions,
     /// True if the plan shows the result for every object.
-    pub thorough: bool,
+    pub server_dry_run: bool,
     /// The reaction to an unfinished move.
-    pub unfinished: OnUnfinished,
+    pub unfinished: UnfinishedPolicy,
 }
 
 /// The target of an upgrade.
@@ -54,7 +54,7 @@ pub struct UpgradeItem {
 /// An error if a text is not a provider with a version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not of the form [namespace/]name:version")]
-pub struct InvalidUpgradeItem {
+pub struct UpgradeItemError {
     /// The invalid text.
     pub text: String,
 }
@@ -65,8 +65,8 @@ impl UpgradeItem {
     /// namespace is converted to lower case too.
     /// # Errors
     /// Fails if the text has another form, or no version.
-    pub fn parse(provider_type: ProviderType, text: &str) -> Result<Self, InvalidUpgradeItem> {
-        let invalid = || InvalidUpgradeItem { text: text.to_owned() };
+    pub fn parse(provider_type: ProviderType, text: &str) -> Result<Self, UpgradeItemError> {
+        let invalid = || UpgradeItemError { text: text.to_owned() };
         let (namespace, named) = match text.split_once('/') {
             Some((namespace, named)) => (Some(namespace.to_lowercase()), named),
             None => (None, text),

@@ -5,54 +5,54 @@ use inventory::{ManagementCluster, ProviderInventory};
 use provider::InstalledProvider;
 
 use super::{
-    journal::{Entry, Journal, Phase, UpgradeError},
-    prepare::{Look, Next},
-    storage::StorageBack,
+    journal::{JournalEntry, UpgradeError, UpgradeJournal, UpgradePhase},
+    prepare::{PrepareMode, ProviderTarget},
+    storage::StorageRollback,
 };
 use crate::{
-    LifecycleError, LifecyclePlan, NotReady, OnUnfinished, Verb, WaitFor,
-    carry_out::{Position, carry_out_provider, wait_as_asked},
-    unfinished::{Unfinished, check_unfinished},
+    LifecycleError, LifecyclePlan, LifecycleVerb, NotReady, UnfinishedPolicy, WaitOptions,
+    execute::{ProviderPosition, execute_provider, wait_if_requested},
+    unfinished_runs::{CheckedRuns, check_unfinished},
     upgrade::{
-        journal::{clear_remains_of_journal, upgrade_journal},
-        prepare::prepare,
-        storage::{forget_stored_versions, storage_back},
+        journal::{delete_journal_leftovers, upgrade_journal},
+        prepare::prepare_providers,
+        storage::{remove_stored_versions, storage_rollbacks},
     },
 };
 
 /// The previous state of every provider, the last one first, and the stored versions that its definitions must drop.
-type StepsBack = (Vec<Next>, Vec<Vec<StorageBack>>);
+type RollbackSteps = (Vec<ProviderTarget>, Vec<Vec<StorageRollback>>);
 
 /// The plan of a rollback of the last upgrade.
 pub struct RollbackPlan {
     /// The state of every provider before the upgrade, the last one first.
     pub plan: LifecyclePlan,
-    journal: Journal,
-    storage: Vec<Vec<StorageBack>>,
+    journal: UpgradeJournal,
+    storage: Vec<Vec<StorageRollback>>,
 }
 
 /// Plans the rollback of the last upgrade, finished or not, or the rest of an unfinished rollback. Writes nothing.
 /// cert-manager stays at its version.
 /// # Errors
-/// `NoJournal` if there is no upgrade. `NoWayBack` if objects would become unreadable.
+/// `NoJournal` if there is no upgrade. `CannotRollBack` if objects would become unreadable.
 pub async fn plan_rollback(
     cluster: &ManagementCluster,
-    unfinished: OnUnfinished,
+    unfinished: UnfinishedPolicy,
 ) -> Result<RollbackPlan, LifecycleError> {
     let inventory = cluster.inventory().await?;
-    let mut warnings = check_unfinished(cluster, &inventory, Unfinished::Moves, unfinished).await?;
+    let mut warnings = check_unfinished(cluster, &inventory, CheckedRuns::Moves, unfinished).await?;
     let journal = upgrade_journal(cluster, &inventory).await?;
     let journal = journal.ok_or(UpgradeError::NoJournal { verb: "roll back" })?;
-    let (steps, storage) = steps_back(cluster, &journal, &inventory).await?;
-    let prepared = prepare(cluster, steps, Look::Plain).await?;
-    let (providers, words): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
-    warnings.extend(words.into_iter().flatten());
+    let (steps, storage) = rollback_steps(cluster, &journal, &inventory).await?;
+    let prepared = prepare_providers(cluster, steps, PrepareMode::Minimal).await?;
+    let (providers, provider_warnings): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+    warnings.extend(provider_warnings.into_iter().flatten());
     let cert_manager = match &journal.index.cert_manager.to {
         Some(version) => CertManagerPlan::keep(version),
         None => CertManagerPlan::default(),
     };
     let plan = LifecyclePlan {
-        verb: Verb::Upgrade,
+        verb: LifecycleVerb::Upgrade,
         cert_manager,
         cert_manager_objects: None,
         providers,
@@ -67,13 +67,13 @@ pub async fn plan_rollback(
 /// If there is no upgrade, deletes journal leftovers of a rollback that was interrupted at its end.
 /// # Errors
 /// The errors of [`plan_rollback`].
-pub async fn begin_rollback(
+pub async fn start_rollback(
     cluster: &ManagementCluster,
-    unfinished: OnUnfinished,
+    unfinished: UnfinishedPolicy,
 ) -> Result<RollbackPlan, LifecycleError> {
     let plan = plan_rollback(cluster, unfinished).await;
     if matches!(plan, Err(LifecycleError::Upgrade(UpgradeError::NoJournal { .. }))) {
-        clear_remains_of_journal(cluster, &cluster.inventory().await?).await?;
+        delete_journal_leftovers(cluster, &cluster.inventory().await?).await?;
     }
     plan
 }
@@ -85,60 +85,72 @@ pub async fn begin_rollback(
 pub async fn rollback_upgrade(
     cluster: &ManagementCluster,
     plan: &mut RollbackPlan,
-    wait: WaitFor,
+    wait: WaitOptions,
 ) -> Result<Option<NotReady>, LifecycleError> {
     let RollbackPlan { plan, journal, storage } = plan;
-    if journal.index.phase == Phase::RollingBack {
+    if journal.index.phase == UpgradePhase::RollingBack {
         cluster.events.send(&ProgressEvent::Resuming {
             what: format!("going back from the upgrade begun at {}", journal.index.begun),
         });
     }
-    journal.enter(Phase::RollingBack).await?;
+    journal.enter_phase(UpgradePhase::RollingBack).await?;
     let of = plan.providers.len();
     for ((provider, storage), number) in plan.providers.iter_mut().zip(storage).zip(1..) {
         for back in storage {
-            forget_stored_versions(cluster, back).await?;
+            remove_stored_versions(cluster, back).await?;
         }
-        carry_out_provider(cluster, plan.verb, provider, Position { number, of }, wait).await?;
-        journal.arrived(&provider.id).await?;
+        execute_provider(cluster, plan.verb, provider, ProviderPosition { number, total: of }, wait).await?;
+        journal.record_done(&provider.id).await?;
     }
-    let late = wait_as_asked(cluster, &plan.providers, wait).await?;
+    let not_ready = wait_if_requested(cluster, &plan.providers, wait).await?;
     if let Some(version) = &journal.index.cert_manager.to {
         cluster.warn(format!("cert-manager stays at {version}"));
     }
-    journal.forget().await?;
-    Ok(late)
+    journal.delete().await?;
+    Ok(not_ready)
 }
 
 /// Returns the steps of a rollback.
 /// # Errors
-/// `NoWayBack` with every reason, before any change.
-async fn steps_back(
+/// `CannotRollBack` with every reason, before any change.
+async fn rollback_steps(
     cluster: &ManagementCluster,
-    journal: &Journal,
+    journal: &UpgradeJournal,
     inventory: &ProviderInventory,
-) -> Result<StepsBack, LifecycleError> {
-    let manifests = journal.manifests().await?;
+) -> Result<RollbackSteps, LifecycleError> {
+    let manifests = journal.read_manifests().await?;
     let mut reasons = Vec::new();
     let (mut steps, mut storage) = (Vec::new(), Vec::new());
     for (entry, objects) in journal.index.providers.iter().zip(manifests).rev() {
-        match now_installed(entry, inventory) {
+        match installed_provider(entry, inventory) {
             Ok(installed) => {
                 let labels = format!("{}={}", api::labels::PROVIDER, installed.id.label());
                 let (back, lost): (Vec<_>, Vec<_>) =
-                    storage_back(cluster, labels, &objects).await?.into_iter().partition(Result::is_ok);
+                    storage_rollbacks(cluster, labels, &objects).await?.into_iter().partition(Result::is_ok);
                 reasons.extend(lost.into_iter().filter_map(Result::err));
                 storage.push(back.into_iter().flatten().collect());
-                steps.push(Next { installed, to: entry.from.clone(), kustomization: None, objects });
+                steps.push(ProviderTarget {
+                    installed,
+                    to: entry.from.clone(),
+                    kustomization: None,
+                    objects,
+                });
             }
             Err(reason) => reasons.push(reason),
         }
     }
-    if reasons.is_empty() { Ok((steps, storage)) } else { Err(UpgradeError::NoWayBack { reasons }.into()) }
+    if reasons.is_empty() {
+        Ok((steps, storage))
+    } else {
+        Err(UpgradeError::CannotRollBack { reasons }.into())
+    }
 }
 
 /// Returns the installed provider. Fails if its version is neither the previous nor the new version of the journal.
-fn now_installed(entry: &Entry, inventory: &ProviderInventory) -> Result<InstalledProvider, String> {
+fn installed_provider(
+    entry: &JournalEntry,
+    inventory: &ProviderInventory,
+) -> Result<InstalledProvider, String> {
     let id = &entry.provider;
     let Some(installed) = inventory.entries_of(id).find(|installed| installed.namespace == entry.namespace)
     else {
@@ -147,6 +159,6 @@ fn now_installed(entry: &Entry, inventory: &ProviderInventory) -> Result<Install
     if installed.version == entry.from || installed.version == entry.to {
         return Ok(installed.clone());
     }
-    let Entry { from, to, .. } = entry;
+    let JournalEntry { from, to, .. } = entry;
     Err(format!("`{id}` has version {}, and the upgrade went from {from} to {to}", installed.version))
 }

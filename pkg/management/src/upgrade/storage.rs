@@ -11,7 +11,7 @@ use manifest::{Object, Value};
 use serde_json::json;
 
 use super::{
-    definitions::{is_definition, is_served, stored, versions_missing},
+    definitions::{is_definition, is_served, stored_versions, versions_missing},
     journal::UpgradeError,
 };
 use crate::LifecycleError;
@@ -24,12 +24,12 @@ const NO_CONVERSION: &str = "None";
 
 /// A definition that must drop stored versions before the old one is applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StorageBack {
+pub(crate) struct StorageRollback {
     definition: String,
     /// The storage version of the old definition.
     storage: String,
     /// The versions that the old definition lacks.
-    forgotten: Vec<String>,
+    removed_versions: Vec<String>,
     /// The conversion strategy of the old definition, such as `Webhook`.
     conversion: String,
 }
@@ -37,31 +37,31 @@ pub(crate) struct StorageBack {
 /// Finds the definitions that must drop stored versions before old definitions are applied. Writes nothing.
 /// # Errors
 /// An inner error is the reason why a definition cannot be restored.
-pub(crate) async fn storage_back(
+pub(crate) async fn storage_rollbacks(
     cluster: &ManagementCluster,
     labels: String,
     old: &[Object],
-) -> Result<Vec<Result<StorageBack, String>>, ApiError> {
+) -> Result<Vec<Result<StorageRollback, String>>, ApiError> {
     let live = cluster.server.list(&crd_kind(), &ListQuery { labels, ..ListQuery::default() }).await?;
     let mut found = Vec::new();
     for old in old.iter().filter(|old| is_definition(old)) {
         let Some(live) = live.iter().find(|live| live.name() == old.name()) else { continue };
         let forgotten = versions_missing(live, old);
         if !forgotten.is_empty() {
-            found.push(way_back(cluster, live, old, forgotten).await?);
+            found.push(plan_storage_rollback(cluster, live, old, forgotten).await?);
         }
     }
     Ok(found)
 }
 
-async fn way_back(
+async fn plan_storage_rollback(
     cluster: &ManagementCluster,
     live: &Object,
     old: &Object,
     forgotten: Vec<String>,
-) -> Result<Result<StorageBack, String>, ApiError> {
+) -> Result<Result<StorageRollback, String>, ApiError> {
     let (definition, lacks) = (live.name().to_owned(), forgotten.join(", "));
-    if let Some(example) = any_object_of(cluster, live).await? {
+    if let Some(example) = find_object(cluster, live).await? {
         return Ok(Err(format!(
             "objects of `{definition}` may be stored as {lacks}, which the old definition lacks; {example} is one"
         )));
@@ -74,35 +74,38 @@ async fn way_back(
     }
     let conversion = old.get(&["spec", "conversion", "strategy"]).and_then(Value::as_str);
     let conversion = conversion.unwrap_or(NO_CONVERSION).to_owned();
-    Ok(Ok(StorageBack { definition, storage, forgotten, conversion }))
+    Ok(Ok(StorageRollback { definition, storage, removed_versions: forgotten, conversion }))
 }
 
 /// Removes stored versions from a definition, right before the old definition is applied.
 /// # Errors
-/// `NoWayBack` if objects exist by now. Changes up to then lose nothing.
-pub(crate) async fn forget_stored_versions(
+/// `CannotRollBack` if objects exist by now. Changes up to then lose nothing.
+pub(crate) async fn remove_stored_versions(
     cluster: &ManagementCluster,
-    back: &StorageBack,
+    rollback: &StorageRollback,
 ) -> Result<(), LifecycleError> {
     let mut conflicts = 0;
     loop {
-        match try_to_forget(cluster, back).await {
+        match try_remove_stored_versions(cluster, rollback).await {
             Err(LifecycleError::Api(error)) if error.is_conflict() && conflicts < MAX_CONFLICTS => {
                 conflicts += 1;
             }
-            ended => return ended,
+            result => return result,
         }
     }
 }
 
-async fn try_to_forget(cluster: &ManagementCluster, back: &StorageBack) -> Result<(), LifecycleError> {
-    let StorageBack { definition, storage, forgotten, conversion } = back;
+async fn try_remove_stored_versions(
+    cluster: &ManagementCluster,
+    back: &StorageRollback,
+) -> Result<(), LifecycleError> {
+    let StorageRollback { definition, storage, removed_versions: forgotten, conversion } = back;
     let kind = crd_kind();
     let Some(mut live) = cluster.server.get(&kind, "", definition).await? else { return Ok(()) };
     if storage_version(&live) != Some(storage) {
         let mut patch = json!({
             "metadata": {"resourceVersion": live.get(&["metadata", "resourceVersion"])},
-            "spec": {"versions": storing_in(&live, storage)},
+            "spec": {"versions": with_storage_version(&live, storage)},
         });
         if conversion == NO_CONVERSION {
             // Another manager injected the certificate, so applying the old definition could not remove the
@@ -112,22 +115,22 @@ async fn try_to_forget(cluster: &ManagementCluster, back: &StorageBack) -> Resul
         live =
             cluster.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchTarget::Object).await?;
     }
-    if let Some(example) = any_object_of(cluster, &live).await? {
+    if let Some(example) = find_object(cluster, &live).await? {
         let reasons = vec![format!("{example} of `{definition}` was made meanwhile")];
-        return Err(UpgradeError::NoWayBack { reasons }.into());
+        return Err(UpgradeError::CannotRollBack { reasons }.into());
     }
-    let left: Vec<_> =
-        stored(&live).filter(|version| !forgotten.iter().any(|gone| gone == version)).collect();
+    let remaining: Vec<_> =
+        stored_versions(&live).filter(|version| !forgotten.iter().any(|gone| gone == version)).collect();
     let patch = json!({
         "metadata": {"resourceVersion": live.get(&["metadata", "resourceVersion"])},
-        "status": {"storedVersions": left},
+        "status": {"storedVersions": remaining},
     });
     cluster.server.patch(&kind, "", definition, &patch, FIELD_MANAGER, PatchTarget::Status).await?;
     Ok(())
 }
 
 /// Returns one object of a definition, from any owner. `None` if there is none.
-async fn any_object_of(
+async fn find_object(
     cluster: &ManagementCluster,
     definition: &Object,
 ) -> Result<Option<ObjectKey>, ApiError> {
@@ -147,7 +150,7 @@ fn versions(definition: &Object) -> &[Value] {
 }
 
 /// Returns the versions of a definition with another storage version.
-fn storing_in(definition: &Object, storage: &str) -> Vec<Value> {
+fn with_storage_version(definition: &Object, storage: &str) -> Vec<Value> {
     let mut versions = versions(definition).to_vec();
     for version in &mut versions {
         version["storage"] = (version["name"] == storage).into();

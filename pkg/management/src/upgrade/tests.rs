@@ -1,9 +1,9 @@
 //! Tests of upgrades on a sandbox with its controllers: core and docker, from [`OLD`] to [`NEW`].
 
-mod back;
 mod drift;
-mod forth;
-mod kept;
+mod forward;
+mod rollback;
+mod user_fields;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -27,8 +27,8 @@ use crate::{
 const DEPLOYMENT: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 const CLUSTER_ROLE: Kind =
     Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles").of_the_cluster();
-const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
-const WAIT: WaitFor = WaitFor { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
+const NO_WAIT: WaitOptions = WaitOptions { timeout: None, must_be_ready: false };
+const WAIT: WaitOptions = WaitOptions { timeout: Some(Duration::from_secs(30)), must_be_ready: true };
 
 /// Returns releases whose docker has a different additional object in each version.
 fn releases() -> Releases {
@@ -56,7 +56,7 @@ impl Lab {
         Self::on(Switches { workloads: false, ..Switches::default() }, NO_WAIT, releases()).await
     }
 
-    async fn on(switches: Switches, wait: WaitFor, releases: Releases) -> Self {
+    async fn on(switches: Switches, wait: WaitOptions, releases: Releases) -> Self {
         let fixture = Fixture::builder().controllers(switches).start().await;
         let reached = cluster(&fixture).await;
         let server = reached.server().retrying_for(Duration::ZERO);
@@ -66,7 +66,7 @@ impl Lab {
         lab
     }
 
-    async fn init(&self, wait: WaitFor) {
+    async fn init(&self, wait: WaitOptions) {
         let request = small_init(OLD, wait);
         let sources = self.releases.sources();
         let mut plan = plan_init(&self.cluster, &sources, &request).await.unwrap();
@@ -81,13 +81,13 @@ impl Lab {
     }
 
     async fn roll_back(&self) -> Result<Option<NotReady>, LifecycleError> {
-        let mut plan = begin_rollback(&self.cluster, OnUnfinished::Refuse).await?;
+        let mut plan = start_rollback(&self.cluster, UnfinishedPolicy::Refuse).await?;
         rollback_upgrade(&self.cluster, &mut plan, WAIT).await
     }
 
     async fn resume(&self) -> Result<Option<NotReady>, LifecycleError> {
         let sources = self.releases.sources();
-        let mut plan = plan_resume(&self.cluster, &sources, WAIT, OnUnfinished::Refuse, false).await?;
+        let mut plan = plan_resume(&self.cluster, &sources, WAIT, UnfinishedPolicy::Refuse, false).await?;
         resume_upgrade(&self.cluster, &sources, &mut plan, WAIT).await
     }
 
@@ -166,7 +166,7 @@ impl Lab {
                 let is_record = object.name().starts_with("capstan.");
                 if object.label(api::labels::PROVIDER).is_some() && !is_record {
                     let key = format!("{kind:?} {}/{}", object.namespace(), object.name());
-                    found.insert(key, journal::to_restore(&object).into_value());
+                    found.insert(key, journal::restorable_object(&object).into_value());
                 }
             }
         }

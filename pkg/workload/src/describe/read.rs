@@ -15,7 +15,7 @@ use manifest::Object;
 
 use super::{
     DescribeError, DescribeRequest, OptionalPart,
-    cluster_list::unsupported_contract,
+    cluster_overview::unsupported_contract,
     extract::{self, Extractor, v1beta2_reference},
     kinds::{self, ContractVersions},
     snapshot::{ClusterSnapshot, ControlPlaneSnapshot, ListResult, ReferenceResult, ReferencedObjects},

@@ -33,7 +33,7 @@ pub struct ObjectFacts {
     /// True if the controller has acknowledged the pause: condition `Paused` is `True` for the current generation. None
     /// if the condition is missing or was not read.
     pub pause_acknowledged: Option<bool>,
-    /// The tool that would create a deleted object again: `Argo CD`, `Flux`, `ClusterList`, `Helm`.
+    /// The tool that would create a deleted object again: `Argo CD`, `Flux`, `Fleet`, `Helm`.
     pub gitops_tool: Option<&'static str>,
     /// The Cluster in the label `cluster.x-k8s.io/cluster-name`. It does not affect moves.
     pub cluster_name: Option<String>,

@@ -57,7 +57,9 @@ async fn a_cluster_that_is_not_there_is_told_with_near_names_and_never_waited_fo
     let error = workload_kubeconfig(&management, &waiting).await.unwrap_err();
     assert_eq!(management.server.requests() - before, 2);
     assert_eq!(error.to_string(), "there is no Cluster `dmeo` in namespace `team`");
-    assert!(matches!(error, WorkloadKubeconfigError::UnknownCluster { suggestions, .. } if suggestions == ["demo"]));
+    assert!(
+        matches!(error, WorkloadKubeconfigError::UnknownCluster { suggestions, .. } if suggestions == ["demo"])
+    );
 }
 
 // Row: D-153

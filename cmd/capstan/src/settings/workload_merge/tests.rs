@@ -15,7 +15,7 @@ fn kubeconfig(name: &str, server: &str, token: &str) -> Value {
 }
 
 fn parse(content: &Value, name: Option<&str>) -> WorkloadContext {
-    WorkloadContext::parse(content.to_string().as_bytes(), name, UnsafeFields::Refused).unwrap()
+    WorkloadContext::parse(content.to_string().as_bytes(), name, UnsafeFields::Reject).unwrap()
 }
 
 /// A folder with the kubeconfig `config` of a user.

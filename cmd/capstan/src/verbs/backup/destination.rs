@@ -11,12 +11,12 @@ use tempfile::NamedTempFile;
 
 use crate::{Failure, failure::Kind};
 
-const STAMP: &str = "%Y%m%dT%H%M%SZ";
+const TIME_FORMAT: &str = "%Y%m%dT%H%M%SZ";
 /// The file extensions of backups: unencrypted and encrypted.
-const ENDINGS: [&str; 2] = [".tar.gz", ".tar.gz.age"];
-const LONGEST_CONTEXT: usize = 60;
+const EXTENSIONS: [&str; 2] = [".tar.gz", ".tar.gz.age"];
+const MAX_CONTEXT_CHARS: usize = 60;
 /// The limit of seconds that a dated name may be ahead of its time, if other backups use the earlier names.
-const MOST_AHEAD: i64 = 60;
+const MAX_SECONDS_AHEAD: i64 = 60;
 
 /// The destination of a backup from the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,14 +27,14 @@ pub(super) enum Destination {
     },
     Folder {
         path: PathBuf,
-        /// The number of backups of the cluster to keep. `None` to keep all.
+        /// The number of backups of the cluster to keep. `Unchanged` to keep all.
         keep: Option<usize>,
     },
 }
 
 /// The common start of the backup names of one cluster, before the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stem(String);
+pub(super) struct BackupNamePrefix(String);
 
 impl Destination {
     /// Parses the argument. An existing folder, or a path with a final slash, is a folder.
@@ -59,13 +59,13 @@ impl Destination {
             Ok(there) if !there.is_file() => {
                 Err(Failure::user(format!("cannot write `{}`: it is no regular file", path.display())))
             }
-            Ok(_) if !force => Err(exists(path)),
+            Ok(_) if !force => Err(file_exists_failure(path)),
             _ => Ok(Self::File { path: path.to_owned(), force }),
         }
     }
 
     /// Creates a private file in the same folder. The file is deleted unless it is published.
-    pub(super) fn begin(&self) -> io::Result<NamedTempFile> {
+    pub(super) fn create_temporary(&self) -> io::Result<NamedTempFile> {
         NamedTempFile::with_prefix_in(".capstan-backup-", self.folder()?)
     }
 
@@ -73,7 +73,7 @@ impl Destination {
     pub(super) fn publish(
         &self,
         file: NamedTempFile,
-        stem: &Stem,
+        stem: &BackupNamePrefix,
         created: &str,
         is_sealed: bool,
     ) -> Result<PathBuf, Failure> {
@@ -83,19 +83,21 @@ impl Destination {
                 path.clone()
             }
             Self::File { path, force: false } => match file.persist_noclobber(path) {
-                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(path)),
+                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                    return Err(file_exists_failure(path));
+                }
                 Err(error) => return Err(Failure::io("write", path, &error.error)),
                 Ok(_) => path.clone(),
             },
-            Self::Folder { path, .. } => take_dated_name(file, path, stem, created, is_sealed)
+            Self::Folder { path, .. } => persist_dated(file, path, stem, created, is_sealed)
                 .map_err(|error| Failure::io("write", path, &*error))?,
         };
-        sync(&self.folder().map_err(|error| Failure::io("write", &path, &error))?);
+        sync_folder(&self.folder().map_err(|error| Failure::io("write", &path, &error))?);
         Ok(path)
     }
 
     /// Removes older backups of the cluster, and returns their paths. Only files with names from this program count.
-    pub(super) fn prune(&self, newest: &Path, stem: &Stem) -> Result<Vec<PathBuf>, Failure> {
+    pub(super) fn prune(&self, newest: &Path, stem: &BackupNamePrefix) -> Result<Vec<PathBuf>, Failure> {
         let Self::Folder { path: folder, keep: Some(keep) } = self else { return Ok(Vec::new()) };
         let failed = |path: &Path, error: &io::Error| {
             Failure::io("remove the older backup", path, error).hint(format!(
@@ -103,12 +105,12 @@ impl Destination {
                 newest.display()
             ))
         };
-        let own = newest.file_name().and_then(|name| stem.stamp_of(name.to_str()?)).unwrap_or_default();
+        let own = newest.file_name().and_then(|name| stem.timestamp_in(name.to_str()?)).unwrap_or_default();
         let mut older = Vec::new();
         for entry in fs::read_dir(folder).map_err(|error| failed(folder, &error))? {
             let entry = entry.map_err(|error| failed(folder, &error))?;
             let name = entry.file_name();
-            let stamp = name.to_str().and_then(|name| stem.stamp_of(name));
+            let stamp = name.to_str().and_then(|name| stem.timestamp_in(name));
             let is_file = entry.file_type().is_ok_and(|of| of.is_file());
             // A newer backup belongs to a concurrent run, which removes old backups itself.
             older.extend(
@@ -150,7 +152,7 @@ impl Destination {
     }
 }
 
-impl Stem {
+impl BackupNamePrefix {
     /// Returns the start of backup names from the context and the cluster uid.
     /// Two clusters may have contexts of the same name, and a reinstalled cluster is a different one.
     pub(super) fn new(context: Option<&str>, cluster: &ClusterIdentity) -> Self {
@@ -159,38 +161,38 @@ impl Stem {
                 |of: char| if of.is_ascii_alphanumeric() || of == '.' || of == '_' { of } else { '-' };
             text.chars().take(most).map(plain).collect()
         };
-        let context = context.map(|name| format!("{}-", plain(name, LONGEST_CONTEXT))).unwrap_or_default();
+        let context = context.map(|name| format!("{}-", plain(name, MAX_CONTEXT_CHARS))).unwrap_or_default();
         Self(format!("capstan-{context}{}-", plain(&cluster.uid, 8)))
     }
 
-    fn name(&self, stamp: &str, is_sealed: bool) -> String {
-        format!("{}{stamp}{}", self.0, ENDINGS[usize::from(is_sealed)])
+    fn file_name(&self, stamp: &str, is_sealed: bool) -> String {
+        format!("{}{stamp}{}", self.0, EXTENSIONS[usize::from(is_sealed)])
     }
 
-    /// Returns the time in the name of a backup of this cluster. `None` for any other name.
-    fn stamp_of<'n>(&self, name: &'n str) -> Option<&'n str> {
+    /// Returns the time in the name of a backup of this cluster. `Unchanged` for any other name.
+    fn timestamp_in<'n>(&self, name: &'n str) -> Option<&'n str> {
         let rest = name.strip_prefix(&self.0)?;
-        let stamp = ENDINGS.iter().find_map(|ending| rest.strip_suffix(ending))?;
+        let stamp = EXTENSIONS.iter().find_map(|ending| rest.strip_suffix(ending))?;
         let shape: String = stamp.chars().map(|of| if of.is_ascii_digit() { '0' } else { of }).collect();
         (shape == "00000000T000000Z").then_some(stamp)
     }
 }
 
 /// Names a file after its time, or after the next second without a backup.
-fn take_dated_name(
+fn persist_dated(
     mut file: NamedTempFile,
     folder: &Path,
-    stem: &Stem,
+    stem: &BackupNamePrefix,
     created: &str,
     is_sealed: bool,
 ) -> Result<PathBuf, Box<dyn std::error::Error>> {
     let created: Timestamp = created.parse()?;
     let mut ahead = 0;
     loop {
-        let stamp = (created + ahead.seconds()).strftime(STAMP).to_string();
-        let path = folder.join(stem.name(&stamp, is_sealed));
+        let stamp = (created + ahead.seconds()).strftime(TIME_FORMAT).to_string();
+        let path = folder.join(stem.file_name(&stamp, is_sealed));
         match file.persist_noclobber(&path) {
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists && ahead < MOST_AHEAD => {
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists && ahead < MAX_SECONDS_AHEAD => {
                 (file, ahead) = (error.file, ahead + 1);
             }
             Err(error) => return Err(error.error.into()),
@@ -200,13 +202,13 @@ fn take_dated_name(
 }
 
 /// Syncs a folder to the disk. Ignores systems that cannot sync folders.
-fn sync(folder: &Path) {
+fn sync_folder(folder: &Path) {
     if let Ok(folder) = fs::File::open(folder) {
         drop(folder.sync_all());
     }
 }
 
-fn exists(path: &Path) -> Failure {
+fn file_exists_failure(path: &Path) -> Failure {
     Failure::new(Kind::Conflict, format!("cannot write `{}`: the file exists", path.display()))
         .hint("name another file or a folder; `--force` replaces the file when the new backup is complete")
 }
@@ -217,8 +219,8 @@ mod tests {
 
     const CREATED: &str = "2026-11-22T20:30:00Z";
 
-    fn stem(context: Option<&str>, uid: &str) -> Stem {
-        Stem::new(context, &ClusterIdentity { uid: uid.to_owned(), address: String::new() })
+    fn stem(context: Option<&str>, uid: &str) -> BackupNamePrefix {
+        BackupNamePrefix::new(context, &ClusterIdentity { uid: uid.to_owned(), address: String::new() })
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -231,11 +233,11 @@ mod tests {
 
     #[test]
     fn dated_names_tell_the_context_the_cluster_and_the_time() {
-        let of = |context, uid| stem(context, uid).name("20261122T203000Z", false);
+        let of = |context, uid| stem(context, uid).file_name("20261122T203000Z", false);
         assert_eq!(of(Some("here"), "0123456789"), "capstan-here-01234567-20261122T203000Z.tar.gz");
         assert_eq!(of(Some("a/b@c"), "0123"), "capstan-a-b-c-0123-20261122T203000Z.tar.gz");
         assert_eq!(of(None, "0123"), "capstan-0123-20261122T203000Z.tar.gz");
-        assert!(stem(None, "0123").name("20261122T203000Z", true).ends_with("Z.tar.gz.age"));
+        assert!(stem(None, "0123").file_name("20261122T203000Z", true).ends_with("Z.tar.gz.age"));
     }
 
     #[test]
@@ -243,7 +245,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let destination = Destination::new(folder.path(), false, None).unwrap();
         for _ in 0..2 {
-            let file = destination.begin().unwrap();
+            let file = destination.create_temporary().unwrap();
             destination.publish(file, &stem(None, "01"), CREATED, false).unwrap();
         }
         let expected = ["capstan-01-20261122T203000Z.tar.gz", "capstan-01-20261122T203001Z.tar.gz"];
@@ -268,7 +270,7 @@ mod tests {
             fs::write(folder.path().join(name), "").unwrap();
         }
         let destination = Destination::new(folder.path(), false, Some(2)).unwrap();
-        let file = destination.begin().unwrap();
+        let file = destination.create_temporary().unwrap();
         let newest = destination.publish(file, &stem, CREATED, false).unwrap();
         let removed = destination.prune(&newest, &stem).unwrap();
         assert_eq!(removed, old.map(|name| folder.path().join(name)));
@@ -283,13 +285,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.tar.gz");
         let late = Destination::new(&path, false, None).unwrap();
-        let file = late.begin().unwrap();
+        let file = late.create_temporary().unwrap();
         fs::write(&path, "old").unwrap();
         assert!(Destination::new(&path, false, None).is_err());
         assert!(late.publish(file, &stem(None, "01"), CREATED, false).is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");
         let forced = Destination::new(&path, true, None).unwrap();
-        forced.publish(forced.begin().unwrap(), &stem(None, "01"), CREATED, false).unwrap();
+        forced.publish(forced.create_temporary().unwrap(), &stem(None, "01"), CREATED, false).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"");
         assert_eq!(names(folder.path()), ["a.tar.gz"]);
     }

@@ -5,12 +5,12 @@ use std::{fmt::Write as _, path::PathBuf};
 use api::output::BackupReport;
 use mover::BackupManifest;
 
-use super::sealing::OpenFlags;
+use super::encryption::DecryptionFlags;
 use crate::{
     Failure,
     session::Session,
     settings::{OutputFlag, OutputFormat},
-    ui::{Narrow, clean_line, count_of, table},
+    ui::{NarrowingStep, format_count, sanitize_line, table},
 };
 
 /// Show what is in a backup
@@ -23,7 +23,7 @@ use crate::{
   {bin} backup inspect clusters.tar.gz.age --identity key.txt -o json")]
 pub(super) struct Inspect {
     #[command(flatten)]
-    input: Input,
+    input: InputFlags,
 }
 
 /// Verify a backup without a cluster
@@ -36,12 +36,12 @@ pub(super) struct Inspect {
   {bin} backup verify clusters.tar.gz -o json")]
 pub(super) struct Verify {
     #[command(flatten)]
-    input: Input,
+    input: InputFlags,
 }
 
 /// The arguments of both.
 #[derive(clap::Args)]
-struct Input {
+struct InputFlags {
     /// File to read, as `backup` wrote it
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -50,10 +50,10 @@ struct Input {
     output: OutputFlag,
 
     #[command(flatten)]
-    opening: OpenFlags,
+    opening: DecryptionFlags,
 }
 
-impl Input {
+impl InputFlags {
     fn verify(&self, session: &Session) -> Result<(OutputFormat, BackupManifest, BackupReport), Failure> {
         let format = self.output.format()?;
         let (index, lock) = self.opening.verify(&self.file, session)?;
@@ -70,7 +70,7 @@ pub(super) fn inspect(args: &Inspect, session: &mut Session) -> Result<(), Failu
 pub(super) fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure> {
     let (format, manifest, backup) = args.input.verify(session)?;
     summarize(&manifest, session);
-    session.messages().status(format!("verified `{}`: {}", backup.file, amount(&backup)));
+    session.messages().status(format!("verified `{}`: {}", backup.file, contents_summary(&backup)));
     session.print(format, &backup, |_, _| String::new())
 }
 
@@ -79,7 +79,7 @@ pub(super) fn text(backup: &BackupReport, width: Option<usize>) -> String {
     let mut text = String::new();
     let made_by = backup.made_by.as_ref().map(|version| format!(" by capstan {version}")).unwrap_or_default();
     let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<13}{}", clean_line(value));
+        let _ = writeln!(text, "{name:<13}{}", sanitize_line(value));
     };
     line("created", &format!("{}{made_by}", backup.created));
     line("source", &backup.source.address);
@@ -96,28 +96,29 @@ pub(super) fn text(backup: &BackupReport, width: Option<usize>) -> String {
             if one.paused { "yes" } else { "no" }.to_owned(),
         ]
     });
-    let ways = [Narrow::Shorten("CLUSTER", 24)];
+    let ways = [NarrowingStep::Shorten("CLUSTER", 24)];
     add(&mut text, width, &ways, ["CLUSTER", "VERSION", "MACHINES", "PAUSED"], clusters);
     let providers =
         backup.providers.iter().map(|one| [one.provider.label(), one.version.clone(), one.namespace.clone()]);
-    let ways = [Narrow::Shorten("NAMESPACE", 12), Narrow::Shorten("PROVIDER", 16)];
+    let ways = [NarrowingStep::Shorten("NAMESPACE", 12), NarrowingStep::Shorten("PROVIDER", 16)];
     add(&mut text, width, &ways, ["PROVIDER", "VERSION", "NAMESPACE"], providers);
     let kinds = backup.kinds.iter().map(|one| {
         let group = if one.group.is_empty() { "-" } else { &one.group };
         [one.kind.clone(), one.objects.to_string(), group.to_owned()]
     });
-    let ways = [Narrow::Shorten("GROUP", 16), Narrow::Shorten("KIND", 16)];
+    let ways = [NarrowingStep::Shorten("GROUP", 16), NarrowingStep::Shorten("KIND", 16)];
     add(&mut text, width, &ways, ["KIND", "OBJECTS", "GROUP"], kinds);
     if !backup.left_out.is_empty() {
         text.push_str("\nleft out\n");
         for one in &backup.left_out {
-            let _ = writeln!(text, "  {}: {}", clean_line(&one.object.to_string()), clean_line(&one.why));
+            let _ =
+                writeln!(text, "  {}: {}", sanitize_line(&one.object.to_string()), sanitize_line(&one.why));
         }
     }
     if !backup.not_ready.is_empty() {
         text.push_str("\nnot ready\n");
         for note in &backup.not_ready {
-            let _ = writeln!(text, "  {}", clean_line(note));
+            let _ = writeln!(text, "  {}", sanitize_line(note));
         }
     }
     text
@@ -127,7 +128,7 @@ pub(super) fn text(backup: &BackupReport, width: Option<usize>) -> String {
 fn add<const N: usize>(
     text: &mut String,
     width: Option<usize>,
-    ways: &[Narrow],
+    ways: &[NarrowingStep],
     head: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
 ) {
@@ -142,20 +143,28 @@ fn add<const N: usize>(
 pub(in crate::verbs) fn summarize(manifest: &BackupManifest, session: &Session) {
     let (about, messages) = (&manifest.origin, session.messages());
     let paused = if about.at_rest { "with Clusters paused" } else { "without a pause" };
-    let (address, created) = (clean_line(&about.source.address), clean_line(&about.created));
+    let (address, created) = (sanitize_line(&about.source.address), sanitize_line(&about.created));
     messages.status(format!("backup of {address} at {created}, {paused}"));
     for note in &about.notes {
-        messages.warning(format!("not ready when the backup was made: {}", clean_line(note)));
+        messages.warning(format!("not ready when the backup was made: {}", sanitize_line(note)));
     }
     for one in &manifest.left_out {
         let object = one.object.to_string();
-        messages.warning(format!("not in the backup: {} ({})", clean_line(&object), clean_line(&one.why)));
+        messages.warning(format!(
+            "not in the backup: {} ({})",
+            sanitize_line(&object),
+            sanitize_line(&one.why)
+        ));
     }
 }
 
 /// Returns a text such as `8 objects of 1 Cluster`.
-pub(super) fn amount(backup: &BackupReport) -> String {
-    format!("{} of {}", count_of(backup.objects, "object"), count_of(backup.clusters.len(), "Cluster"))
+pub(super) fn contents_summary(backup: &BackupReport) -> String {
+    format!(
+        "{} of {}",
+        format_count(backup.objects, "object"),
+        format_count(backup.clusters.len(), "Cluster")
+    )
 }
 
 #[cfg(test)]
@@ -238,6 +247,6 @@ not ready
 
 "]]
         );
-        assert_eq!(amount(&backup), "9 objects of 2 Clusters");
+        assert_eq!(contents_summary(&backup), "9 objects of 2 Clusters");
     }
 }

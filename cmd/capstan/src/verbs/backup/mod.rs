@@ -1,8 +1,8 @@
 //! `backup`: saves Clusters to one file, and inspects such files.
 
+mod create;
 mod destination;
+pub(super) mod encryption;
 pub(super) mod inspect;
-mod make;
-pub(super) mod sealing;
 
-pub(crate) use make::{Backup, run};
+pub(crate) use create::{Backup, run};

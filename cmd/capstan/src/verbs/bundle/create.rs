@@ -19,11 +19,11 @@ use super::{
     site::{self, CONFIG_FILE, IMAGES_FILE},
 };
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     session::Session,
     settings::{OutputFlag, OutputFormat, to_json},
-    ui::in_bytes,
-    verbs::{lifecycle::OwnedSources, provider_flags::SeveralProviders},
+    ui::format_bytes,
+    verbs::{lifecycle::ReleaseSources, provider_flags::SeveralProviders},
 };
 
 /// Gather releases, settings and images into one file
@@ -96,10 +96,10 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
         session.messages().warning(warning);
     }
     let config = session.config()?;
-    let carried = |one| site::carried(one, &config, session.environment());
+    let carried = |one| site::bundle_kustomization(one, &config, session.environment());
     let carried = collected.iter().map(carried).collect::<Result<Vec<_>, Failure>>()?;
     // From here on, temporary files exist that only a return removes.
-    session.hold_interrupts();
+    session.defer_interrupts();
     let temporary = is_stdout.then(tempfile::tempdir).transpose()?;
     let path = match &temporary {
         Some(folder) => folder.path().join("bundle.tar"),
@@ -113,36 +113,39 @@ pub(super) fn run(args: &Create, session: &mut Session) -> Result<(), Failure> {
             format!("cannot create the bundle {shown}")
         }
     };
-    let writer = BundleWriter::create(&path).within(unwritten)?;
+    let writer = BundleWriter::create(&path).with_context(unwritten)?;
     let mut lock = LockFile::default();
     for one in &collected {
-        add_release(&writer, one, session).within(unwritten)?;
+        add_release(&writer, one, session).with_context(unwritten)?;
         let entry =
             one.supply.lock(transport::address::redact_text(&one.url), before.providers.get(&one.label));
         lock.providers.insert(one.label.clone(), entry);
     }
     if args.with_images {
-        add_images(args, &writer, &mut lock, &collected, session).within(unwritten)?;
+        add_images(args, &writer, &mut lock, &collected, session).with_context(unwritten)?;
     }
     let mut settings = BTreeMap::from([
-        (CONFIG_FILE.to_owned(), site::describe(collected.iter().zip(&carried), &config).into()),
+        (
+            CONFIG_FILE.to_owned(),
+            site::collected_configuration(collected.iter().zip(&carried), &config).into(),
+        ),
         (LockFile::FILE.to_owned(), lock.to_string().into()),
         (IMAGES_FILE.to_owned(), to_json(&image_list(&collected, &lock))?.into()),
     ]);
     settings.extend(carried.into_iter().flat_map(|it| it.files));
-    writer.add_configuration(settings).within(unwritten)?;
-    let size_bytes = writer.finish().within(unwritten)?;
+    writer.add_configuration(settings).with_context(unwritten)?;
+    let size_bytes = writer.finish().with_context(unwritten)?;
     let wrote = format!(
         "wrote {shown}, {}; variables and credentials of the configuration are not in it",
-        in_bytes(size_bytes)
+        format_bytes(size_bytes)
     );
     if is_stdout {
         print(&path, session)?;
     } else {
-        let report: BundleReport = read::report_of(&args.file, &Archive::open(&path)?);
+        let report: BundleReport = read::bundle_report(&args.file, &Archive::open(&path)?);
         session.print(format, &report, read::report_text)?;
     }
-    session.done(wrote);
+    session.show_result(wrote);
     Ok(())
 }
 
@@ -153,14 +156,14 @@ fn print(path: &Path, session: &mut Session) -> Result<(), Failure> {
     while session.printer().has_reader() {
         match file.read(&mut buffer)? {
             0 => break,
-            read => session.printer().data(&buffer[..read])?,
+            read => session.printer().write(&buffer[..read])?,
         }
     }
     Ok(())
 }
 
 /// Adds a release. Warns if its signature is lost: a closed site can only verify the originally signed artifact.
-fn add_release(writer: &BundleWriter, one: &Collected, session: &Session) -> Result<(), Failure> {
+fn add_release(writer: &BundleWriter, one: &CollectedRelease, session: &Session) -> Result<(), Failure> {
     let context = session.repositories()?;
     let files = one.supply.files.iter().map(|(name, file)| (name.clone(), file.bytes.clone())).collect();
     let (label, version) = (&one.label, &one.supply.version);
@@ -179,7 +182,7 @@ fn add_images(
     args: &Create,
     writer: &BundleWriter,
     lock: &mut LockFile,
-    collected: &[Collected],
+    collected: &[CollectedRelease],
     session: &Session,
 ) -> Result<(), Failure> {
     let platforms = args.platform.clone().map_or(Platforms::All, Platforms::One);
@@ -204,13 +207,13 @@ fn add_images(
                     failure.message()
                 ));
             }
-            Err(failure) => return Err(failure.within(format!("cannot copy the image `{reference}`"))),
+            Err(failure) => return Err(failure.with_context(format!("cannot copy the image `{reference}`"))),
         }
     }
     Ok(())
 }
 
-fn image_list(collected: &[Collected], lock: &LockFile) -> ImageList {
+fn image_list(collected: &[CollectedRelease], lock: &LockFile) -> ImageList {
     let mut images: BTreeMap<&str, ListedImage> = BTreeMap::new();
     for one in collected {
         for found in &one.supply.images {
@@ -238,32 +241,36 @@ fn image_list(collected: &[Collected], lock: &LockFile) -> ImageList {
 
 const MAX_PROVIDERS_AT_ONCE: usize = 4;
 
-pub(super) struct Collected {
+pub(super) struct CollectedRelease {
     pub(super) label: String,
-    /// The provider. `None` for cert-manager.
+    /// The provider. `Unchanged` for cert-manager.
     pub(super) id: Option<ProviderId>,
     pub(super) url: String,
     pub(super) supply: ReleaseContents,
 }
 
 /// Reads all releases of a bundle, sorted by label, and checks them against the lock of this run.
-pub(super) fn collect(args: &Create, lock: &LockFile, session: &Session) -> Result<Vec<Collected>, Failure> {
+pub(super) fn collect(
+    args: &Create,
+    lock: &LockFile,
+    session: &Session,
+) -> Result<Vec<CollectedRelease>, Failure> {
     let config = &*session.config()?;
-    let sources = &OwnedSources::of(session)?;
+    let sources = &ReleaseSources::new(session)?;
     let mut releases = Vec::new();
     for (id, version) in providers(args, lock, config)? {
         releases.push((session.provider_releases(&id)?, id, version));
     }
-    let mut collected: Vec<Collected> = session.block_on(async {
+    let mut collected: Vec<CollectedRelease> = session.block_on(async {
         let each = releases.iter().map(|(releases, id, version)| async move {
-            let one = one(releases, version.as_deref(), args, lock, sources);
-            Box::pin(one).await.within(|| format!("cannot collect `{id}`"))
+            let one = collect_provider(releases, version.as_deref(), args, lock, sources);
+            Box::pin(one).await.with_context(|| format!("cannot collect `{id}`"))
         });
         stream::iter(each).buffered(MAX_PROVIDERS_AT_ONCE).try_collect().await
     })?;
     if config.cert_manager()?.mode == CertManagerMode::Managed {
         let found = cert_manager(sources, session);
-        collected.push(found.within(|| format!("cannot collect `{}`", CertManager::LABEL))?);
+        collected.push(found.with_context(|| format!("cannot collect `{}`", CertManager::LABEL))?);
     }
     collected.sort_by(|a, b| a.label.cmp(&b.label));
     Ok(collected)
@@ -279,7 +286,7 @@ fn providers(
         return Err(Failure::user("there is nothing locked").hint("lock providers with `capstan lock`"));
     }
     if args.providers.is_given() || lock.providers.is_empty() {
-        return Ok(args.providers.of_first_installation()?.providers);
+        return Ok(args.providers.first_installation()?.providers);
     }
     let known = config.providers()?;
     let labels = lock.providers.keys().filter(|label| *label != CertManager::LABEL);
@@ -295,13 +302,13 @@ fn providers(
         .collect()
 }
 
-async fn one(
+async fn collect_provider(
     releases: &ProviderReleases,
     version: Option<&str>,
     args: &Create,
     lock: &LockFile,
-    sources: &OwnedSources,
-) -> Result<Collected, Failure> {
+    sources: &ReleaseSources,
+) -> Result<CollectedRelease, Failure> {
     let id = &releases.provider().id;
     let release = releases.choose_release(version).await?;
     let label = id.label();
@@ -310,13 +317,13 @@ async fn one(
     if id.provider_type == ProviderType::Infrastructure && locked.is_none() {
         also.extend(args.with_file.iter().cloned());
     }
-    let layer = sources.layers().get().get(id).await;
+    let layer = sources.overlays().overlays().get(id).await;
     let supply = release_contents::read_release_contents(&release, sources.config(), layer, &also).await?;
-    Ok(Collected { label, id: Some(id.clone()), url: release.provider().url.clone(), supply })
+    Ok(CollectedRelease { label, id: Some(id.clone()), url: release.provider().url.clone(), supply })
 }
 
-fn cert_manager(sources: &OwnedSources, session: &Session) -> Result<Collected, Failure> {
-    let sources = sources.get();
+fn cert_manager(sources: &ReleaseSources, session: &Session) -> Result<CollectedRelease, Failure> {
+    let sources = sources.sources();
     let cert_manager = sources.config.cert_manager()?;
     let (manifest, files) = session.block_on(async {
         let manifest = management::cert_manager_manifest(&sources).await?;
@@ -332,5 +339,5 @@ fn cert_manager(sources: &OwnedSources, session: &Session) -> Result<Collected, 
     let images = release_contents::find_all_images(&manifest.objects);
     let (version, kustomization) = (cert_manager.version, BTreeMap::new());
     let supply = ReleaseContents { version, files, images, kustomization, warnings: manifest.warnings };
-    Ok(Collected { label: CertManager::LABEL.to_owned(), id: None, url: cert_manager.url, supply })
+    Ok(CollectedRelease { label: CertManager::LABEL.to_owned(), id: None, url: cert_manager.url, supply })
 }

@@ -14,11 +14,11 @@ use super::{
     site::{self, CONFIG_FILE, IMAGES_FILE},
 };
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     failure::Kind,
     session::Session,
     settings::{self, OutputFlag},
-    ui::{count_of, write_file_atomically},
+    ui::{format_count, write_file_atomically},
 };
 
 /// Bring a bundle to where a closed site uses it
@@ -53,9 +53,9 @@ pub(crate) struct Load {
 
 /// The first line of a configuration from a bundle, with the digest of the rest. The digest detects changes by the
 /// user.
-const STAMP: &str = "# Written by `bundle load`; it is kept once it is changed. ";
+const GENERATED_HEADER: &str = "# Written by `bundle load`; it is kept once it is changed. ";
 
-const GOES_ON: &str = "run it again: what has arrived stays there, and is not sent again";
+const RESUME_HINT: &str = "run it again: what has arrived stays there, and is not sent again";
 
 pub(super) const FILE_MODE: u32 = 0o644;
 
@@ -67,9 +67,9 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
     let loaded = match (&args.to_folder, &args.to_registry) {
         (Some(folder), _) => {
             let folder = session.environment().resolve(folder);
-            to_folder(&bundle, &folder, existing, session).within(within)?
+            load_to_folder(&bundle, &folder, existing, session).with_context(within)?
         }
-        (None, Some(target)) => to_registry(&bundle, target, existing, session).within(within)?,
+        (None, Some(target)) => load_to_registry(&bundle, target, existing, session).with_context(within)?,
         (None, None) => return Err(Failure::user("give `--to-folder` or `--to-registry`")),
     };
     for content in &loaded.contents {
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
         };
         session.messages().status(format!(
             "{what} {} {} ({})",
-            read::word(content.kind),
+            read::content_kind_text(content.kind),
             content.name,
             content.place
         ));
@@ -90,20 +90,20 @@ pub(super) fn run(args: &Load, session: &mut Session) -> Result<(), Failure> {
         None => loaded.configuration.clone(),
     })?;
     let news = loaded.contents.iter().filter(|it| it.state != LoadedContentState::Unchanged).count();
-    session.done(match news {
+    session.show_result(match news {
         0 => format!("nothing to load: `{}` has all of it", loaded.target),
-        news => format!("loaded {} to `{}`", count_of(news, "part"), loaded.target),
+        news => format!("loaded {} to `{}`", format_count(news, "part"), loaded.target),
     });
     Ok(())
 }
 
-fn to_folder(
+fn load_to_folder(
     bundle: &Archive,
     folder: &Path,
     existing: ExistingContent,
     session: &Session,
 ) -> Result<BundleLoad, Failure> {
-    let local = |it: &site::Placed<'_>| {
+    let local = |it: &site::BundledRelease<'_>| {
         let version = if it.is_cert_manager() { it.version } else { "latest" };
         format!("{}/{version}/{}", it.label, it.components_file)
     };
@@ -113,7 +113,7 @@ fn to_folder(
     lock.providers.extend(bundle.read_lock()?.providers);
     let images = bundle.read_setting(IMAGES_FILE)?;
     // Temporary folders of releases exist from here on, which only a return removes.
-    session.hold_interrupts();
+    session.defer_interrupts();
     let contents = load_into_folder(bundle, folder, existing)?;
     write(&lock_path, lock.to_string().as_bytes())?;
     write(&folder.join(IMAGES_FILE), &images)?;
@@ -122,7 +122,7 @@ fn to_folder(
     Ok(BundleLoad { target: folder.display().to_string(), contents, configuration })
 }
 
-fn to_registry(
+fn load_to_registry(
     bundle: &Archive,
     target: &str,
     existing: ExistingContent,
@@ -130,7 +130,7 @@ fn to_registry(
 ) -> Result<BundleLoad, Failure> {
     let place = RegistryTarget::parse(target)?;
     let configuration =
-        site::configuration(bundle, |it| place.provider_url(it.label), registries(bundle, &place)?)?;
+        site::configuration(bundle, |it| place.provider_url(it.label), registry_map(bundle, &place)?)?;
     if site::has_kustomizations(bundle) {
         session.messages().warning(
             "the kustomizations of the bundle are not in the registry: `capstan bundle load FILE --to-folder DIR` writes \
@@ -140,13 +140,13 @@ fn to_registry(
     let context = session.repositories()?;
     let loaded = session.block_on(load_into_registry(bundle, &context, &place, existing));
     let contents = loaded.map_err(|failure| match failure.kind() {
-        Kind::Interrupted => failure.half_way("while it was sent", GOES_ON),
+        Kind::Interrupted => failure.with_resume_hint("while it was sent", RESUME_HINT),
         _ => failure,
     })?;
     Ok(BundleLoad { target: transport::address::redact_text(target), contents, configuration })
 }
 
-fn registries(bundle: &Archive, place: &RegistryTarget) -> Result<Map<String, Value>, Failure> {
+fn registry_map(bundle: &Archive, place: &RegistryTarget) -> Result<Map<String, Value>, Failure> {
     let mut names = BTreeSet::new();
     for entry in bundle.entries() {
         if let BundleItem::Image { reference, .. } = &entry.item {
@@ -167,7 +167,7 @@ fn write_configuration(
     existing: ExistingContent,
     session: &Session,
 ) -> Result<(), Failure> {
-    let stamp = |text: &str| format!("{STAMP}{}\n", Digest::of(text.as_bytes()));
+    let stamp = |text: &str| format!("{GENERATED_HEADER}{}\n", Digest::of(text.as_bytes()));
     let is_ours =
         |there: &str| there.split_once('\n').is_some_and(|(first, rest)| stamp(rest).trim_end() == first);
     if existing == ExistingContent::Refuse

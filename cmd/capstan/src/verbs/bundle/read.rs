@@ -7,7 +7,7 @@ use crate::{
     Failure,
     session::Session,
     settings::OutputFlag,
-    ui::{Narrow, in_bytes, table},
+    ui::{NarrowingStep, format_bytes, table},
 };
 
 /// Show what is in a bundle
@@ -27,7 +27,7 @@ pub(crate) struct Inspect {
 pub(super) fn inspect(args: &Inspect, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let bundle = open(&args.file, session)?;
-    session.print(format, &report_of(&args.file, &bundle), report_text)
+    session.print(format, &bundle_report(&args.file, &bundle), report_text)
 }
 
 /// Hold everything in a bundle against its digest, and its releases against its lock
@@ -59,11 +59,11 @@ pub(super) fn verify(args: &Verify, session: &mut Session) -> Result<(), Failure
     session.print(format, &report, |_, _| String::new())
 }
 
-pub(super) fn report_of(file: &str, bundle: &Archive) -> BundleReport {
-    BundleReport { file: file.to_owned(), contents: bundle.entries().iter().map(content).collect() }
+pub(super) fn bundle_report(file: &str, bundle: &Archive) -> BundleReport {
+    BundleReport { file: file.to_owned(), contents: bundle.entries().iter().map(bundle_content).collect() }
 }
 
-fn content(entry: &BundleEntry) -> BundleContent {
+fn bundle_content(entry: &BundleEntry) -> BundleContent {
     let platform = match &entry.item {
         BundleItem::Image { platform, .. } => platform.clone(),
         _ => None,
@@ -78,7 +78,7 @@ fn content(entry: &BundleEntry) -> BundleContent {
     }
 }
 
-pub(super) fn word(kind: BundleContentKind) -> &'static str {
+pub(super) fn content_kind_text(kind: BundleContentKind) -> &'static str {
     match kind {
         BundleContentKind::Configuration => "configuration",
         BundleContentKind::Release => "release",
@@ -91,10 +91,19 @@ pub(super) fn report_text(report: &BundleReport, width: Option<usize>) -> String
     let row = |it: &BundleContent| {
         let platform = it.platform.as_ref().map(|platform| format!(" ({platform})")).unwrap_or_default();
         let files = if it.files.is_empty() { "-".to_owned() } else { it.files.len().to_string() };
-        [word(it.kind).to_owned(), format!("{}{platform}", it.name), files, in_bytes(it.size_bytes)]
+        [
+            content_kind_text(it.kind).to_owned(),
+            format!("{}{platform}", it.name),
+            files,
+            format_bytes(it.size_bytes),
+        ]
     };
     let rows: Vec<[String; 4]> = report.contents.iter().map(row).collect();
-    let ways = [Narrow::Shorten("NAME", 40), Narrow::Drop("FILES"), Narrow::Shorten("NAME", 16)];
+    let ways = [
+        NarrowingStep::Shorten("NAME", 40),
+        NarrowingStep::Drop("FILES"),
+        NarrowingStep::Shorten("NAME", 16),
+    ];
     table(width, &ways, ["KIND", "NAME", "FILES", "SIZE"], &rows)
 }
 

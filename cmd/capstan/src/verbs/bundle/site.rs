@@ -15,9 +15,9 @@ use manifest::{Map, Value, yaml};
 use provider::config::{CertManager, Config, ConfigFile, ConfigFormat};
 use serde_json::json;
 
-use super::create::Collected;
+use super::create::CollectedRelease;
 use crate::{
-    Environment, Failure, Within as _, kustomizations::found_by_layer, session::Session,
+    Environment, Failure, WithContext as _, kustomizations::files_read_by_overlay, session::Session,
     ui::write_file_atomically,
 };
 
@@ -35,8 +35,8 @@ const CERT_MANAGER_FILE: &str = "cert-manager.yaml";
 const REGISTRIES: &str = "registryMap";
 
 /// Returns a configuration with the collected releases and the image rules only, because other keys may be secrets.
-pub(super) fn describe<'a>(
-    collected: impl IntoIterator<Item = (&'a Collected, &'a Carried)>,
+pub(super) fn collected_configuration<'a>(
+    collected: impl IntoIterator<Item = (&'a CollectedRelease, &'a BundledKustomization)>,
     config: &Config,
 ) -> String {
     let mut tree = Map::new();
@@ -44,7 +44,7 @@ pub(super) fn describe<'a>(
     for (one, carried) in collected {
         let url = transport::address::redact_text(&one.url);
         if let Some(id) = &one.id {
-            providers.push(entry(id, &url, carried.place.clone()));
+            providers.push(provider_entry(id, &url, carried.folder.clone()));
         } else {
             tree.insert(CERT_MANAGER.to_owned(), json!({"url": url, "version": one.supply.version}));
         }
@@ -54,7 +54,7 @@ pub(super) fn describe<'a>(
     yaml::write(&Value::Object(tree))
 }
 
-fn entry(id: &ProviderId, url: &str, kustomization: Option<String>) -> Value {
+fn provider_entry(id: &ProviderId, url: &str, kustomization: Option<String>) -> Value {
     let mut entry = json!({"name": id.name, "type": id.provider_type.as_str(), "url": url});
     if let Some(place) = kustomization {
         entry[KUSTOMIZATION] = place.into();
@@ -62,13 +62,13 @@ fn entry(id: &ProviderId, url: &str, kustomization: Option<String>) -> Value {
     entry
 }
 
-pub(super) struct Placed<'a> {
+pub(super) struct BundledRelease<'a> {
     pub(super) label: &'a str,
     pub(super) version: &'a str,
     pub(super) components_file: &'a str,
 }
 
-impl Placed<'_> {
+impl BundledRelease<'_> {
     pub(super) fn is_cert_manager(&self) -> bool {
         self.label == CertManager::LABEL
     }
@@ -77,17 +77,17 @@ impl Placed<'_> {
 /// Returns the configuration for the releases of a bundle at the locations of `url`, with the given registries.
 pub(super) fn configuration(
     bundle: &Archive,
-    url: impl Fn(&Placed<'_>) -> String,
+    url: impl Fn(&BundledRelease<'_>) -> String,
     registries: Map<String, Value>,
 ) -> Result<String, Failure> {
-    let config = config_of(bundle)?;
+    let config = bundled_config(bundle)?;
     let known = config.providers()?;
     let mut tree = Map::new();
     let mut providers = Vec::new();
     for (label, version) in releases(bundle) {
         if label == CertManager::LABEL {
             let components_file = CERT_MANAGER_FILE;
-            let url = url(&Placed { label, version, components_file });
+            let url = url(&BundledRelease { label, version, components_file });
             tree.insert(CERT_MANAGER.to_owned(), json!({"url": url, "version": version}));
             continue;
         }
@@ -96,8 +96,8 @@ pub(super) fn configuration(
             .ok_or_else(|| Failure::user(format!("the configuration in the bundle does not name `{label}`")))?
             .id;
         let components_file = id.provider_type.components_file();
-        let url = url(&Placed { label, version, components_file });
-        providers.push(entry(id, &url, config.kustomization(id)?));
+        let url = url(&BundledRelease { label, version, components_file });
+        providers.push(provider_entry(id, &url, config.kustomization(id)?));
     }
     tree.insert(PROVIDERS.to_owned(), Value::Array(providers));
     let mut images = config.image_sections();
@@ -119,7 +119,7 @@ pub(super) fn releases(bundle: &Archive) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Returns the configuration in a bundle, with an empty environment.
-fn config_of(bundle: &Archive) -> Result<Config, Failure> {
+fn bundled_config(bundle: &Archive) -> Result<Config, Failure> {
     let bytes = bundle.read_setting(CONFIG_FILE)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let file = ConfigFile {
@@ -129,30 +129,30 @@ fn config_of(bundle: &Archive) -> Result<Config, Failure> {
         text,
     };
     Config::new(Some(file), provider::config::Environment::default())
-        .within(|| "cannot use the bundle".to_owned())
+        .with_context(|| "cannot use the bundle".to_owned())
 }
 
 /// The folder of all kustomizations, next to the configuration.
 const KUSTOMIZATIONS: &str = "kustomizations";
 
 #[derive(Default)]
-pub(super) struct Carried {
-    /// The folder relative to the configuration. `None` without a kustomization.
-    pub(super) place: Option<String>,
+pub(super) struct BundledKustomization {
+    /// The folder relative to the configuration. `Unchanged` without a kustomization.
+    pub(super) folder: Option<String>,
     /// The files by path relative to the configuration.
     pub(super) files: BTreeMap<String, Bytes>,
 }
 
 /// Returns the bundle files of the kustomization of a provider, including sibling folders that the kustomization
 /// names.
-pub(super) fn carried(
-    one: &Collected,
+pub(super) fn bundle_kustomization(
+    one: &CollectedRelease,
     config: &Config,
     environment: &Environment,
-) -> Result<Carried, Failure> {
+) -> Result<BundledKustomization, Failure> {
     let place = one.id.as_ref().map(|id| config.kustomization(id)).transpose()?.flatten();
     let (Some(place), false) = (place, one.supply.kustomization.is_empty()) else {
-        return Ok(Carried::default());
+        return Ok(BundledKustomization::default());
     };
     let names = one.supply.kustomization.keys();
     if let Some(elsewhere) = names.clone().find(|name| name.contains("://")) {
@@ -160,7 +160,7 @@ pub(super) fn carried(
             format!("the kustomization of `{}` needs `{elsewhere}`, which a site cannot reach", one.label);
         return Err(Failure::user(message).hint("copy it beside the kustomization, and name the copy there"));
     }
-    let above = folders(&place, environment);
+    let above = folder_names(&place, environment);
     let levels = names.map(|name| name.split('/').take_while(|part| *part == "..").count()).max();
     let levels = levels.unwrap_or_default()..=above.len();
     let top = TreePath::new(&format!("{KUSTOMIZATIONS}/{}", one.label));
@@ -174,7 +174,7 @@ pub(super) fn carried(
     });
     let is_whole = |(folder, files): &(TreePath, BTreeMap<TreePath, Bytes>)| {
         let tree: MemoryTree = files.iter().map(|(path, it)| (path.as_str(), it.to_vec())).collect();
-        found_by_layer(tree, folder).iter().eq(files.keys())
+        files_read_by_overlay(tree, folder).iter().eq(files.keys())
     };
     let Some((folder, files)) = laid_out.into_iter().find(is_whole) else {
         let message =
@@ -184,11 +184,11 @@ pub(super) fn carried(
     };
     let shown = |path: &TreePath| path.as_str().trim_start_matches('/').to_owned();
     let files = files.iter().map(|(path, bytes)| (shown(path), bytes.clone())).collect();
-    Ok(Carried { place: Some(shown(&folder)), files })
+    Ok(BundledKustomization { folder: Some(shown(&folder)), files })
 }
 
 /// Returns the names of the folders that lead to a kustomization on this machine or in its repository.
-fn folders(place: &str, environment: &Environment) -> Vec<String> {
+fn folder_names(place: &str, environment: &Environment) -> Vec<String> {
     let names = |path: &str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
     if let Ok(real) = environment.resolve(place).canonicalize() {
         let name = |part: Component<'_>| match part {
@@ -226,7 +226,7 @@ pub(super) fn write_kustomizations(
             _ => {}
         }
         let parent = path.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).within(|| format!("cannot write `{}`", path.display()))?;
+        fs::create_dir_all(parent).with_context(|| format!("cannot write `{}`", path.display()))?;
         write_file_atomically(&path, &bytes, super::load::FILE_MODE)?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use workload::{
 use super::{
     draw::draw,
     report::report,
-    watch::{Ended, Watching},
+    watch::{ClusterWatch, WatchEnd},
 };
 use crate::{
     Failure,
@@ -18,10 +18,10 @@ use crate::{
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
     ui::ColourChoice,
-    verbs::lifecycle::span,
+    verbs::lifecycle::parse_duration,
 };
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Show a workload cluster as a tree
 ///
@@ -159,7 +159,7 @@ fn colour(text: &str) -> Result<ColourChoice, String> {
 
 pub(crate) fn run(args: &DescribeCluster, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
-    let shown = args.tree.shown()?;
+    let shown = args.tree.shown_conditions()?;
     if args.tree.current_conditions.is_some() {
         session.messages().warning("`--v1beta2` goes when contract v1beta1 goes");
     }
@@ -167,37 +167,37 @@ pub(crate) fn run(args: &DescribeCluster, session: &mut Session) -> Result<(), F
     if args.watch {
         return watch(
             args,
-            &Watching {
+            &ClusterWatch {
                 request: &request,
-                shown: &shown,
+                conditions: &shown,
                 format,
                 until_healthy: args.exit_status,
-                timeout: args.timeout.as_deref().map(span).transpose()?,
+                timeout: args.timeout.as_deref().map(parse_duration).transpose()?,
             },
             session,
         );
     }
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
     let tree = session.block_on(workload::describe_cluster(&cluster, &request))?;
-    let (colour, width) = (session.printer().colours_stdout(), session.printer().width());
+    let (colour, width) = (session.printer().is_stdout_coloured(), session.printer().width());
     let text = match format {
         OutputFormat::Text => draw(&tree.table(&shown, Timestamp::now()), colour, width),
         _ => format.render(&report(&request, &tree), |_| String::new())?,
     };
-    session.printer().data(text)?;
-    if args.exit_status { judge(&tree) } else { Ok(()) }
+    session.printer().write(text)?;
+    if args.exit_status { check_health(&tree) } else { Ok(()) }
 }
 
-fn watch(args: &DescribeCluster, watching: &Watching<'_>, session: &mut Session) -> Result<(), Failure> {
+fn watch(args: &DescribeCluster, watching: &ClusterWatch<'_>, session: &mut Session) -> Result<(), Failure> {
     let ServerFlags { kube, pace } = &args.server;
-    let cluster = settings::management_cluster_to_watch(kube, pace, PATIENCE, session)?;
+    let cluster = settings::watched_management_cluster(kube, pace, REQUEST_TIMEOUT, session)?;
     match watching.run(&cluster, session)? {
-        Ended::With(tree) if args.exit_status => judge(&tree),
-        Ended::Gone if args.exit_status => {
+        WatchEnd::LastTree(tree) if args.exit_status => check_health(&tree),
+        WatchEnd::Deleted if args.exit_status => {
             let DescribeRequest { namespace, name, .. } = watching.request;
             Err(Failure::new(Kind::Unhealthy, format!("cluster `{namespace}/{name}` was deleted")))
         }
-        Ended::With(_) | Ended::Gone => Ok(()),
+        WatchEnd::LastTree(_) | WatchEnd::Deleted => Ok(()),
     }
 }
 
@@ -235,7 +235,7 @@ impl TreeFlags {
         parts.into_iter().filter_map(|(is_shown, part)| is_shown.then_some(part)).collect()
     }
 
-    fn shown(&self) -> Result<ShownConditions, Failure> {
+    fn shown_conditions(&self) -> Result<ShownConditions, Failure> {
         self.show_conditions.parse().map_err(|error| {
             Failure::user("invalid value for `--show-conditions`")
                 .because(&error)
@@ -245,7 +245,7 @@ impl TreeFlags {
 }
 
 /// Fails if the cluster is not healthy.
-fn judge(tree: &ClusterTree) -> Result<(), Failure> {
+fn check_health(tree: &ClusterTree) -> Result<(), Failure> {
     let name = match &tree.root.subject {
         Subject::Object(cluster) => format!("{}/{}", cluster.key.namespace, cluster.key.name),
         _ => String::new(),

@@ -4,25 +4,25 @@ use workload::{Cell, Span, Tone, TreeTable};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::ui::{Narrow, clean, fit, lost_middle};
+use crate::ui::{NarrowingStep, fit_columns, removed_middle, sanitize};
 
 /// Ways to fit a terminal, for conditions of contract v1beta2: shorten the name, then drop counts.
-const NARROW: [Narrow; 7] = [
-    Narrow::Shorten("NAME", 32),
-    Narrow::Drop("UP TO DATE"),
-    Narrow::Drop("AVAILABLE"),
-    Narrow::Drop("READY"),
-    Narrow::Drop("SINCE"),
-    Narrow::Shorten("NAME", 20),
-    Narrow::Drop("REPLICAS"),
+const NARROW: [NarrowingStep; 7] = [
+    NarrowingStep::Shorten("NAME", 32),
+    NarrowingStep::Drop("UP TO DATE"),
+    NarrowingStep::Drop("AVAILABLE"),
+    NarrowingStep::Drop("READY"),
+    NarrowingStep::Drop("SINCE"),
+    NarrowingStep::Shorten("NAME", 20),
+    NarrowingStep::Drop("REPLICAS"),
 ];
 
 /// Ways to fit a terminal, for conditions of contract v1beta1, where `READY` is the status.
-const NARROW_OLDER: [Narrow; 3] =
-    [Narrow::Shorten("NAME", 32), Narrow::Drop("SINCE"), Narrow::Shorten("NAME", 20)];
+const NARROW_V1BETA1: [NarrowingStep; 3] =
+    [NarrowingStep::Shorten("NAME", 32), NarrowingStep::Drop("SINCE"), NarrowingStep::Shorten("NAME", 20)];
 
 /// The minimum width of messages in a narrow terminal, before other columns get more room.
-const ROOM_OF_MESSAGES: usize = 24;
+const MIN_MESSAGE_WIDTH: usize = 24;
 
 /// Draws a table: each column is as wide as its widest cell, and every line is padded to its end, as in clusterctl.
 /// Escapes foreign text. For a terminal, shortens and drops columns until part of the messages fits, and does not pad
@@ -31,12 +31,12 @@ pub(super) fn draw(table: &TreeTable, colour: bool, room: Option<usize>) -> Stri
     let mut widths: Vec<usize> = table.columns.iter().map(|column| column.len() + 1).collect();
     for line in &table.lines {
         for (width, cell) in widths.iter_mut().zip(line) {
-            *width = (*width).max(length(cell) + table.gap);
+            *width = (*width).max(cell_width(cell) + table.gap);
         }
     }
     let widths = match room {
         None => widths.into_iter().map(Some).collect(),
-        Some(room) => fitted(table, widths, room),
+        Some(room) => fit_widths(table, widths, room),
     };
     let last = widths.iter().rposition(Option::is_some);
     let pad = |at: usize, count: usize| if room.is_some() && Some(at) == last { 0 } else { count };
@@ -50,9 +50,9 @@ pub(super) fn draw(table: &TreeTable, colour: bool, room: Option<usize>) -> Stri
     for line in &table.lines {
         for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
             let Some(width) = width else { continue };
-            let cell = shortened(cell, width.saturating_sub(table.gap));
+            let cell = shorten_cell(cell, width.saturating_sub(table.gap));
             paint(&cell, colour, &mut text);
-            let _ = write!(text, "{:1$}", "", pad(at, width - length(&cell)));
+            let _ = write!(text, "{:1$}", "", pad(at, width - cell_width(&cell)));
         }
         if room.is_some() {
             text.truncate(text.trim_end_matches(' ').len());
@@ -63,11 +63,11 @@ pub(super) fn draw(table: &TreeTable, colour: bool, room: Option<usize>) -> Stri
 }
 
 /// Returns the widths of the columns in a terminal. The last column, the messages, keeps its full width.
-fn fitted(table: &TreeTable, mut widths: Vec<usize>, room: usize) -> Vec<Option<usize>> {
+fn fit_widths(table: &TreeTable, mut widths: Vec<usize>, room: usize) -> Vec<Option<usize>> {
     let Some(messages) = widths.pop() else { return Vec::new() };
-    widths.push(messages.min(ROOM_OF_MESSAGES));
-    let ways = if table.columns.contains(&"STATUS") { &NARROW[..] } else { &NARROW_OLDER[..] };
-    let mut fitted = fit(table.columns, &widths, table.gap, room, ways);
+    widths.push(messages.min(MIN_MESSAGE_WIDTH));
+    let ways = if table.columns.contains(&"STATUS") { &NARROW[..] } else { &NARROW_V1BETA1[..] };
+    let mut fitted = fit_columns(table.columns, &widths, table.gap, room, ways);
     if let Some(last) = fitted.last_mut() {
         *last = Some(messages);
     }
@@ -75,18 +75,18 @@ fn fitted(table: &TreeTable, mut widths: Vec<usize>, room: usize) -> Vec<Option<
 }
 
 /// Shortens a cell that is too long: first without the version after the name, then without its middle.
-fn shortened(cell: &Cell, width: usize) -> Cell {
-    if length(cell) > width
+fn shorten_cell(cell: &Cell, width: usize) -> Cell {
+    if cell_width(cell) > width
         && let [rest @ .., Span { tone: Tone::Strong, .. }, Span { tone: Tone::Plain, .. }] = &*cell.0
     {
-        return shortened(&Cell(cell.0[..=rest.len()].to_vec()), width);
+        return shorten_cell(&Cell(cell.0[..=rest.len()].to_vec()), width);
     }
-    let Some(lost) = lost_middle(length(cell), width) else { return cell.clone() };
+    let Some(lost) = removed_middle(cell_width(cell), width) else { return cell.clone() };
     let mut spans: Vec<Span> = Vec::new();
     let mut at = 0;
     for Span { text, tone } in &cell.0 {
         let mut kept = String::new();
-        for c in clean(text).chars() {
+        for c in sanitize(text).chars() {
             if at == lost.start {
                 kept.push('…');
             } else if !lost.contains(&at) {
@@ -99,14 +99,14 @@ fn shortened(cell: &Cell, width: usize) -> Cell {
     Cell(spans)
 }
 
-fn length(cell: &Cell) -> usize {
-    cell.0.iter().map(|span| clean(&span.text).chars().count()).sum()
+fn cell_width(cell: &Cell) -> usize {
+    cell.0.iter().map(|span| sanitize(&span.text).chars().count()).sum()
 }
 
 fn paint(cell: &Cell, colour: bool, text: &mut String) {
     for Span { text: piece, tone } in &cell.0 {
         let style = if colour { style(*tone) } else { Style::new() };
-        let _ = write!(text, "{style}{}{style:#}", clean(piece));
+        let _ = write!(text, "{style}{}{style:#}", sanitize(piece));
     }
 }
 
@@ -161,12 +161,12 @@ mod tests {
             span("Machine ", Tone::Plain),
             span("team/one", Tone::Strong),
         ]);
-        let short = shortened(&cell, 9);
+        let short = shorten_cell(&cell, 9);
         assert_eq!(short.text(), "├─Ma…/one");
         assert_eq!(
             short.0.iter().map(|span| span.tone).collect::<Vec<_>>(),
             [Tone::Faint, Tone::Plain, Tone::Strong]
         );
-        assert_eq!(shortened(&cell, 18), cell);
+        assert_eq!(shorten_cell(&cell, 18), cell);
     }
 }

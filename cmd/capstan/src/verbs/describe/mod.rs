@@ -5,7 +5,7 @@ mod draw;
 mod report;
 mod watch;
 
-pub(crate) use report::{condition, replicas};
+pub(crate) use report::{part_condition, replica_counts};
 
 use crate::{Failure, session::Session};
 

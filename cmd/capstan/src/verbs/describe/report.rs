@@ -45,13 +45,13 @@ fn state(seen: &ObjectSummary) -> PartState {
         api_version: seen.api_version.to_string(),
         version: seen.version.as_ref().filter(|version| !version.is_empty()).map(ToString::to_string),
         deleting: seen.is_terminating,
-        replicas: replicas(seen.replicas),
-        conditions: seen.conditions.iter().map(condition).collect(),
+        replicas: replica_counts(seen.replicas),
+        conditions: seen.conditions.iter().map(part_condition).collect(),
     }
 }
 
-/// Returns the counts of machines in their printed form. `None` if there are no counts.
-pub(crate) fn replicas(counts: MachineCounts) -> Option<ReplicaCounts> {
+/// Returns the counts of machines in their printed form. `Unchanged` if there are no counts.
+pub(crate) fn replica_counts(counts: MachineCounts) -> Option<ReplicaCounts> {
     let MachineCounts { desired, current, available, ready, up_to_date } = counts;
     (counts != MachineCounts::default()).then_some(ReplicaCounts {
         desired,
@@ -62,7 +62,7 @@ pub(crate) fn replicas(counts: MachineCounts) -> Option<ReplicaCounts> {
     })
 }
 
-pub(crate) fn condition(condition: &Condition) -> PartCondition {
+pub(crate) fn part_condition(condition: &Condition) -> PartCondition {
     PartCondition {
         condition_type: condition.condition_type.to_string(),
         status: condition.status.to_string(),

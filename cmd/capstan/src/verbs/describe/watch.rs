@@ -25,93 +25,99 @@ use crate::{
 const REDRAW: Duration = Duration::from_millis(500);
 
 /// The verbosity at which every request is logged.
-const REQUESTS: u8 = 5;
+const REQUEST_VERBOSITY: u8 = 5;
 
-pub(super) struct Watching<'a> {
+pub(super) struct ClusterWatch<'a> {
     pub(super) request: &'a DescribeRequest,
-    pub(super) shown: &'a ShownConditions,
+    pub(super) conditions: &'a ShownConditions,
     pub(super) format: OutputFormat,
     pub(super) until_healthy: bool,
     pub(super) timeout: Option<Duration>,
 }
 
-pub(super) enum Ended {
+pub(super) enum WatchEnd {
     /// Ended by `q`, Ctrl-C, a timeout or a disconnected reader, with the last shown tree.
-    With(Arc<ClusterTree>),
-    Gone,
+    LastTree(Arc<ClusterTree>),
+    Deleted,
 }
 
 #[derive(Default)]
-struct Told {
+struct WatchState {
     tree: Option<(Arc<ClusterTree>, Timestamp)>,
     /// The start time and the reason of the current outage of the server.
-    away: Option<(Timestamp, String)>,
+    outage: Option<(Timestamp, String)>,
 }
 
-enum Step {
+enum WatchEvent {
     News(Option<Result<ClusterEvent, DescribeError>>),
     Redraw,
     Key(Interruption),
-    TimeOver,
+    TimedOut,
 }
 
-impl Watching<'_> {
+impl ClusterWatch<'_> {
     /// Shows the cluster and its changes until Ctrl-C.
-    pub(super) fn run(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<Ended, Failure> {
+    pub(super) fn run(
+        &self,
+        cluster: &ManagementCluster,
+        session: &mut Session,
+    ) -> Result<WatchEnd, Failure> {
         // Ctrl-C must not interrupt a write.
-        session.hold_interrupts();
+        session.defer_interrupts();
         let mut news = workload::watch_cluster(cluster, self.request.clone());
         // Log lines about requests would move a drawn tree.
         let is_drawn = self.format == OutputFormat::Text
             && session.printer().is_terminal()
-            && !session.messages().logs(REQUESTS);
+            && !session.messages().is_logged(REQUEST_VERBOSITY);
         let mut screen = is_drawn.then(Screen::default);
         let until = self.timeout.map(|timeout| Instant::now() + timeout);
-        let mut told = Told::default();
+        let mut state = WatchState::default();
         let mut keyboard = session.keyboard()?;
         loop {
-            let step = session.block_on(next(&mut news, screen.is_some(), keyboard.as_mut(), until));
+            let step = session.block_on(next_event(&mut news, screen.is_some(), keyboard.as_mut(), until));
             let is_interrupted = matches!(&step, Err(failure) if failure.kind() == Kind::Interrupted);
-            match (step, &told.tree) {
-                (Err(_), Some((tree, _))) if is_interrupted => return Ok(Ended::With(Arc::clone(tree))),
-                (Err(failure), _) => return Err(failure),
-                (Ok(Step::TimeOver | Step::Key(Interruption::Quit)), Some((tree, _))) => {
-                    return Ok(Ended::With(Arc::clone(tree)));
+            match (step, &state.tree) {
+                (Err(_), Some((tree, _))) if is_interrupted => {
+                    return Ok(WatchEnd::LastTree(Arc::clone(tree)));
                 }
-                (Ok(Step::Key(Interruption::Quit)), None) => return Err(Failure::interrupted()),
+                (Err(failure), _) => return Err(failure),
+                (Ok(WatchEvent::TimedOut | WatchEvent::Key(Interruption::Quit)), Some((tree, _))) => {
+                    return Ok(WatchEnd::LastTree(Arc::clone(tree)));
+                }
+                (Ok(WatchEvent::Key(Interruption::Quit)), None) => return Err(Failure::interrupted()),
                 // The lines above were written by other programs.
-                (Ok(Step::Key(Interruption::Resumed)), _) => screen = screen.map(|_| Screen::default()),
-                (Ok(Step::TimeOver), None) => return Err(self.late()),
-                (Ok(Step::News(None)), _) => return Ok(Ended::Gone),
-                (Ok(Step::News(Some(news))), _) => {
+                (Ok(WatchEvent::Key(Interruption::Resumed)), _) => screen = screen.map(|_| Screen::default()),
+                (Ok(WatchEvent::TimedOut), None) => return Err(self.timeout_failure()),
+                (Ok(WatchEvent::News(None)), _) => return Ok(WatchEnd::Deleted),
+                (Ok(WatchEvent::News(Some(news))), _) => {
                     if matches!(
-                        self.tell(news?, &mut told, screen.is_some(), session)?,
+                        self.show_news(news?, &mut state, screen.is_some(), session)?,
                         ClusterEvent::Deleted
                     ) {
-                        return Ok(Ended::Gone);
+                        return Ok(WatchEnd::Deleted);
                     }
                 }
-                (Ok(Step::Redraw), _) => {}
+                (Ok(WatchEvent::Redraw), _) => {}
             }
             if let Some(screen) = &mut screen {
-                self.draw(screen, &told, keyboard.is_some(), session)?;
+                self.draw(screen, &state, keyboard.is_some(), session)?;
             }
             session.printer().flush()?;
-            if let Some((tree, _)) = told.tree.as_ref().filter(|(tree, _)| self.is_enough(tree, session)) {
-                return Ok(Ended::With(Arc::clone(tree)));
+            if let Some((tree, _)) = state.tree.as_ref().filter(|(tree, _)| self.is_finished(tree, session)) {
+                return Ok(WatchEnd::LastTree(Arc::clone(tree)));
             }
         }
     }
 
-    fn is_enough(&self, tree: &ClusterTree, session: &mut Session) -> bool {
+    fn is_finished(&self, tree: &ClusterTree, session: &mut Session) -> bool {
         !session.printer().has_reader() || (self.until_healthy && tree.health() == ClusterHealth::Healthy)
     }
 
     /// Records the news and prints them unless the tree is drawn.
-    fn tell(
+    fn show_news(
         &self,
         news: ClusterEvent,
-        told: &mut Told,
+        state: &mut WatchState,
         is_drawn: bool,
         session: &mut Session,
     ) -> Result<ClusterEvent, Failure> {
@@ -119,22 +125,22 @@ impl Watching<'_> {
             ClusterEvent::Tree(tree) => {
                 let now = Timestamp::now();
                 if !is_drawn {
-                    let text = self.document(tree, now, session)?;
-                    session.printer().data(text)?;
+                    let text = self.render_tree(tree, now, session)?;
+                    session.printer().write(text)?;
                 }
-                *told = Told { tree: Some((Arc::clone(tree), now)), away: None };
+                *state = WatchState { tree: Some((Arc::clone(tree), now)), outage: None };
             }
             ClusterEvent::Unreachable { since, reason: why } => {
                 if !is_drawn {
-                    session.messages().warning(away(*since, why));
+                    session.messages().warning(outage_text(*since, why));
                 }
-                told.away = Some((*since, why.clone()));
+                state.outage = Some((*since, why.clone()));
             }
             ClusterEvent::Reachable => {
                 if !is_drawn {
                     session.messages().status("the server answers again");
                 }
-                told.away = None;
+                state.outage = None;
             }
             ClusterEvent::Deleted => {
                 let DescribeRequest { namespace, name, .. } = self.request;
@@ -144,10 +150,16 @@ impl Watching<'_> {
         Ok(news)
     }
 
-    fn document(&self, tree: &ClusterTree, now: Timestamp, session: &mut Session) -> Result<String, Failure> {
+    fn render_tree(
+        &self,
+        tree: &ClusterTree,
+        now: Timestamp,
+        session: &mut Session,
+    ) -> Result<String, Failure> {
         Ok(match self.format {
             OutputFormat::Text => {
-                let table = draw(&tree.table(self.shown, now), session.printer().colours_stdout(), None);
+                let table =
+                    draw(&tree.table(self.conditions, now), session.printer().is_stdout_coloured(), None);
                 format!("--- {now:.0}\n{table}")
             }
             OutputFormat::Json => format!("{}\n", serde_json::to_string(&report(self.request, tree))?),
@@ -160,52 +172,52 @@ impl Watching<'_> {
     fn draw(
         &self,
         screen: &mut Screen,
-        told: &Told,
+        state: &WatchState,
         reads_keys: bool,
         session: &mut Session,
     ) -> Result<(), Failure> {
-        let Some((tree, at)) = &told.tree else { return Ok(()) };
+        let Some((tree, at)) = &state.tree else { return Ok(()) };
         let (height, width) = console::Term::stdout().size();
         let size = Size { width: width.into(), height: height.into() };
         let changed = at.strftime("%Y-%m-%d %H:%M:%S UTC");
         let keys = if reads_keys { "q or Ctrl-C" } else { "Ctrl-C" };
         let mut header = vec![format!("live, last change {changed}; {keys} ends it")];
-        if let Some((since, why)) = &told.away {
+        if let Some((since, why)) = &state.outage {
             header[0] = format!("not live, last change {changed}");
-            header.push(crate::ui::clean(&away(*since, why)).into_owned());
+            header.push(crate::ui::sanitize(&outage_text(*since, why)).into_owned());
         }
-        let colour = session.printer().colours_stdout();
-        let body = draw(&tree.table(self.shown, Timestamp::now()), colour, Some(size.width));
+        let colour = session.printer().is_stdout_coloured();
+        let body = draw(&tree.table(self.conditions, Timestamp::now()), colour, Some(size.width));
         let text = screen.draw(frame(&header, &body, size), size);
-        session.printer().data(text)
+        session.printer().write(text)
     }
 
-    fn late(&self) -> Failure {
+    fn timeout_failure(&self) -> Failure {
         let seconds = self.timeout.unwrap_or_default().as_secs();
         Failure::new(Kind::Environment, format!("the server did not answer within {seconds}s"))
     }
 }
 
-fn away(since: Timestamp, why: &str) -> String {
+fn outage_text(since: Timestamp, why: &str) -> String {
     format!("no answer since {}: {why}", since.strftime("%H:%M:%S UTC"))
 }
 
 /// Waits for the next event. Later news are not lost.
-async fn next(
+async fn next_event(
     news: &mut BoxStream<'static, Result<ClusterEvent, DescribeError>>,
     redraws: bool,
     keyboard: Option<&mut Keyboard>,
     until: Option<Instant>,
-) -> Result<Step, Failure> {
+) -> Result<WatchEvent, Failure> {
     let pending = || Either::Right(std::future::pending());
     let redraw = if redraws { Either::Left(tokio::time::sleep(REDRAW)) } else { pending() };
     let time_over = until.map_or_else(pending, |until| Either::Left(tokio::time::sleep_until(until.into())));
     tokio::select! {
         biased;
-        key = interruption(keyboard) => Ok(Step::Key(key)),
-        news = news.next() => Ok(Step::News(news)),
-        () = time_over => Ok(Step::TimeOver),
-        () = redraw => Ok(Step::Redraw),
+        key = interruption(keyboard) => Ok(WatchEvent::Key(key)),
+        news = news.next() => Ok(WatchEvent::News(news)),
+        () = time_over => Ok(WatchEvent::TimedOut),
+        () = redraw => Ok(WatchEvent::Redraw),
     }
 }
 
@@ -217,7 +229,7 @@ struct Size {
 
 #[derive(Debug, Default)]
 struct Screen {
-    drawn: Vec<String>,
+    lines: Vec<String>,
 }
 
 impl Screen {
@@ -225,11 +237,12 @@ impl Screen {
     /// Only overwrites drawn lines, so earlier output on the screen stays.
     fn draw(&mut self, lines: Vec<String>, size: Size) -> String {
         let mut text = String::new();
-        if self.drawn == lines {
+        if self.lines == lines {
             return text;
         }
         // A narrower window has wrapped lines.
-        let rows: usize = self.drawn.iter().map(|line| seen(line).div_ceil(size.width.max(1)).max(1)).sum();
+        let rows: usize =
+            self.lines.iter().map(|line| visible_width(line).div_ceil(size.width.max(1)).max(1)).sum();
         // Writing to a String cannot fail.
         if rows > 0 {
             let _ = write!(text, "\u{1b}[{rows}A\r");
@@ -238,7 +251,7 @@ impl Screen {
             let _ = writeln!(text, "{line}\u{1b}[K");
         }
         text.push_str("\u{1b}[J");
-        self.drawn = lines;
+        self.lines = lines;
         text
     }
 }
@@ -251,16 +264,16 @@ fn frame(header: &[String], body: &str, size: Size) -> Vec<String> {
     let more = (shown < body.len())
         .then(|| format!("… {} more lines; make the window larger or use --grouping", body.len() - shown));
     let lines = header.iter().map(String::as_str).chain(body[..shown].iter().copied()).chain(more.as_deref());
-    lines.map(|line| cut(line.trim_end(), size.width)).collect()
+    lines.map(|line| truncate(line.trim_end(), size.width)).collect()
 }
 
 /// Returns the number of visible characters in a line, without colour codes.
-fn seen(line: &str) -> usize {
+fn visible_width(line: &str) -> usize {
     anstream::adapter::strip_str(line).map(|piece| piece.chars().count()).sum()
 }
 
 /// Cuts a line at the edge and keeps the codes that end colours.
-fn cut(line: &str, width: usize) -> String {
+fn truncate(line: &str, width: usize) -> String {
     let mut text = String::with_capacity(line.len());
     let (mut left, mut is_escape) = (width, false);
     for c in line.chars() {

@@ -11,9 +11,9 @@ use provider::{
 
 use super::{print, yaml::read_template};
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     failure::Kind,
-    kustomizations::KustomizationLayer,
+    kustomizations::KustomizationOverlay,
     session::Session,
     settings::{self, KubeContext, KubeFlags, KubeconfigError, OutputFormat, PaceFlags},
     verbs::{provenance::ProvenanceFlag, provider_flags},
@@ -103,7 +103,7 @@ pub(crate) struct GenerateCluster {
     write_to: Option<String>,
 }
 
-enum Source<'a> {
+enum TemplateSource<'a> {
     Repository,
     Url(&'a str),
     ConfigMap,
@@ -111,12 +111,12 @@ enum Source<'a> {
 
 pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
-    let provenance = args.provenance.of(format)?;
+    let provenance = args.provenance.parse(format)?;
     let source = args.source()?;
     let context = args.kube.context(session.environment());
     let context = match context {
         // Only templates of a release need the classes of the cluster, so only they require the named cluster.
-        Err(error) if args.kube.is_given() && matches!(source, Source::Repository) => {
+        Err(error) if args.kube.is_given() && matches!(source, TemplateSource::Repository) => {
             return Err(error.into());
         }
         context => context,
@@ -124,13 +124,13 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
     let request = args.request(context.as_ref())?;
     let config = session.config()?;
     let mut variables = Variables::new(&config);
-    request.set_variables(&mut variables).within(|| "cannot generate a workload cluster".to_owned())?;
+    request.set_variables(&mut variables).with_context(|| "cannot generate a workload cluster".to_owned())?;
 
     let releases;
     let (template, release) = match source {
-        Source::Url(url) => (read_template(url, session)?, None),
-        Source::ConfigMap => (args.read_config_map(context.as_ref().ok(), session)?, None),
-        Source::Repository => {
+        TemplateSource::Url(url) => (read_template(url, session)?, None),
+        TemplateSource::ConfigMap => (args.read_config_map(context.as_ref().ok(), session)?, None),
+        TemplateSource::Repository => {
             let (id, version) = args.provider(session)?;
             releases = session.provider_releases(&id)?;
             let (template, release) = read_flavor(&releases, &version, args.flavor.as_deref(), session)?;
@@ -141,7 +141,7 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
         return list_variables(args, &template, &variables, format, session);
     }
     let layer = args.kustomization.as_deref().filter(|place| !place.is_empty());
-    let layer = layer.map(|place| KustomizationLayer::of_template(place, session)).transpose()?;
+    let layer = layer.map(|place| KustomizationOverlay::of_template(place, session)).transpose()?;
     let input = ClusterTemplateInput {
         template: &template,
         variables: &variables,
@@ -152,15 +152,15 @@ pub(super) fn run(args: &GenerateCluster, session: &mut Session) -> Result<(), F
         trace: provenance.trace(),
     };
     let rendered = render(args, &input, context.ok().as_ref(), session)
-        .within(|| format!("cannot generate cluster `{}`", args.name))?;
+        .with_context(|| format!("cannot generate cluster `{}`", args.name))?;
     for warning in &rendered.warnings {
         session.messages().warning(warning);
     }
-    print::objects(rendered.objects, format, provenance, args.write_to.as_deref(), session)
+    print::print_objects(rendered.objects, format, provenance, args.write_to.as_deref(), session)
 }
 
 /// Returns a hint with the flags to choose from. Naming one of the choices is enough.
-fn which(error: &DefaultReleaseError) -> Option<String> {
+fn provider_hint(error: &DefaultReleaseError) -> Option<String> {
     let choices: Vec<String> = match error {
         DefaultReleaseError::SeveralProviders(names) => names.iter().cloned().collect(),
         DefaultReleaseError::SeveralVersions { provider, versions } => {
@@ -177,7 +177,7 @@ fn which(error: &DefaultReleaseError) -> Option<String> {
 }
 
 impl GenerateCluster {
-    fn source(&self) -> Result<Source<'_>, Failure> {
+    fn source(&self) -> Result<TemplateSource<'_>, Failure> {
         let given = |flag: &Option<String>| flag.as_deref().is_some_and(|text| !text.is_empty());
         let url = self.from.as_deref().filter(|text| !text.is_empty());
         let config_map = [&self.from_config_map, &self.from_config_map_namespace, &self.from_config_map_key]
@@ -190,16 +190,16 @@ impl GenerateCluster {
             ));
         }
         Ok(match url {
-            Some(url) => Source::Url(url),
-            None if config_map => Source::ConfigMap,
-            None => Source::Repository,
+            Some(url) => TemplateSource::Url(url),
+            None if config_map => TemplateSource::ConfigMap,
+            None => TemplateSource::Repository,
         })
     }
 
     /// Returns the infrastructure provider and version: the named ones, or else the installed ones.
     fn provider(&self, session: &Session) -> Result<(ProviderId, String), Failure> {
         let named = self.infrastructure.as_deref().filter(|text| !text.is_empty());
-        let named = named.map(|named| provider_flags::resolve(ProviderType::Infrastructure, named));
+        let named = named.map(|named| provider_flags::parse_provider(ProviderType::Infrastructure, named));
         let named = match named.transpose()? {
             Some((id, Some(version))) => return Ok((id, version)),
             Some((id, None)) => {
@@ -228,7 +228,7 @@ impl GenerateCluster {
         };
         let told = async {
             installed.await.map_err(|error| {
-                let hint = which(&error).unwrap_or(hint);
+                let hint = provider_hint(&error).unwrap_or(hint);
                 Failure::from(error).hint(hint)
             })
         };
@@ -238,7 +238,7 @@ impl GenerateCluster {
     /// Connects to the management cluster for data that only the cluster has.
     fn cluster(&self, needed_for: &str, session: &Session) -> Result<ManagementCluster, Failure> {
         settings::management_cluster(&self.kube, &PaceFlags::default(), session)
-            .within(|| format!("{needed_for} needs a management cluster"))
+            .with_context(|| format!("{needed_for} needs a management cluster"))
     }
 
     fn read_config_map(
@@ -306,7 +306,7 @@ fn render(
 ) -> Result<ClusterTemplate, Failure> {
     let rendered = session.block_on(render_cluster_template(input))?;
     let Some(context) = context.filter(|_| !rendered.added_classes.is_empty()) else { return Ok(rendered) };
-    let near = settings::management_cluster_if_near(&args.kube, session).and_then(|cluster| {
+    let near = settings::optional_management_cluster(&args.kube, session).and_then(|cluster| {
         session.block_on(async { cluster.server().version().await.map(|_| ()) })?;
         Ok(cluster)
     });
@@ -317,13 +317,13 @@ fn render(
         }
         Err(failure) if failure.kind() == Kind::Interrupted => Err(failure),
         Err(failure) => {
-            warn_of_classes(context, &rendered.added_classes, &failure, session);
+            warn_about_classes(context, &rendered.added_classes, &failure, session);
             Ok(rendered)
         }
     }
 }
 
-fn warn_of_classes(
+fn warn_about_classes(
     context: &KubeContext,
     classes: &[provider::ClusterClassName],
     failure: &Failure,
@@ -348,7 +348,7 @@ fn list_variables(
     session: &mut Session,
 ) -> Result<(), Failure> {
     let listed = template.variables(variables)?;
-    print::variables(listed, format, session, |listed| {
+    print::print_variables(listed, format, session, |listed| {
         required_and_optional(args, listed, variables.config())
     })
 }
@@ -423,12 +423,12 @@ mod tests {
         let texts = |texts: [&str; 2]| texts.map(str::to_owned).into();
         let several = DefaultReleaseError::SeveralProviders(texts(["aws", "docker"]));
         let hint = "name one: `--infrastructure aws` or `--infrastructure docker`";
-        assert_eq!(which(&several).as_deref(), Some(hint));
+        assert_eq!(provider_hint(&several).as_deref(), Some(hint));
         let provider = ProviderId::new(ProviderType::Infrastructure, "aws");
         let versions =
             DefaultReleaseError::SeveralVersions { provider, versions: texts(["v1.0.0", "v1.1.0"]) };
         let hint = "name one: `--infrastructure aws:v1.0.0` or `--infrastructure aws:v1.1.0`";
-        assert_eq!(which(&versions).as_deref(), Some(hint));
-        assert_eq!(which(&DefaultReleaseError::NotInstalled(ProviderType::Infrastructure)), None);
+        assert_eq!(provider_hint(&versions).as_deref(), Some(hint));
+        assert_eq!(provider_hint(&DefaultReleaseError::NotInstalled(ProviderType::Infrastructure)), None);
     }
 }

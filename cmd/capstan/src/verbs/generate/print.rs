@@ -17,7 +17,7 @@ const OBJECTS_MODE: u32 = 0o600;
 
 /// Writes rendered objects to a file. A file with a Secret becomes private, any other existing file keeps its mode.
 pub(crate) fn write_objects(path: &Path, text: &str) -> Result<(), Failure> {
-    if holds_secret(text) {
+    if contains_secret(text) {
         write_private_file(path, text.as_bytes())?;
     } else {
         write_file_atomically(path, text.as_bytes(), OBJECTS_MODE)?;
@@ -26,7 +26,7 @@ pub(crate) fn write_objects(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// True if a line of the YAML or JSON is the kind of a Secret.
-fn holds_secret(text: &str) -> bool {
+fn contains_secret(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim_start().trim_start_matches("- ");
         let kind = line.strip_prefix("kind: ").or_else(|| line.strip_prefix("\"kind\": "));
@@ -38,14 +38,14 @@ fn holds_secret(text: &str) -> bool {
 /// Prints objects to stdout, or to a file once all objects are rendered.
 /// Shape: YAML documents joined by `---`, or one `v1` List as JSON, with a final newline. Traced objects contain the
 /// origin of their fields.
-pub(crate) fn objects(
+pub(crate) fn print_objects(
     mut objects: Vec<Object>,
     format: OutputFormat,
     provenance: Provenance,
     write_to: Option<&str>,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    FileNames::seen_from(session.environment().current_dir()).name_setters(&mut objects);
+    FileNames::relative_to(session.environment().current_dir()).rename_origins(&mut objects);
     let text = match format {
         _ if provenance == Provenance::Json => provenance::report(&objects)?,
         OutputFormat::Text | OutputFormat::Yaml => manifest::write_traced_stream(&objects) + "\n",
@@ -56,12 +56,12 @@ pub(crate) fn objects(
     };
     match write_to.map(str::trim).filter(|path| !path.is_empty() && *path != "-") {
         Some(path) => write_objects(&session.environment().resolve(path), &text),
-        None => session.printer().data(text),
+        None => session.printer().write(text),
     }
 }
 
 /// Prints variables. `text` builds the list for people, which has two forms.
-pub(super) fn variables(
+pub(super) fn print_variables(
     variables: Vec<Variable>,
     format: OutputFormat,
     session: &mut Session,

@@ -9,8 +9,8 @@ use provider::{
 
 use super::print;
 use crate::{
-    Failure, Within as _,
-    kustomizations::{Around, KustomizationFlags, RunLayers},
+    Failure, WithContext as _,
+    kustomizations::{KustomizationFlags, RunOverlays, RunScope},
     session::Session,
     settings::OutputFormat,
     verbs::{provenance::ProvenanceFlag, provider_flags::OneProvider},
@@ -66,25 +66,25 @@ pub(crate) struct GenerateProvider {
 
 pub(super) fn run(args: &GenerateProvider, session: &mut Session) -> Result<(), Failure> {
     let format = OutputFormat::parse(&args.output)?;
-    let provenance = args.provenance.of(format)?;
-    let (id, version) = args.provider.chosen()?;
+    let provenance = args.provenance.parse(format)?;
+    let (id, version) = args.provider.provider_and_version()?;
     let releases = session.provider_releases(&id)?;
     let release = session
         .block_on(async { releases.choose_release(version.as_deref()).await })
-        .within(|| format!("cannot generate `{id}`"))?;
+        .with_context(|| format!("cannot generate `{id}`"))?;
     if args.list_variables {
         return list_variables(&release, format, session);
     }
     let components = build(args, &id, &release, provenance.trace(), session)
-        .within(|| format!("cannot generate `{id}` {}", release.version()))?;
+        .with_context(|| format!("cannot generate `{id}` {}", release.version()))?;
     for warning in &components.warnings {
         session.messages().warning(warning);
     }
     if args.describe {
         let text = description(&releases, &release, &components);
-        return session.printer().data(text);
+        return session.printer().write(text);
     }
-    print::objects(components.objects, format, provenance, args.write_to.as_deref(), session)
+    print::print_objects(components.objects, format, provenance, args.write_to.as_deref(), session)
 }
 
 fn build(
@@ -95,13 +95,13 @@ fn build(
     session: &Session,
 ) -> Result<ProviderComponents, Failure> {
     let config = session.config()?;
-    let around = Around { named: std::slice::from_ref(id), planned: &[] };
-    let layers = RunLayers::of(&args.customisation, around, session)?;
+    let around = RunScope { named_providers: std::slice::from_ref(id), saved_kustomizations: &[] };
+    let layers = RunOverlays::read(&args.customisation, around, session)?;
     let substitution = if args.raw || args.describe { Substitution::None } else { Substitution::Full };
     let (text, layer) = session.block_on(async {
         release.check().await?;
         let text = release.components().await?;
-        let layer = if substitution == Substitution::None { None } else { layers.get().get(id).await };
+        let layer = if substitution == Substitution::None { None } else { layers.overlays().get(id).await };
         Ok::<_, ReleaseError>((text, layer))
     })?;
     let input = ComponentsInput {
@@ -116,7 +116,7 @@ fn build(
         trace,
     };
     let components = build_components(&input)?;
-    layers.warn_of_unused(session);
+    layers.warn_unused(session);
     Ok(components)
 }
 
@@ -124,7 +124,7 @@ fn list_variables(release: &Release<'_>, format: OutputFormat, session: &mut Ses
     let text = session.block_on(async { release.components().await })?;
     let config = session.config()?;
     let listed = text.variables(&Variables::new(&config))?;
-    print::variables(listed, format, session, print::variable_names)
+    print::print_variables(listed, format, session, print::variable_names)
 }
 
 /// Source: clusterctl v1.14 cmd/generate_provider.go; the names of variables and images are those in the file.
@@ -140,17 +140,17 @@ fn description(
     };
     line("Name", &provider.id.name);
     line("Type", provider.id.provider_type.as_str());
-    line("URL", &without_release(&provider.url));
+    line("URL", &repository_base_url(&provider.url));
     line("Version", release.version());
     line("File", releases.repository().components_file());
     line("TargetNamespace", &components.target_namespace);
-    list(&mut text, "Variables", components.variables.iter().map(|variable| variable.name.as_str()));
-    list(&mut text, "Images", components.images.iter().map(String::as_str));
+    add_list(&mut text, "Variables", components.variables.iter().map(|variable| variable.name.as_str()));
+    add_list(&mut text, "Images", components.images.iter().map(String::as_str));
     text.push('\n');
     text
 }
 
-fn list<'a>(text: &mut String, name: &str, items: impl Iterator<Item = &'a str>) {
+fn add_list<'a>(text: &mut String, name: &str, items: impl Iterator<Item = &'a str>) {
     for (index, item) in items.enumerate() {
         if index == 0 {
             let _ = writeln!(text, "{name}:");
@@ -159,7 +159,7 @@ fn list<'a>(text: &mut String, name: &str, items: impl Iterator<Item = &'a str>)
     }
 }
 
-fn without_release(url: &str) -> String {
+fn repository_base_url(url: &str) -> String {
     let mut parts: Vec<&str> = url.rsplitn(3, '/').collect();
     match parts.pop() {
         Some(base) if parts.len() == 2 => format!("{base}/"),

@@ -1,7 +1,9 @@
 use provider::{TemplateText, config::Variables};
 
 use super::print;
-use crate::{Failure, Within as _, session::Session, settings::OutputFormat, verbs::provenance::Provenance};
+use crate::{
+    Failure, WithContext as _, session::Session, settings::OutputFormat, verbs::provenance::Provenance,
+};
 
 /// Put values into a template and print it
 ///
@@ -41,14 +43,14 @@ pub(super) fn run(args: &GenerateYaml, session: &mut Session) -> Result<(), Fail
     let template = read_template(&args.from, session)?;
     if args.list_variables {
         let listed = template.variables(&variables)?;
-        return print::variables(listed, format, session, print::variable_names);
+        return print::print_variables(listed, format, session, print::variable_names);
     }
     let text = template.substitute(&variables)?;
     let stream = template.read_objects(&text)?;
     for warning in template.warnings(&stream) {
         session.messages().warning(warning);
     }
-    print::objects(stream.objects, format, Provenance::Untold, None, session)
+    print::print_objects(stream.objects, format, Provenance::Off, None, session)
 }
 
 const STDIN: &str = "-";
@@ -72,7 +74,7 @@ pub(super) fn read_template(from: &str, session: &mut Session) -> Result<Templat
         }
         None => session.block_on(repository::fetch_template(&context, from)),
     };
-    let file =
-        file.within(|| format!("cannot read the template `{}`", transport::address::redact_text(from)))?;
+    let file = file
+        .with_context(|| format!("cannot read the template `{}`", transport::address::redact_text(from)))?;
     Ok(TemplateText::new(file.source.to_string(), &file.bytes)?)
 }

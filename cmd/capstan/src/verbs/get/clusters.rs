@@ -1,13 +1,13 @@
 use api::output::{ClusterList, ListedCluster, ReplicaCounts};
 use jiff::Timestamp;
-use workload::{ClusterList, ClusterListRequest, ClusterSummary};
+use workload::{ClusterOverview, ClusterOverviewRequest, ClusterSummary};
 
 use crate::{
     Failure,
     session::Session,
     settings::{self, OutputFormat, ServerFlags},
-    ui::{Narrow, table},
-    verbs::describe::{condition, replicas},
+    ui::{NarrowingStep, table},
+    verbs::describe::{part_condition, replica_counts},
 };
 
 /// List workload clusters with their health
@@ -45,15 +45,15 @@ const WIDE: &str = "wide";
 const UNKNOWN: &str = "-";
 
 /// Ways to fit a terminal. Name and health are dropped last.
-const NARROW: [Narrow; 8] = [
-    Narrow::Drop("PHASE"),
-    Narrow::Drop("CLASS"),
-    Narrow::Drop("AGE"),
-    Narrow::Shorten("NAMESPACE", 9),
-    Narrow::Shorten("NAME", 16),
-    Narrow::Drop("VERSION"),
-    Narrow::Drop("WORKERS"),
-    Narrow::Drop("NAMESPACE"),
+const NARROW: [NarrowingStep; 8] = [
+    NarrowingStep::Drop("PHASE"),
+    NarrowingStep::Drop("CLASS"),
+    NarrowingStep::Drop("AGE"),
+    NarrowingStep::Shorten("NAMESPACE", 9),
+    NarrowingStep::Shorten("NAME", 16),
+    NarrowingStep::Drop("VERSION"),
+    NarrowingStep::Drop("WORKERS"),
+    NarrowingStep::Drop("NAMESPACE"),
 ];
 
 pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure> {
@@ -69,17 +69,17 @@ pub(crate) fn run(args: &Clusters, session: &mut Session) -> Result<(), Failure>
         Some(args.server.kube.namespace(args.namespace.as_deref(), session.environment())?)
     };
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let request = ClusterListRequest { namespace, labels: args.selector.clone() };
+    let request = ClusterOverviewRequest { namespace, labels: args.selector.clone() };
     let fleet = session.block_on(workload::list_clusters(&cluster, &request))?;
     if fleet.clusters.is_empty() {
-        session.messages().status(none_found(&fleet, &request));
+        session.messages().status(no_clusters_text(&fleet, &request));
     }
     let now = Timestamp::now();
-    let report = ClusterList { clusters: fleet.clusters.iter().map(listed).collect() };
+    let report = ClusterList { clusters: fleet.clusters.iter().map(listed_cluster).collect() };
     session.print(format, &report, |report, width| text(report, is_wide, width, now))
 }
 
-fn none_found(fleet: &ClusterList, request: &ClusterListRequest) -> String {
+fn no_clusters_text(fleet: &ClusterOverview, request: &ClusterOverviewRequest) -> String {
     let Some(namespace) = &request.namespace else { return "no Clusters found".to_owned() };
     let nothing = format!("no Clusters found in namespace `{namespace}`");
     let count: usize = fleet.other_namespaces.values().sum();
@@ -94,18 +94,18 @@ fn none_found(fleet: &ClusterList, request: &ClusterListRequest) -> String {
     format!("{nothing}; {elsewhere}: `capstan get clusters -A` lists them")
 }
 
-fn listed(cluster: &ClusterSummary) -> ListedCluster {
+fn listed_cluster(cluster: &ClusterSummary) -> ListedCluster {
     ListedCluster {
         namespace: cluster.namespace.clone(),
         name: cluster.name.clone(),
         class: cluster.class.clone(),
         phase: cluster.phase.clone(),
-        health: cluster.health.as_ref().map(condition),
+        health: cluster.health.as_ref().map(part_condition),
         paused: cluster.is_paused,
         deleting: cluster.is_deleting,
         version: cluster.version.as_ref().map(ToString::to_string),
-        control_plane: replicas(cluster.control_plane),
-        workers: replicas(cluster.workers),
+        control_plane: replica_counts(cluster.control_plane),
+        workers: replica_counts(cluster.workers),
         created: cluster.created.map(|created| created.to_string()),
     }
 }
@@ -132,7 +132,7 @@ fn text(report: &ClusterList, is_wide: bool, width: Option<usize>, now: Timestam
         .iter()
         .map(|line| {
             let [namespace, name, status, phase, version, control_plane, workers, age] = line.cells();
-            let [class, reason, message] = line.more();
+            let [class, reason, message] = line.wide_cells();
             [namespace, name, status, phase, version, control_plane, workers, age, class, reason, message]
         })
         .collect();
@@ -147,9 +147,9 @@ impl<'a> Line<'a> {
     fn of(cluster: &'a ListedCluster, now: Timestamp) -> Self {
         let created = cluster.created.as_deref().and_then(|created| created.parse().ok());
         Self {
-            status: status(cluster),
-            control_plane: ready(cluster.control_plane.as_ref()),
-            workers: ready(cluster.workers.as_ref()),
+            status: status_text(cluster),
+            control_plane: ready_text(cluster.control_plane.as_ref()),
+            workers: ready_text(cluster.workers.as_ref()),
             message: cluster
                 .health
                 .as_ref()
@@ -170,7 +170,7 @@ impl<'a> Line<'a> {
         [namespace, name, &self.status, phase, version, &self.control_plane, &self.workers, &self.age]
     }
 
-    fn more(&self) -> [&str; 3] {
+    fn wide_cells(&self) -> [&str; 3] {
         let health = self.cluster.health.as_ref();
         let class = self.cluster.class.as_deref().unwrap_or(UNKNOWN);
         [class, health.map_or(UNKNOWN, |health| &health.reason), &self.message]
@@ -178,7 +178,7 @@ impl<'a> Line<'a> {
 }
 
 /// Returns the health in the style of kubectl for nodes: `Available`, `NotAvailable,Paused`.
-fn status(cluster: &ListedCluster) -> String {
+fn status_text(cluster: &ListedCluster) -> String {
     let mut status = match &cluster.health {
         Some(health) if health.status == "True" => health.condition_type.clone(),
         Some(health) if health.status == "False" => format!("Not{}", health.condition_type),
@@ -193,7 +193,7 @@ fn status(cluster: &ListedCluster) -> String {
     status
 }
 
-fn ready(counts: Option<&ReplicaCounts>) -> String {
+fn ready_text(counts: Option<&ReplicaCounts>) -> String {
     match counts {
         None => UNKNOWN.to_owned(),
         Some(counts) => format!("{}/{}", counts.ready.unwrap_or(0), counts.desired.unwrap_or(0)),
@@ -311,10 +311,10 @@ prod…tion  new               Unknown,Deleting     -
 
     #[test]
     fn an_empty_namespace_says_where_clusters_are() {
-        let request = ClusterListRequest { namespace: Some("default".to_owned()), labels: String::new() };
+        let request = ClusterOverviewRequest { namespace: Some("default".to_owned()), labels: String::new() };
         let told = |elsewhere: &[(&str, usize)]| {
             let elsewhere = elsewhere.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-            none_found(&ClusterList { clusters: Vec::new(), other_namespaces: elsewhere }, &request)
+            no_clusters_text(&ClusterOverview { clusters: Vec::new(), other_namespaces: elsewhere }, &request)
         };
         let none = "no Clusters found in namespace `default`";
         assert_eq!(told(&[]), none);

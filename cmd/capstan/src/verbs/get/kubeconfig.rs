@@ -3,11 +3,11 @@ use std::{ffi::OsString, path::Path, time::Duration};
 use workload::{KubeconfigRequest, KubeconfigUser};
 
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     session::Session,
     settings::{self, ServerFlags, UnsafeFields, WorkloadContext},
     suggested_commands::quoted,
-    verbs::lifecycle::span,
+    verbs::lifecycle::parse_duration,
 };
 
 /// Print the kubeconfig of a workload cluster
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Kubeconfig, session: &mut Session) -> Result<(), Failur
     let wait = match (args.wait, args.timeout.as_deref()) {
         (false, _) => None,
         (true, None) => Some(DEFAULT_WAIT),
-        (true, Some(timeout)) => Some(span(timeout)?),
+        (true, Some(timeout)) => Some(parse_duration(timeout)?),
     };
     let request = KubeconfigRequest {
         namespace: args.server.kube.namespace(args.namespace.as_deref(), session.environment())?,
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Kubeconfig, session: &mut Session) -> Result<(), Failur
     let mut content = session.block_on(workload::workload_kubeconfig(&cluster, &request))?;
     let Some(file) = &args.merge else {
         content.push(b'\n');
-        return session.printer().data(content);
+        return session.printer().write(content);
     };
     merge(args, &request, &content, Path::new(file), session)
 }
@@ -92,10 +92,10 @@ fn merge(
     session: &mut Session,
 ) -> Result<(), Failure> {
     let secret = request.credentials.secret_of(&request.cluster);
-    let unsafe_fields = if args.allow_unsafe_fields { UnsafeFields::Allowed } else { UnsafeFields::Refused };
+    let unsafe_fields = if args.allow_unsafe_fields { UnsafeFields::Allow } else { UnsafeFields::Reject };
     let name = args.context_name.as_deref().filter(|name| !name.is_empty());
     let workload = WorkloadContext::parse(content, name, unsafe_fields)
-        .within(|| format!("cannot use what Secret {}/{secret} holds", request.namespace))?;
+        .with_context(|| format!("cannot use what Secret {}/{secret} holds", request.namespace))?;
     let path = settings::merge_workload(&workload, file, session.environment())?;
     let name = workload.name();
     session.messages().status(format!(
@@ -104,5 +104,5 @@ fn merge(
         quoted(&path.display().to_string(), session.environment().home()),
         quoted(name, None)
     ));
-    session.printer().data(format!("{name}\n"))
+    session.printer().write(format!("{name}\n"))
 }

@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     session::Session,
     settings::{KubeFlags, OutputFlag, OutputFormat},
-    verbs::{image_digests::ImageDigests, lifecycle::OwnedSources, provider_flags::SeveralProviders},
+    verbs::{image_digests::ImageDigests, lifecycle::ReleaseSources, provider_flags::SeveralProviders},
 };
 use api::output::{ImageList, ListedImage, ListedImagePlace};
 use manifest::{
@@ -46,10 +46,10 @@ pub(crate) struct ListImages {
     kube: KubeFlags,
 }
 
-type Images = BTreeMap<String, Uses>;
+type Images = BTreeMap<String, ImageUses>;
 
 #[derive(Default)]
-struct Uses {
+struct ImageUses {
     places: BTreeSet<ListedImagePlace>,
     /// True if clusterctl lists the image: a Deployment or a DaemonSet runs the image.
     is_listed: bool,
@@ -65,25 +65,25 @@ pub(super) fn run(
         session.messages().log(1, "the list is that of a first installation; no management cluster is asked");
     }
     let mut images = Images::new();
-    let sources = OwnedSources::of(session)?;
-    for (id, version) in providers.of_first_installation()?.providers {
+    let sources = ReleaseSources::new(session)?;
+    for (id, version) in providers.first_installation()?.providers {
         let releases = session.provider_releases(&id)?;
         let (release, text, layer) = session
             .block_on(async {
                 let release = releases.choose_release(version.as_deref()).await?;
                 release.check().await?;
                 let text = release.components().await?;
-                let layer = sources.layers().get().get(&id).await;
+                let layer = sources.overlays().overlays().get(&id).await;
                 Ok::<_, provider::ReleaseError>((release, text, layer))
             })
-            .within(|| format!("cannot list the images of `{id}`"))?;
+            .with_context(|| format!("cannot list the images of `{id}`"))?;
         for warning in add_provider(&release, &text, layer, sources.config(), &mut images)? {
             session.messages().warning(warning);
         }
     }
     add_cert_manager(&sources, session, &mut images)
-        .within(|| format!("cannot list the images of `{}`", CertManager::LABEL))?;
-    warn_of_unlisted(&images, format, session);
+        .with_context(|| format!("cannot list the images of `{}`", CertManager::LABEL))?;
+    warn_unlisted(&images, format, session);
     let context = session.repositories()?;
     let mut list = list(&images, context.release_settings().lock.as_deref());
     if args.digests {
@@ -96,10 +96,10 @@ pub(super) fn run(
 fn add_digests(list: &mut ImageList, context: &RepositoryContext, session: &Session) -> Result<(), Failure> {
     let unknown = list.images.iter().filter(|it| it.digest.is_none()).map(|it| it.image.as_str());
     let unknown: BTreeSet<&str> = unknown.collect();
-    let asked = session.block_on(async { Ok::<_, Failure>(ImageDigests::ask(context, unknown).await) })?;
-    asked.unknown.iter().for_each(|line| session.messages().warning(line));
+    let asked = session.block_on(async { Ok::<_, Failure>(ImageDigests::fetch(context, unknown).await) })?;
+    asked.failures.iter().for_each(|line| session.messages().warning(line));
     for image in &mut list.images {
-        let found = asked.known.get(&image.image).map(ToString::to_string);
+        let found = asked.digests.get(&image.image).map(ToString::to_string);
         image.digest = image.digest.take().or(found);
     }
     Ok(())
@@ -122,7 +122,7 @@ fn text(list: &ImageList, images: &Images, args: &ListImages) -> String {
 }
 
 /// Warns about images that the text, which matches clusterctl, does not list.
-fn warn_of_unlisted(images: &Images, format: OutputFormat, session: &Session) {
+fn warn_unlisted(images: &Images, format: OutputFormat, session: &Session) {
     if format != OutputFormat::Text {
         return;
     }
@@ -134,7 +134,7 @@ fn warn_of_unlisted(images: &Images, format: OutputFormat, session: &Session) {
 }
 
 fn list(images: &Images, lock: Option<&LockSettings>) -> ImageList {
-    let one = |(image, uses): (&String, &Uses)| {
+    let one = |(image, uses): (&String, &ImageUses)| {
         let used_by: BTreeSet<String> = uses.places.iter().map(|it| it.component.clone()).collect();
         ListedImage {
             digest: digest(image, &used_by, lock),
@@ -188,16 +188,16 @@ fn add_provider(
         target_namespace: Some("default"),
         trace: Trace::Off,
     })
-    .within(|| format!("cannot list the images of `{id}` {}", release.version()))?;
+    .with_context(|| format!("cannot list the images of `{id}` {}", release.version()))?;
     add(&id.label(), &components.objects, images);
     Ok(components.warnings)
 }
 
-fn add_cert_manager(sources: &OwnedSources, session: &Session, images: &mut Images) -> Result<(), Failure> {
+fn add_cert_manager(sources: &ReleaseSources, session: &Session, images: &mut Images) -> Result<(), Failure> {
     if sources.config().cert_manager()?.mode != CertManagerMode::Managed {
         return Ok(());
     }
-    let sources = sources.get();
+    let sources = sources.sources();
     let manifest = session.block_on(management::cert_manager_manifest(&sources))?;
     manifest.warnings.iter().for_each(|warning| session.messages().warning(warning));
     add(CertManager::LABEL, &manifest.objects, images);

@@ -2,10 +2,10 @@ use std::{collections::BTreeMap, path::Path};
 
 use kustomize::{BuildOptions, BuildOutput, BuildReport, HelmPermission, LoadRestrictor, Reorder};
 
-use super::HERE;
+use super::CURRENT_FOLDER;
 use crate::{
     Failure,
-    kustomizations::{self, Built, FileNames, HelmProgram, How, distinct},
+    kustomizations::{self, BuildSettings, FileNames, HelmProgram, KustomizationBuild, distinct_problems},
     session::Session,
     settings::OutputFormat,
     verbs::{
@@ -54,18 +54,18 @@ pub(crate) struct Build {
 }
 
 pub(super) fn run(args: &Build, session: &mut Session) -> Result<(), Failure> {
-    let mut how = args.load.how()?;
+    let mut how = args.load.settings()?;
     how.options.reorder = args.reorder()?;
     how.options.managed_by_label = args.enable_managedby_label;
-    let provenance = args.provenance.of(OutputFormat::Yaml)?;
+    let provenance = args.provenance.parse(OutputFormat::Yaml)?;
     how.options.trace = provenance.trace();
-    let place = args.place.as_deref().unwrap_or(HERE);
-    let Built { result, names, hints } = kustomizations::build(place, &how, session)?;
+    let place = args.place.as_deref().unwrap_or(CURRENT_FOLDER);
+    let KustomizationBuild { result, names, hints } = kustomizations::build(place, &how, session)?;
     match result {
         Ok(output) => {
             warn(&output, &names, session);
             match provenance {
-                Provenance::Untold | Provenance::Comments => write(&output, &args.output, session),
+                Provenance::Off | Provenance::Comments => write(&output, &args.output, session),
                 Provenance::Json => write_text(provenance::report(&output.objects)?, &args.output, session),
             }
         }
@@ -88,18 +88,18 @@ impl Build {
 }
 
 fn warn(output: &BuildOutput, names: &FileNames, session: &Session) {
-    for warning in distinct(&output.warnings) {
-        session.messages().warning(names.in_short(warning));
+    for warning in distinct_problems(&output.warnings) {
+        session.messages().warning(names.problem_text(warning));
     }
 }
 
 fn failure(place: &str, report: &BuildReport, names: &FileNames) -> Failure {
-    let problems = distinct(&report.errors);
+    let problems = distinct_problems(&report.errors);
     let message = match problems.len() {
         1 => format!("cannot build `{place}`"),
         count => format!("cannot build `{place}`, for {count} reasons"),
     };
-    let causes = problems.into_iter().map(|it| names.in_short(it));
+    let causes = problems.into_iter().map(|it| names.problem_text(it));
     causes.fold(Failure::user(message), Failure::cause)
 }
 
@@ -114,7 +114,7 @@ pub(super) fn write(output: &BuildOutput, to: &str, session: &mut Session) -> Re
 
 pub(super) fn write_text(text: String, to: &str, session: &mut Session) -> Result<(), Failure> {
     if is_stdout(to) {
-        return session.printer().data(text);
+        return session.printer().write(text);
     }
     write_objects(&session.environment().resolve(to), &text)
 }
@@ -174,7 +174,7 @@ const ROOT_ONLY: &str = "LoadRestrictionsRootOnly";
 const NONE: &str = "LoadRestrictionsNone";
 
 impl LoadFlags {
-    pub(super) fn how(&self) -> Result<How, Failure> {
+    pub(super) fn settings(&self) -> Result<BuildSettings, Failure> {
         let load_restrictor = match self.load_restrictor.as_str() {
             ROOT_ONLY => LoadRestrictor::RootOnly,
             NONE => LoadRestrictor::None,
@@ -194,7 +194,7 @@ impl LoadFlags {
             helm: if helm.is_some() { HelmPermission::On } else { HelmPermission::Off },
             ..BuildOptions::default()
         };
-        Ok(How { options, helm })
+        Ok(BuildSettings { options, helm })
     }
 }
 

@@ -9,11 +9,11 @@ use api::output::{FindingSeverity, KustomizationFinding, KustomizationFindings, 
 use kustomize::{BuildProblem, ConflictDetection};
 use manifest::yaml::{self, YamlLimits};
 
-use super::{HERE, build::LoadFlags};
+use super::{CURRENT_FOLDER, build::LoadFlags};
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     failure::Kind,
-    kustomizations::{self, Built, FileNames, distinct},
+    kustomizations::{self, FileNames, KustomizationBuild, distinct_problems},
     session::Session,
     settings::OutputFlag,
 };
@@ -49,12 +49,12 @@ pub(crate) struct Lint {
 
 pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let mut how = args.load.how()?;
+    let mut how = args.load.settings()?;
     how.options.conflicts = ConflictDetection::Reported;
-    let here = [HERE.to_owned()];
+    let here = [CURRENT_FOLDER.to_owned()];
     let mut places = if args.places.is_empty() { here.to_vec() } else { args.places.clone() };
     if args.recursive {
-        let below = places.iter().map(|place| kustomizations_below(place, session));
+        let below = places.iter().map(|place| find_kustomizations(place, session));
         places = below.collect::<Result<Vec<_>, Failure>>()?.concat();
     }
     let (mut kustomizations, mut hints) = (Vec::new(), Vec::new());
@@ -66,22 +66,23 @@ pub(super) fn run(args: &Lint, session: &mut Session) -> Result<(), Failure> {
     }
     let report = KustomizationLint { kustomizations };
     session.print(format, &report, |result, _| text(result))?;
-    verdict(&report, args).map_err(|failure| hints.into_iter().fold(failure, Failure::hint))
+    check_findings(&report, args).map_err(|failure| hints.into_iter().fold(failure, Failure::hint))
 }
 
-fn findings(built: &Built) -> Vec<KustomizationFinding> {
+fn findings(built: &KustomizationBuild) -> Vec<KustomizationFinding> {
     let (errors, warnings) = match &built.result {
         Ok(output) => (&[][..], &output.warnings[..]),
         Err(report) => (&report.errors[..], &report.warnings[..]),
     };
-    let errors = distinct(errors).into_iter().map(|it| finding(it, FindingSeverity::Error, &built.names));
+    let errors =
+        distinct_problems(errors).into_iter().map(|it| finding(it, FindingSeverity::Error, &built.names));
     let warnings =
-        distinct(warnings).into_iter().map(|it| finding(it, FindingSeverity::Warning, &built.names));
+        distinct_problems(warnings).into_iter().map(|it| finding(it, FindingSeverity::Warning, &built.names));
     errors.chain(warnings).collect()
 }
 
 fn finding(problem: &BuildProblem, severity: FindingSeverity, names: &FileNames) -> KustomizationFinding {
-    let mut by_way_of = names.of_problem(problem);
+    let mut by_way_of = names.problem_files(problem);
     let field = Some(problem.location.field.clone()).filter(|field| !field.is_empty());
     KustomizationFinding {
         severity,
@@ -122,23 +123,23 @@ fn text(report: &KustomizationLint) -> String {
     text
 }
 
-fn verdict(report: &KustomizationLint, args: &Lint) -> Result<(), Failure> {
+fn check_findings(report: &KustomizationLint, args: &Lint) -> Result<(), Failure> {
     let findings = distinct_findings(report);
     let count = |severity| findings.iter().filter(|it| it.severity == severity).count();
     match (count(FindingSeverity::Error), count(FindingSeverity::Warning)) {
         (0, 0) => Ok(()),
         (0, warnings) if args.exit_status => {
-            Err(Failure::new(Kind::Unhealthy, format!("{}, no error", counted(warnings, "warning"))))
+            Err(Failure::new(Kind::Unhealthy, format!("{}, no error", count_text(warnings, "warning"))))
         }
         (0, _) => Ok(()),
         (errors, warnings) => {
-            let told = format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"));
+            let told = format!("{}, {}", count_text(errors, "error"), count_text(warnings, "warning"));
             Err(Failure::user(told))
         }
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
+fn count_text(count: usize, what: &str) -> String {
     match count {
         0 => format!("no {what}"),
         1 => format!("one {what}"),
@@ -148,7 +149,7 @@ fn counted(count: usize, what: &str) -> String {
 
 /// Returns the sorted kustomization folders in a folder and below, relative to the given name.
 /// Skips hidden folders, and components, which can only be built as part of another kustomization.
-pub(super) fn kustomizations_below(place: &str, session: &Session) -> Result<Vec<String>, Failure> {
+pub(super) fn find_kustomizations(place: &str, session: &Session) -> Result<Vec<String>, Failure> {
     let top = session.environment().resolve(place);
     let (mut found, mut open) = (Vec::new(), vec![(top, PathBuf::from(place))]);
     while let Some((path, name)) = open.pop() {
@@ -156,9 +157,9 @@ pub(super) fn kustomizations_below(place: &str, session: &Session) -> Result<Vec
             found.push(name.display().to_string());
         }
         let cannot = || format!("cannot read the folder `{}`", name.display());
-        for entry in fs::read_dir(&path).within(cannot)? {
-            let entry = entry.within(cannot)?;
-            let is_folder = entry.file_type().within(cannot)?.is_dir();
+        for entry in fs::read_dir(&path).with_context(cannot)? {
+            let entry = entry.with_context(cannot)?;
+            let is_folder = entry.file_type().with_context(cannot)?.is_dir();
             if is_folder && !entry.file_name().to_string_lossy().starts_with('.') {
                 open.push((entry.path(), name.join(entry.file_name())));
             }

@@ -21,4 +21,4 @@ impl Kustomize {
     }
 }
 
-const HERE: &str = ".";
+const CURRENT_FOLDER: &str = ".";

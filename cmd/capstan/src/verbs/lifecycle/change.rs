@@ -6,7 +6,7 @@ use api::{
     plan::{SavedPlan, SavedRequest},
 };
 use inventory::ManagementCluster;
-use management::{Difference, LifecyclePlan, NotReady, Sources, plan_origin};
+use management::{LifecyclePlan, NotReady, PlanDifference, Sources, plan_origin};
 use manifest::provenance::Trace;
 use provider::config::Config;
 use repository::{Overrides, RepositoryContext};
@@ -16,22 +16,22 @@ use crate::{
     Failure,
     events::{ClusterEvents, Writes},
     failure::Kind,
-    kustomizations::{Around, KustomizationFlags, RunLayers},
+    kustomizations::{KustomizationFlags, RunOverlays, RunScope},
     session::Session,
     settings::{self, KubeFlags, LeaseFlags, OutputFormat, PaceFlags},
-    ui::count_of,
+    ui::format_count,
 };
 
 /// A change of a management cluster that is planned first.
-pub(crate) trait Change {
+pub(crate) trait LifecycleChange {
     /// Plans the change. Writes nothing.
     fn plan(&self, cluster: &ManagementCluster) -> impl Future<Output = Result<LifecyclePlan, Failure>>;
 
-    fn carry_out(
+    fn execute(
         &self,
         cluster: &ManagementCluster,
         plan: &mut LifecyclePlan,
-    ) -> impl Future<Output = Result<Done, Failure>>;
+    ) -> impl Future<Output = Result<ChangeResult, Failure>>;
 
     /// The command, such as `upgrade apply`.
     fn command(&self) -> &'static str;
@@ -43,36 +43,36 @@ pub(crate) trait Change {
 
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest;
 
-    fn goes_on(&self) -> String;
+    fn resume_hint(&self) -> String;
 
-    fn words(&self) -> Words;
+    fn result_words(&self) -> ResultWords;
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Words {
+pub(crate) struct ResultWords {
     /// The verb before the providers, such as `upgraded`.
-    pub(crate) done: &'static str,
-    /// The text without changes, such as `nothing to upgrade`.
-    pub(crate) nothing: &'static str,
+    pub(crate) past_tense: &'static str,
+    /// The text without changes, such as `no_changes to upgrade`.
+    pub(crate) no_changes: &'static str,
 }
 
 #[derive(Default)]
-pub(crate) struct Done {
+pub(crate) struct ChangeResult {
     /// The objects that are not ready in time, if that is no failure.
     pub(crate) not_ready: Option<NotReady>,
     /// The infrastructure providers of a first installation.
-    pub(crate) first: Option<Vec<ProviderId>>,
-    /// The result for the last line. `None` if the plan was only shown.
+    pub(crate) first_infrastructure: Option<Vec<ProviderId>>,
+    /// The result for the last line. `Unchanged` if the plan was only shown.
     pub(crate) result: Option<String>,
 }
 
 /// Returns the result of a change: providers, cert-manager, and the number of changed objects.
-pub(crate) fn in_words(words: Words, report: &LifecycleReport, writes: &Writes) -> String {
+pub(crate) fn result_text(words: ResultWords, report: &LifecycleReport, writes: &Writes) -> String {
     let is_change = |provider: &&ProviderReport| {
         provider.from != provider.to || provider.steps.iter().any(|step| step.action.is_change())
     };
     let providers = report.providers.iter().filter(is_change).count();
-    let providers = (providers > 0).then(|| count_of(providers, "provider"));
+    let providers = (providers > 0).then(|| format_count(providers, "provider"));
     let cert_manager = match (report.cert_manager.plan.action, &report.cert_manager.plan.to) {
         (CertManagerAction::Install | CertManagerAction::Upgrade, Some(version)) => {
             Some(format!("cert-manager {version}"))
@@ -81,35 +81,35 @@ pub(crate) fn in_words(words: Words, report: &LifecycleReport, writes: &Writes) 
     };
     let parts: Vec<String> = cert_manager.into_iter().chain(providers).collect();
     if parts.is_empty() {
-        return words.nothing.to_owned();
+        return words.no_changes.to_owned();
     }
-    let objects = writes.in_words().map(|text| format!("; {text}")).unwrap_or_default();
-    format!("{} {}{objects}", words.done, parts.join(" and "))
+    let objects = writes.summary().map(|text| format!("; {text}")).unwrap_or_default();
+    format!("{} {}{objects}", words.past_tense, parts.join(" and "))
 }
 
 /// Plans a change, then shows, saves or executes the plan, depending on the flags.
 pub(crate) fn run(
-    change: &impl Change,
+    change: &impl LifecycleChange,
     saved: Option<&SavedPlan>,
     flags: &PlanFlags,
     (kube, pace): (&KubeFlags, &PaceFlags),
     lease: &LeaseFlags,
     session: &mut Session,
-) -> Result<Done, Failure> {
+) -> Result<ChangeResult, Failure> {
     let format = flags.show.format()?;
     let cluster = settings::management_cluster(kube, pace, session)?;
-    let run = Run { change, saved, flags, format, pace };
-    if flags.only_plans() {
-        return run.show(&cluster, session).map(|()| Done::default());
+    let run = ChangeRun { change, saved, flags, format, pace };
+    if flags.is_plan_only() {
+        return run.show(&cluster, session).map(|()| ChangeResult::default());
     }
     let refuse = |session: &Session| session.block_on(change.check_before_waiting(&cluster));
     // Planning happens under the lease, so that the plan includes changes by the previous run.
-    lease.hold_unless(change.command(), &[&cluster], refuse, session, |clusters, session| {
-        run.carry_out(&clusters[0], session)
+    lease.hold_after_check(change.command(), &[&cluster], refuse, session, |clusters, session| {
+        run.execute(&clusters[0], session)
     })
 }
 
-struct Run<'a, C> {
+struct ChangeRun<'a, C> {
     change: &'a C,
     saved: Option<&'a SavedPlan>,
     flags: &'a PlanFlags,
@@ -117,17 +117,17 @@ struct Run<'a, C> {
     pace: &'a PaceFlags,
 }
 
-impl<C: Change> Run<'_, C> {
+impl<C: LifecycleChange> ChangeRun<'_, C> {
     /// Plans, checks that a saved plan is still valid, and shows warnings.
     fn plan(&self, cluster: &ManagementCluster, session: &Session) -> Result<LifecyclePlan, Failure> {
         let plan = session.block_on(self.change.plan(cluster))?;
         if let Some(saved) = self.saved {
             let origin = session.block_on(plan_origin(cluster))?;
-            let mut now = plan.save_like(saved, self.change.request(&plan), origin);
-            if self.flags.takes_any_user() {
+            let mut now = plan.save_with_salt_of(saved, self.change.request(&plan), origin);
+            if self.flags.allows_any_user() {
                 now.user.clone_from(&saved.user);
             }
-            still_holds(saved, &now)?;
+            check_unchanged(saved, &now)?;
         }
         let events = session.cluster_events(self.pace.progress);
         plan.warnings().iter().for_each(|warning| events.warning(warning));
@@ -140,30 +140,30 @@ impl<C: Change> Run<'_, C> {
 
     fn show(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<(), Failure> {
         let plan = self.plan(cluster, session)?;
-        self.flags.save(|| save(self.change, &plan, cluster, session), session)?;
+        self.flags.write_plan(|| save(self.change, &plan, cluster, session), session)?;
         let diffs = self.flags.show.diffs(self.format);
         session.print(self.format, &self.report(&plan), |report, width| text::plan(report, diffs, width))
     }
 
-    fn carry_out(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<Done, Failure> {
+    fn execute(&self, cluster: &ManagementCluster, session: &mut Session) -> Result<ChangeResult, Failure> {
         let mut plan = self.plan(cluster, session)?;
-        let done = session.carry_out(self.change.carry_out(cluster, &mut plan), &self.change.goes_on())?;
+        let done = session.execute(self.change.execute(cluster, &mut plan), &self.change.resume_hint())?;
         let mut report = self.report(&plan);
-        carried_out(&mut report, done.not_ready.as_ref(), (self.format, self.pace), session)?;
-        let result = in_words(self.change.words(), &report, session.writes());
-        Ok(Done { result: Some(result), ..done })
+        print_executed(&mut report, done.not_ready.as_ref(), (self.format, self.pace), session)?;
+        let result = result_text(self.change.result_words(), &report, session.writes());
+        Ok(ChangeResult { result: Some(result), ..done })
     }
 }
 
 /// Prints the report of an executed plan, and warns about objects that are not ready.
-pub(crate) fn carried_out(
+pub(crate) fn print_executed(
     report: &mut LifecycleReport,
     not_ready: Option<&NotReady>,
     (format, pace): (OutputFormat, &PaceFlags),
     session: &mut Session,
 ) -> Result<(), Failure> {
     if let Some(not_ready) = not_ready {
-        warn(not_ready, &session.cluster_events(pace.progress));
+        warn_not_ready(not_ready, &session.cluster_events(pace.progress));
         report.not_ready = apply::waiting_for(&not_ready.blockers);
     }
     report.carried_out = true;
@@ -172,7 +172,7 @@ pub(crate) fn carried_out(
 }
 
 fn save(
-    change: &impl Change,
+    change: &impl LifecycleChange,
     plan: &LifecyclePlan,
     cluster: &ManagementCluster,
     session: &Session,
@@ -182,21 +182,21 @@ fn save(
 }
 
 /// Fails if a reviewed plan is no longer valid. Such a plan is executed unchanged or not at all.
-fn still_holds(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
+fn check_unchanged(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
     /// The limit of differences that are shown. The others are counted.
-    const SHOWN: usize = 20;
-    let differences = management::differences(saved, now);
+    const MAX_SHOWN: usize = 20;
+    let differences = management::plan_differences(saved, now);
     if differences.is_empty() {
         return Ok(());
     }
     let failure = Failure::new(Kind::Conflict, "the plan no longer holds, nothing was written");
-    let told = differences.iter().take(SHOWN).map(Difference::to_string);
-    let failure = told.fold(failure, Failure::cause);
-    let failure = match differences.len().saturating_sub(SHOWN) {
+    let shown = differences.iter().take(MAX_SHOWN).map(PlanDifference::to_string);
+    let failure = shown.fold(failure, Failure::cause);
+    let failure = match differences.len().saturating_sub(MAX_SHOWN) {
         0 => failure,
         more => failure.cause(format!("and {more} more")),
     };
-    let is_of_another_user = differences.iter().any(|one| matches!(one, Difference::User { .. }));
+    let is_of_another_user = differences.iter().any(|one| matches!(one, PlanDifference::User { .. }));
     let failure = failure.hint("make a new one with `--out`, and look at it before it is carried out");
     Err(if is_of_another_user {
         failure.hint("to carry out a plan that another user made, add `--any-user`")
@@ -206,50 +206,50 @@ fn still_holds(saved: &SavedPlan, now: &SavedPlan) -> Result<(), Failure> {
 }
 
 /// Warns about objects that are not ready in time. `--wait-providers` makes them a failure instead.
-fn warn(not_ready: &NotReady, events: &ClusterEvents) {
+fn warn_not_ready(not_ready: &NotReady, events: &ClusterEvents) {
     let ErrorChain { lines, hints, .. } = error_chain(not_ready);
     events.warning([lines, hints].concat().join("\n"));
 }
 
 /// The configuration, overrides and repositories of a run, owned here so that libraries can borrow them.
-pub(crate) struct OwnedSources {
+pub(crate) struct ReleaseSources {
     config: Rc<Config>,
     overrides: Overrides,
     repositories: RepositoryContext,
-    layers: RunLayers,
+    overlays: RunOverlays,
 }
 
-impl OwnedSources {
-    pub(crate) fn of(session: &Session) -> Result<Self, Failure> {
-        Self::with(&KustomizationFlags::default(), Around::default(), session)
+impl ReleaseSources {
+    pub(crate) fn new(session: &Session) -> Result<Self, Failure> {
+        Self::with_kustomizations(&KustomizationFlags::default(), RunScope::default(), session)
     }
 
     /// Returns sources with the kustomizations of a command line and of its saved plan.
-    pub(crate) fn with(
+    pub(crate) fn with_kustomizations(
         flags: &KustomizationFlags,
-        around: Around<'_>,
+        scope: RunScope<'_>,
         session: &Session,
     ) -> Result<Self, Failure> {
         let config = session.config()?;
         let overrides = settings::overrides(&config, session.environment())?;
-        let layers = RunLayers::of(flags, around, session)?;
-        Ok(Self { overrides, repositories: session.repositories()?, config, layers })
+        let layers = RunOverlays::read(flags, scope, session)?;
+        Ok(Self { overrides, repositories: session.repositories()?, config, overlays: layers })
     }
 
-    pub(crate) fn layers(&self) -> &RunLayers {
-        &self.layers
+    pub(crate) fn overlays(&self) -> &RunOverlays {
+        &self.overlays
     }
 
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
-    pub(crate) fn get(&self) -> Sources<'_> {
+    pub(crate) fn sources(&self) -> Sources<'_> {
         Sources {
             config: &self.config,
             overrides: &self.overrides,
             repositories: &self.repositories,
-            layers: self.layers.get(),
+            overlays: self.overlays.overlays(),
             trace: Trace::Off,
         }
     }

@@ -7,10 +7,10 @@ use api::{
     ProviderId,
     plan::{SavedPlan, SavedReference, SavedRequest},
 };
-use management::{Diffs, LifecyclePlan, ProvidersRequest, WaitFor};
+use management::{DiffDetail, LifecyclePlan, ProvidersRequest, WaitOptions};
 
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     session::Session,
     settings::{OutputFlag, OutputFormat},
     suggested_commands::quoted,
@@ -43,7 +43,7 @@ pub(crate) struct WaitFlags {
 }
 
 impl WaitFlags {
-    pub(crate) fn wait_for(&self) -> Result<WaitFor, Failure> {
+    pub(crate) fn wait_for(&self) -> Result<WaitOptions, Failure> {
         if self.no_wait && self.wait_providers {
             return Err(Failure::user("`--no-wait` cannot be used together with `--wait-providers`"));
         }
@@ -54,13 +54,14 @@ impl WaitFlags {
                     .cause("a number of seconds is expected")
             })?),
         };
-        let timeout = self.timeout.as_deref().map(span).transpose()?.or(seconds).unwrap_or(DEFAULT_WAIT);
-        Ok(WaitFor { timeout: (!self.no_wait).then_some(timeout), must_be_ready: self.wait_providers })
+        let timeout =
+            self.timeout.as_deref().map(parse_duration).transpose()?.or(seconds).unwrap_or(DEFAULT_WAIT);
+        Ok(WaitOptions { timeout: (!self.no_wait).then_some(timeout), must_be_ready: self.wait_providers })
     }
 }
 
 /// Parses the value of `--timeout`.
-pub(crate) fn span(text: &str) -> Result<Duration, Failure> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, Failure> {
     let nanoseconds = manifest::duration::nanoseconds(text).and_then(|number| u64::try_from(number).ok());
     nanoseconds.map(Duration::from_nanos).ok_or_else(|| {
         Failure::user(format!("invalid value `{text}` for `--timeout`"))
@@ -69,14 +70,14 @@ pub(crate) fn span(text: &str) -> Result<Duration, Failure> {
 }
 
 /// Returns the wait of a verb for which a timeout is a failure.
-pub(crate) fn wait_until_done(timeout: Option<&str>, no_wait: bool) -> Result<WaitFor, Failure> {
-    let timeout = timeout.map(span).transpose()?.unwrap_or(DEFAULT_WAIT);
-    Ok(WaitFor { timeout: (!no_wait).then_some(timeout), must_be_ready: true })
+pub(crate) fn wait_until_done(timeout: Option<&str>, no_wait: bool) -> Result<WaitOptions, Failure> {
+    let timeout = timeout.map(parse_duration).transpose()?.unwrap_or(DEFAULT_WAIT);
+    Ok(WaitOptions { timeout: (!no_wait).then_some(timeout), must_be_ready: true })
 }
 
 /// The detail of `--diff`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum DiffForm {
+pub(crate) enum DiffFormat {
     /// Images, arguments, permissions and definitions in words, everything else as short diffs.
     Summary,
     /// Every line.
@@ -101,7 +102,7 @@ pub(crate) struct ShowFlags {
         require_equals = true,
         default_missing_value = "summary"
     )]
-    diff: Option<DiffForm>,
+    diff: Option<DiffFormat>,
 
     #[command(flatten)]
     output: OutputFlag,
@@ -109,7 +110,7 @@ pub(crate) struct ShowFlags {
 
 impl ShowFlags {
     /// Disables writes, for `plan` with the flags of another verb.
-    fn without_writing(self) -> Self {
+    fn with_dry_run(self) -> Self {
         Self { dry_run: true, ..self }
     }
 
@@ -118,16 +119,16 @@ impl ShowFlags {
     }
 
     /// True if the run writes nothing to the cluster.
-    pub(crate) fn only_shows(&self) -> bool {
+    pub(crate) fn is_show_only(&self) -> bool {
         self.dry_run || self.diff.is_some()
     }
 
     /// Returns the detail of the report. Scripts get full diffs.
-    pub(crate) fn diffs(&self, format: OutputFormat) -> Diffs {
+    pub(crate) fn diffs(&self, format: OutputFormat) -> DiffDetail {
         match self.diff {
-            None => Diffs::Hidden,
-            Some(DiffForm::Summary) if format == OutputFormat::Text => Diffs::Summary,
-            Some(_) => Diffs::Full,
+            None => DiffDetail::Hidden,
+            Some(DiffFormat::Summary) if format == OutputFormat::Text => DiffDetail::Summary,
+            Some(_) => DiffDetail::Full,
         }
     }
 }
@@ -154,40 +155,45 @@ pub(crate) struct PlanFlags {
 
 impl PlanFlags {
     /// Disables writes, for `plan` with the flags of another verb.
-    pub(crate) fn without_writing(self) -> Self {
-        Self { show: self.show.without_writing(), ..self }
+    pub(crate) fn with_dry_run(self) -> Self {
+        Self { show: self.show.with_dry_run(), ..self }
     }
 
     /// True if the run writes nothing to the cluster.
-    pub(crate) fn only_plans(&self) -> bool {
-        self.show.only_shows() || self.out.is_some()
+    pub(crate) fn is_plan_only(&self) -> bool {
+        self.show.is_show_only() || self.out.is_some()
     }
 
-    pub(crate) fn is_thorough(&self) -> bool {
-        self.only_plans() || self.plan.is_some()
+    pub(crate) fn is_server_dry_run(&self) -> bool {
+        self.is_plan_only() || self.plan.is_some()
     }
 
-    pub(super) fn takes_any_user(&self) -> bool {
+    pub(super) fn allows_any_user(&self) -> bool {
         self.any_user
     }
 
-    pub(crate) fn saved(&self, command: &str, session: &Session) -> Result<Option<SavedPlan>, Failure> {
+    pub(crate) fn read_saved_plan(
+        &self,
+        command: &str,
+        session: &Session,
+    ) -> Result<Option<SavedPlan>, Failure> {
         let Some(path) = &self.plan else { return Ok(None) };
         let cannot = || format!("cannot carry out the plan `{}`", path.display());
         // The configuration does not affect local files.
         let context = repository::RepositoryContext::default();
-        let file = repository::read_file(&context, &session.environment().resolve(path)).within(cannot)?;
-        let plan = SavedPlan::parse(&file.bytes).within(cannot)?;
+        let file =
+            repository::read_file(&context, &session.environment().resolve(path)).with_context(cannot)?;
+        let plan = SavedPlan::parse(&file.bytes).with_context(cannot)?;
         let made_for = plan.request.command();
         if made_for != command {
-            return Err(plan_of_another(&plan.request)
-                .within(cannot())
-                .hint(carry_out(made_for, path, session)));
+            return Err(wrong_command(&plan.request)
+                .with_context(cannot())
+                .hint(execute_hint(made_for, path, session)));
         }
         Ok(Some(plan))
     }
 
-    pub(super) fn save(
+    pub(super) fn write_plan(
         &self,
         plan: impl FnOnce() -> Result<SavedPlan, Failure>,
         session: &Session,
@@ -196,23 +202,23 @@ impl PlanFlags {
         let plan = plan()?;
         let text = crate::settings::to_json(&plan)?;
         write_private_file(&session.environment().resolve(path), text.as_bytes())?;
-        let next = carry_out(plan.request.command(), path, session);
+        let next = execute_hint(plan.request.command(), path, session);
         session.messages().status(format!("saved the plan; {next}"));
         Ok(())
     }
 }
 
-fn carry_out(command: &str, plan: &Path, session: &Session) -> String {
+fn execute_hint(command: &str, plan: &Path, session: &Session) -> String {
     let plan = quoted(&plan.display().to_string(), session.environment().home());
     format!("carry it out with `capstan {command} --plan {plan}`")
 }
 
-pub(crate) fn requested(saved: &[SavedReference]) -> ProvidersRequest {
+pub(crate) fn providers_request(saved: &[SavedReference]) -> ProvidersRequest {
     let one = |saved: &SavedReference| (saved.provider.clone(), saved.version.clone());
     ProvidersRequest { providers: saved.iter().map(one).collect() }
 }
 
-pub(crate) fn references<'a>(
+pub(crate) fn saved_references<'a>(
     providers: impl IntoIterator<Item = (&'a ProviderId, Option<&'a String>)>,
 ) -> Vec<SavedReference> {
     let one = |(provider, version): (&ProviderId, Option<&String>)| SavedReference {
@@ -223,17 +229,17 @@ pub(crate) fn references<'a>(
 }
 
 /// Returns the providers that a plan installs or upgrades, in the planned versions.
-pub(crate) fn settled(plan: &LifecyclePlan) -> Vec<SavedReference> {
+pub(crate) fn planned_references(plan: &LifecyclePlan) -> Vec<SavedReference> {
     let comes =
         plan.providers.iter().filter(|provider| provider.to.is_some() && provider.from != provider.to);
-    references(comes.map(|provider| (&provider.id, provider.to.as_ref())))
+    saved_references(comes.map(|provider| (&provider.id, provider.to.as_ref())))
 }
 
-pub(crate) fn plan_of_another(request: &SavedRequest) -> Failure {
+pub(crate) fn wrong_command(request: &SavedRequest) -> Failure {
     Failure::user(format!("it is a plan of `{}`", request.command()))
 }
 
-pub(crate) fn nothing_beside_a_plan(names_anything: bool, flags: &str) -> Result<(), Failure> {
+pub(crate) fn check_plan_alone(names_anything: bool, flags: &str) -> Result<(), Failure> {
     if names_anything {
         return Err(Failure::user(format!("`--plan` says it all: it cannot be used together with {flags}")));
     }

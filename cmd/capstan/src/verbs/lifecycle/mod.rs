@@ -12,13 +12,15 @@ mod summary;
 mod text;
 mod unfinished;
 
-pub(crate) use change::{Change, Done, OwnedSources, Words, carried_out, in_words, run};
+pub(crate) use change::{
+    ChangeResult, LifecycleChange, ReleaseSources, ResultWords, print_executed, result_text, run,
+};
 pub(crate) use flags::{
-    PlanFlags, ShowFlags, WaitFlags, nothing_beside_a_plan, plan_of_another, references, requested, settled,
-    span, wait_until_done,
+    PlanFlags, ShowFlags, WaitFlags, check_plan_alone, parse_duration, planned_references, providers_request,
+    saved_references, wait_until_done, wrong_command,
 };
 pub(crate) use text::plan as plan_text;
 pub(crate) use unfinished::{
-    init_text, lease, lease_text, move_text, unfinished_init, unfinished_upgrade, upgrade_text,
+    init_text, lease_report, lease_text, move_text, unfinished_init, unfinished_upgrade, upgrade_text,
     upgrade_versions,
 };

@@ -4,20 +4,20 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use api::output::{ChangeEffect, ChangedPart, ObjectChange, StepAction, StepReport};
 
-use super::text::place;
+use super::text::qualified_name;
 use crate::ui::first_chars;
 
 pub(super) const LEGEND: &str = "`!` marks stricter validation; `--diff=full` shows every line\n";
 
 /// The limit of changes shown per object. The others are counted.
-const SHOWN: usize = 16;
-const SHOWN_OF_NEW: usize = 6;
-const WIDTH: usize = 60;
+const MAX_SHOWN: usize = 16;
+const MAX_SHOWN_NEW: usize = 6;
+const MAX_VALUE_CHARS: usize = 60;
 
 /// Adds every changed object with its changes. Changed labels and annotations follow at the end.
 pub(super) fn add(steps: &[&StepReport], text: &mut String) {
     let (aside, mut shown): (Vec<&StepReport>, Vec<&StepReport>) =
-        steps.iter().partition(|step| changes_aside_alone(step));
+        steps.iter().partition(|step| has_only_minor_changes(step));
     shown.sort_by_key(|step| rank(step));
     for step in shown {
         add_object(step, text);
@@ -35,8 +35,8 @@ pub(super) fn add(steps: &[&StepReport], text: &mut String) {
 }
 
 /// True if no change of an object has its own line.
-fn changes_aside_alone(step: &StepReport) -> bool {
-    let is_aside = step.changes.iter().all(|change| is_aside(change.part));
+fn has_only_minor_changes(step: &StepReport) -> bool {
+    let is_aside = step.changes.iter().all(|change| is_minor(change.part));
     step.action == StepAction::Update && step.diff.is_none() && step.why.is_none() && is_aside
 }
 
@@ -54,7 +54,8 @@ fn rank(step: &StepReport) -> usize {
 
 fn add_object(step: &StepReport, text: &mut String) {
     let why = step.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    let heading = format!("{} {} {}{why}", step.action.as_str(), step.object.kind, place(&step.object));
+    let heading =
+        format!("{} {} {}{why}", step.action.as_str(), step.object.kind, qualified_name(&step.object));
     let descriptions = step.changes.iter().filter(|change| change.part == ChangedPart::Description).count();
     let note = match descriptions {
         0 => String::new(),
@@ -64,7 +65,7 @@ fn add_object(step: &StepReport, text: &mut String) {
     let _ = writeln!(text, "  {heading}{note}");
     let is_new =
         step.changes.iter().all(|change| change.effect == ChangeEffect::Added) && step.diff.is_none();
-    let shown = if is_new { SHOWN_OF_NEW } else { SHOWN };
+    let shown = if is_new { MAX_SHOWN_NEW } else { MAX_SHOWN };
     let lines = lines(&step.changes);
     for line in lines.iter().take(shown) {
         let _ = writeln!(text, "    {line}");
@@ -80,7 +81,7 @@ fn add_object(step: &StepReport, text: &mut String) {
 /// Returns a line per change, except for texts and metadata. A change common to several versions is one line.
 fn lines(changes: &[ObjectChange]) -> Vec<String> {
     let mut versions: BTreeMap<(ChangedPart, ChangeEffect, String), Vec<&str>> = BTreeMap::new();
-    for change in changes.iter().filter(|change| !is_aside(change.part)) {
+    for change in changes.iter().filter(|change| !is_minor(change.part)) {
         let of = versions.entry((change.part, change.effect, words(change))).or_default();
         of.extend(change.version.as_deref());
     }
@@ -91,7 +92,7 @@ fn lines(changes: &[ObjectChange]) -> Vec<String> {
     versions.iter().map(line).collect()
 }
 
-fn is_aside(part: ChangedPart) -> bool {
+fn is_minor(part: ChangedPart) -> bool {
     matches!(part, ChangedPart::Label | ChangedPart::Annotation | ChangedPart::Description)
 }
 
@@ -150,7 +151,7 @@ fn values(change: &ObjectChange) -> String {
 }
 
 fn short(value: &str) -> String {
-    first_chars(&value.replace('\n', " "), WIDTH)
+    first_chars(&value.replace('\n', " "), MAX_VALUE_CHARS)
 }
 
 /// Returns changed labels and annotations with the number of objects.

@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use api::output::{
     CertManagerAction, CertManagerPlan, LifecycleReport, ObjectName, ProviderReport, StepAction, StepReport,
 };
-use management::Diffs;
+use management::DiffDetail;
 
 use super::summary;
-use crate::ui::{Narrow, table};
+use crate::ui::{NarrowingStep, table};
 
 /// Returns a block with the changes for cert-manager and each provider, and a line with counts.
-pub(crate) fn plan(report: &LifecycleReport, diffs: Diffs, width: Option<usize>) -> String {
+pub(crate) fn plan(report: &LifecycleReport, diffs: DiffDetail, width: Option<usize>) -> String {
     let mut text = String::new();
     if let Some(line) = cert_manager(&report.cert_manager.plan) {
         let _ = writeln!(text, "cert-manager: {line}");
@@ -21,7 +21,7 @@ pub(crate) fn plan(report: &LifecycleReport, diffs: Diffs, width: Option<usize>)
         add_provider(provider, diffs, width, &mut text);
     }
     let _ = writeln!(text, "{}", counts(report));
-    if diffs == Diffs::Summary && report.changes {
+    if diffs == DiffDetail::Summary && report.changes {
         text.push_str(summary::LEGEND);
     }
     text
@@ -47,7 +47,7 @@ fn cert_manager(report: &CertManagerPlan) -> Option<String> {
     })
 }
 
-fn add_provider(provider: &ProviderReport, diffs: Diffs, width: Option<usize>, text: &mut String) {
+fn add_provider(provider: &ProviderReport, diffs: DiffDetail, width: Option<usize>, text: &mut String) {
     let what = match (&provider.from, &provider.to) {
         (None, Some(to)) => format!("install {to}"),
         (Some(from), Some(to)) if from == to => format!("stays at {to}"),
@@ -62,9 +62,9 @@ fn add_provider(provider: &ProviderReport, diffs: Diffs, width: Option<usize>, t
     add_steps(&provider.steps, diffs, width, text);
 }
 
-fn add_steps(steps: &[StepReport], diffs: Diffs, width: Option<usize>, text: &mut String) {
+fn add_steps(steps: &[StepReport], diffs: DiffDetail, width: Option<usize>, text: &mut String) {
     let changes: Vec<&StepReport> = steps.iter().filter(|step| step.action.is_change()).collect();
-    if diffs == Diffs::Summary {
+    if diffs == DiffDetail::Summary {
         summary::add(&changes, text);
     } else if !changes.is_empty() {
         add_changes(&changes, width, text);
@@ -80,7 +80,7 @@ fn add_steps(steps: &[StepReport], diffs: Diffs, width: Option<usize>, text: &mu
 fn add_changes(changes: &[&StepReport], width: Option<usize>, text: &mut String) {
     let row = |step: &&StepReport| {
         let why = step.why.clone().unwrap_or_default();
-        [step.action.as_str().to_owned(), step.object.kind.clone(), place(&step.object), why]
+        [step.action.as_str().to_owned(), step.object.kind.clone(), qualified_name(&step.object), why]
     };
     let rows: Vec<[String; 4]> = changes.iter().map(row).collect();
     let diffs = changes.iter().map(|step| step.diff.as_deref().unwrap_or_default());
@@ -97,7 +97,11 @@ fn add_changes(changes: &[&StepReport], width: Option<usize>, text: &mut String)
 
 /// Returns the table of changes. Drops the column `WHY` if it is empty.
 fn lines(rows: &[[String; 4]], width: Option<usize>) -> String {
-    let ways = [Narrow::Shorten("OBJECT", 24), Narrow::Shorten("KIND", 16), Narrow::Shorten("OBJECT", 12)];
+    let ways = [
+        NarrowingStep::Shorten("OBJECT", 24),
+        NarrowingStep::Shorten("KIND", 16),
+        NarrowingStep::Shorten("OBJECT", 12),
+    ];
     if rows.iter().all(|[.., why]| why.is_empty()) {
         let rows: Vec<[&str; 3]> =
             rows.iter().map(|[action, kind, object, _]| [&**action, &**kind, &**object]).collect();
@@ -106,7 +110,7 @@ fn lines(rows: &[[String; 4]], width: Option<usize>) -> String {
     table(width, &ways, ["ACTION", "KIND", "OBJECT", "WHY"], rows)
 }
 
-pub(super) fn place(object: &ObjectName) -> String {
+pub(super) fn qualified_name(object: &ObjectName) -> String {
     if object.namespace.is_empty() {
         object.name.clone()
     } else {
@@ -185,7 +189,7 @@ mod tests {
             step(StepAction::Keep, "Secret", "capi-system", "certificate"),
         ];
         assert_data_eq!(
-            plan(&report(steps), Diffs::Full, None),
+            plan(&report(steps), DiffDetail::Full, None),
             str![[r"
 cert-manager: install v1.21.1 (two objects are missing)
 
@@ -207,7 +211,7 @@ objects: 1 to create, 1 to recreate
     fn the_kustomization_stands_beneath_its_provider() {
         let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
         report.providers[0].kustomization = Some("/etc/capi/core".to_owned());
-        let text = plan(&report, Diffs::Hidden, None);
+        let text = plan(&report, DiffDetail::Hidden, None);
         let lines = "in capi-system\n  kustomization: /etc/capi/core\n  1 unchanged\n";
         assert!(text.contains(lines), "{text}");
     }
@@ -216,6 +220,6 @@ objects: 1 to create, 1 to recreate
     fn a_plan_without_a_change_says_so() {
         let mut report = report(vec![step(StepAction::Keep, "Secret", "ns", "a")]);
         report.changes = false;
-        assert!(plan(&report, Diffs::Hidden, None).ends_with("\nnothing would change\n"));
+        assert!(plan(&report, DiffDetail::Hidden, None).ends_with("\nnothing would change\n"));
     }
 }

@@ -12,13 +12,13 @@ use provider::InstalledProvider;
 use crate::events;
 
 /// Converts an unfinished first installation for reports.
-pub(crate) fn unfinished_init(begun: &[InstalledProvider]) -> Vec<UnfinishedInstallation> {
+pub(crate) fn unfinished_init(providers: &[InstalledProvider]) -> Vec<UnfinishedInstallation> {
     let one = |installed: &InstalledProvider| UnfinishedInstallation {
         provider: installed.id.label(),
         version: installed.version.clone(),
         namespace: installed.namespace.clone(),
     };
-    begun.iter().map(one).collect()
+    providers.iter().map(one).collect()
 }
 
 pub(crate) fn unfinished_upgrade(journal: &JournalState) -> UnfinishedUpgrade {
@@ -35,7 +35,7 @@ pub(crate) fn unfinished_upgrade(journal: &JournalState) -> UnfinishedUpgrade {
     }
 }
 
-pub(crate) fn lease(lease: &LeaseState) -> LeaseReport {
+pub(crate) fn lease_report(lease: &LeaseState) -> LeaseReport {
     LeaseReport { holder: events::lease_holder(&lease.holder), expired: lease.is_expired }
 }
 
@@ -57,9 +57,9 @@ pub(crate) fn lease_text(lease: &LeaseReport) -> String {
     format!("`{command}` on `{host}` (process {id}{since}) {state}\n")
 }
 
-pub(crate) fn init_text(begun: &[UnfinishedInstallation]) -> String {
+pub(crate) fn init_text(installations: &[UnfinishedInstallation]) -> String {
     let mut text = "an `init` was begun and is not finished:\n".to_owned();
-    for UnfinishedInstallation { provider, version, namespace } in begun {
+    for UnfinishedInstallation { provider, version, namespace } in installations {
         let _ = writeln!(text, "  {provider} {version} in {namespace}");
     }
     let _ = writeln!(text, "the command it was begun with completes it; so does `capstan init`");

@@ -17,56 +17,56 @@ use repository::{LockFile as Locked, LockedProvider, Overrides, RepositoryContex
 
 use super::Lock;
 use crate::{
-    Failure, Within as _, kustomizations, session::Session, settings, verbs::image_digests::ImageDigests,
+    Failure, WithContext as _, kustomizations, session::Session, settings, verbs::image_digests::ImageDigests,
 };
 
 const MAX_PROVIDERS_AT_ONCE: usize = 4;
 
-pub(super) struct Found {
+pub(super) struct GatheredProvider {
     pub(super) label: String,
     pub(super) entry: LockedProvider,
     pub(super) changes: Vec<LockChange>,
-    pub(super) is_anew: bool,
+    pub(super) may_replace: bool,
     pub(super) warnings: Vec<String>,
 }
 
-pub(super) struct Gathered {
-    pub(super) found: Vec<Found>,
+pub(super) struct GatheredLock {
+    pub(super) providers: Vec<GatheredProvider>,
     /// A line per image without a digest from its registry.
-    pub(super) unknown: Vec<String>,
+    pub(super) unknown_digests: Vec<String>,
 }
 
-struct Gathering<'a> {
+struct Gatherer<'a> {
     config: &'a Config,
     overrides: Overrides,
     context: RepositoryContext,
     layers: Overlays,
     lock: &'a Locked,
-    also: &'a [String],
+    extra_files: &'a [String],
 }
 
 /// Reads all releases as if there were no lock, and requests the digests of their images if the flags say so.
 pub(super) fn gather_all(
-    targets: Vec<Target>,
+    targets: Vec<LockTarget>,
     lock: &Locked,
     args: &Lock,
     session: &Session,
-) -> Result<Gathered, Failure> {
+) -> Result<GatheredLock, Failure> {
     let config = &*session.config()?;
     let context =
         settings::repositories(config, session.globals(), session.environment(), session.messages(), None)?;
-    let gathering = &Gathering {
+    let gathering = &Gatherer {
         config,
         overrides: settings::overrides(config, session.environment())?,
-        layers: kustomizations::configured(config, context.clone(), session)?,
+        layers: kustomizations::configured_overlays(config, context.clone(), session)?,
         context,
         lock,
-        also: &args.file,
+        extra_files: &args.file,
     };
-    let mut found: Vec<Found> = session.block_on(async {
+    let mut found: Vec<GatheredProvider> = session.block_on(async {
         let each = targets.into_iter().map(|target| async move {
             let label = target.label.clone();
-            Box::pin(gathering.one(target)).await.within(|| format!("cannot lock `{label}`"))
+            Box::pin(gathering.gather(target)).await.with_context(|| format!("cannot lock `{label}`"))
         });
         stream::iter(each).buffered(MAX_PROVIDERS_AT_ONCE).try_collect().await
     })?;
@@ -75,36 +75,43 @@ pub(super) fn gather_all(
     for one in &mut found {
         one.changes = one.entry.differences(lock.providers.get(&one.label));
     }
-    Ok(Gathered { found, unknown })
+    Ok(GatheredLock { providers: found, unknown_digests: unknown })
 }
 
 /// Replaces known digests with those of registries. Returns a line per image without a digest.
 fn add_digests(
-    found: &mut [Found],
+    found: &mut [GatheredProvider],
     context: &RepositoryContext,
     session: &Session,
 ) -> Result<Vec<String>, Failure> {
     let references = found.iter().flat_map(|it| it.entry.images.keys().map(String::as_str)).collect();
-    let asked = session.block_on(async { Ok::<_, Failure>(ImageDigests::ask(context, references).await) })?;
+    let asked =
+        session.block_on(async { Ok::<_, Failure>(ImageDigests::fetch(context, references).await) })?;
     for (reference, known) in found.iter_mut().flat_map(|it| &mut it.entry.images) {
-        *known = asked.known.get(reference).copied().or(*known);
+        *known = asked.digests.get(reference).copied().or(*known);
     }
-    Ok(asked.unknown)
+    Ok(asked.failures)
 }
 
-impl Gathering<'_> {
-    async fn one(&self, target: Target) -> Result<Found, Failure> {
+impl Gatherer<'_> {
+    async fn gather(&self, target: LockTarget) -> Result<GatheredProvider, Failure> {
         let (supply, url) = match &target.id {
             Some(_) => self.provider(&target).await?,
             None => self.cert_manager().await?,
         };
         let before = self.lock.providers.get(&target.label);
-        let entry = supply.lock(self.shown(&url), before);
-        let Target { label, is_anew, .. } = target;
-        Ok(Found { label, entry, changes: Vec::new(), is_anew, warnings: supply.warnings })
+        let entry = supply.lock(self.shown_url(&url), before);
+        let LockTarget { label, may_replace: is_anew, .. } = target;
+        Ok(GatheredProvider {
+            label,
+            entry,
+            changes: Vec::new(),
+            may_replace: is_anew,
+            warnings: supply.warnings,
+        })
     }
 
-    async fn provider(&self, target: &Target) -> Result<(ReleaseContents, String), Failure> {
+    async fn provider(&self, target: &LockTarget) -> Result<(ReleaseContents, String), Failure> {
         let Some(id) = &target.id else { return self.cert_manager().await };
         let provider = self.config.provider(id)??;
         let url = provider.url.clone();
@@ -114,7 +121,9 @@ impl Gathering<'_> {
         let before = self.lock.providers.get(&target.label).filter(|it| it.version == release.version());
         let mut also: Vec<String> = before.into_iter().flat_map(|it| it.files.keys().cloned()).collect();
         if id.provider_type == ProviderType::Infrastructure {
-            also.extend(self.also.iter().filter(|name| !also.contains(name)).cloned().collect::<Vec<_>>());
+            also.extend(
+                self.extra_files.iter().filter(|name| !also.contains(name)).cloned().collect::<Vec<_>>(),
+            );
         }
         let layer = self.layers.get(id).await;
         Ok((release_contents::read_release_contents(&release, self.config, layer, &also).await?, url))
@@ -126,7 +135,7 @@ impl Gathering<'_> {
             config: self.config,
             overrides: &self.overrides,
             repositories: &self.context,
-            layers: &self.layers,
+            overlays: &self.layers,
             trace: Trace::Off,
         };
         let manifest = management::cert_manager_manifest(&sources).await?;
@@ -143,7 +152,7 @@ impl Gathering<'_> {
 
     /// Returns a URL without credentials. A path below the configuration becomes relative, because both may be moved
     /// together.
-    fn shown(&self, url: &str) -> String {
+    fn shown_url(&self, url: &str) -> String {
         let folder = self.config.origin().and_then(|origin| Path::new(origin).parent());
         let below = folder.and_then(|folder| Path::new(url).strip_prefix(folder).ok());
         match below.filter(|_| url.starts_with('/')) {
@@ -153,28 +162,28 @@ impl Gathering<'_> {
     }
 }
 
-pub(super) struct Target {
+pub(super) struct LockTarget {
     pub(super) label: String,
-    /// The provider. `None` for cert-manager.
+    /// The provider. `Unchanged` for cert-manager.
     pub(super) id: Option<ProviderId>,
     pub(super) version: Option<String>,
     /// True if the release may replace the locked one.
-    pub(super) is_anew: bool,
+    pub(super) may_replace: bool,
 }
 
 /// Versions by label, with true if they may replace the locked ones.
-type Wanted = BTreeMap<String, (Option<String>, bool)>;
+type WantedVersions = BTreeMap<String, (Option<String>, bool)>;
 
 const ALL: &str = "all";
 
-pub(super) fn targets(args: &Lock, lock: &Locked, config: &Config) -> Result<Vec<Target>, Failure> {
+pub(super) fn targets(args: &Lock, lock: &Locked, config: &Config) -> Result<Vec<LockTarget>, Failure> {
     if args.check && args.providers.is_given() {
         return Err(Failure::user("`--check` looks at everything that is locked").hint("name no providers"));
     }
-    let mut wanted = Wanted::new();
+    let mut wanted = WantedVersions::new();
     let of_lock = || lock.providers.keys().map(|label| (label.clone(), (None, false)));
     if args.providers.is_given() || (args.update.is_empty() && lock.providers.is_empty()) {
-        wanted.extend(of_installation(args, config)?);
+        wanted.extend(installation_versions(args, config)?);
     } else if args.update.is_empty() {
         wanted.extend(of_lock());
     }
@@ -194,13 +203,13 @@ pub(super) fn targets(args: &Lock, lock: &Locked, config: &Config) -> Result<Vec
 
 /// Returns the providers and cert-manager of a first installation. Without named providers, adds those of the
 /// configuration.
-fn of_installation(args: &Lock, config: &Config) -> Result<Wanted, Failure> {
-    let mut wanted = Wanted::new();
+fn installation_versions(args: &Lock, config: &Config) -> Result<WantedVersions, Failure> {
+    let mut wanted = WantedVersions::new();
     if !args.providers.is_given() {
         let configured = config.providers()?.into_iter().filter(|it| it.source != ProviderSource::BuiltIn);
         wanted.extend(configured.map(|it| (it.id.label(), (None, false))));
     }
-    for (id, version) in args.providers.of_first_installation()?.providers {
+    for (id, version) in args.providers.first_installation()?.providers {
         wanted.insert(id.label(), (version, false));
     }
     if config.cert_manager()?.mode == CertManagerMode::Managed {
@@ -214,14 +223,14 @@ fn target(
     (version, is_anew): (Option<String>, bool),
     lock: &Locked,
     config: &Config,
-) -> Result<Target, Failure> {
+) -> Result<LockTarget, Failure> {
     if label == CertManager::LABEL {
         if version.is_some() {
             return Err(Failure::user("the version of cert-manager is that of the configuration").hint(
                 "set `cert-manager.version` in clusterctl.yaml, then `capstan lock --update cert-manager`",
             ));
         }
-        return Ok(Target { label, id: None, version, is_anew });
+        return Ok(LockTarget { label, id: None, version, may_replace: is_anew });
     }
     let providers = config.providers()?;
     let Some(provider) = providers.iter().find(|provider| provider.id.label() == label) else {
@@ -236,5 +245,5 @@ fn target(
         });
     };
     let locked = lock.providers.get(&label).filter(|_| !is_anew).map(|locked| locked.version.clone());
-    Ok(Target { id: Some(provider.id.clone()), label, version: version.or(locked), is_anew })
+    Ok(LockTarget { id: Some(provider.id.clone()), label, version: version.or(locked), may_replace: is_anew })
 }

@@ -10,16 +10,16 @@ use inventory::ManagementCluster;
 use mover::{MoveError, MovePlan, RestoreOptions, SaveFormat, SaveMode, SavedFile, SavedObjects};
 
 use super::{
-    carry_out::warn,
+    execute::warn,
     flags::{MoveFlags, connect},
-    journal_file::keeper_under_lease,
-    restoring::{self, Source},
-    saving::{self, Saving},
+    journal_file::journal_store_under_lease,
+    restore::{self, RestoreSource},
+    save::{self, SaveRun},
     staging::{STAGING, Staging},
 };
-use crate::{Failure, session::Session, suggested_commands::quoted, ui::count_of};
+use crate::{Failure, session::Session, suggested_commands::quoted, ui::format_count};
 
-const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
+const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 
 /// Writes the objects of a move to files, and leaves them on the source.
 pub(super) fn save(path: &Path, flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
@@ -27,12 +27,17 @@ pub(super) fn save(path: &Path, flags: &MoveFlags, session: &mut Session) -> Res
     flags.scope.check_saving()?;
     let source = flags.source(session)?;
     let staging = Staging::new(path)?;
-    let saving =
-        Saving { source: &source, request: &request, how: SaveMode::Paused, into: SaveFormat::Files, format };
+    let saving = SaveRun {
+        source: &source,
+        request: &request,
+        how: SaveMode::Paused,
+        into: SaveFormat::Files,
+        format,
+    };
     let shown = path.display().to_string();
     if flags.how.abort {
         return flags.lease.hold("move --abort", &[&source], session, |clusters, session| {
-            resume(&Saving { source: &clusters[0], ..saving }, &staging, flags, session)
+            resume(&SaveRun { source: &clusters[0], ..saving }, &staging, flags, session)
         });
     }
     if flags.how.dry_run {
@@ -40,27 +45,27 @@ pub(super) fn save(path: &Path, flags: &MoveFlags, session: &mut Session) -> Res
         return saving.show(&plan, &shown, session);
     }
     flags.lease.hold("move --to-directory", &[&source], session, |clusters, session| {
-        save_into(&staging, &shown, &Saving { source: &clusters[0], ..saving }, flags, session)
+        save_into(&staging, &shown, &SaveRun { source: &clusters[0], ..saving }, flags, session)
     })
 }
 
 /// Resumes the Clusters that an interrupted save paused.
 fn resume(
-    saving: &Saving<'_>,
+    saving: &SaveRun<'_>,
     staging: &Staging,
     flags: &MoveFlags,
     session: &Session,
 ) -> Result<(), Failure> {
-    let keeper = keeper_under_lease(session.environment());
+    let keeper = journal_store_under_lease(session.environment());
     let resumed = session.block_on(mover::resume_interrupted_save(saving.source, saving.request, &keeper))?;
     staging.discard()?;
-    session.done_on_cluster(flags.server.pace.progress, saving::resumed_in_words(resumed.len()));
+    session.show_cluster_result(flags.server.pace.progress, save::resumed_in_words(resumed.len()));
     Ok(())
 }
 
 /// Returns the plan and the names of its files.
 fn plan(
-    saving: &Saving<'_>,
+    saving: &SaveRun<'_>,
     staging: &Staging,
     flags: &MoveFlags,
     session: &Session,
@@ -75,7 +80,7 @@ fn plan(
 fn save_into(
     staging: &Staging,
     shown: &str,
-    saving: &Saving<'_>,
+    saving: &SaveRun<'_>,
     flags: &MoveFlags,
     session: &mut Session,
 ) -> Result<(), Failure> {
@@ -86,10 +91,10 @@ fn save_into(
         let folder = quoted(shown, session.environment().home());
         format!("the same command or `capstan move --abort --to-directory {folder}` resumes them")
     };
-    let saved = saving.carry_out(plan, &mut keep, &again, session)?;
+    let saved = saving.execute(plan, &mut keep, &again, session)?;
     staging.publish(&names)?;
-    let result = format!("saved {} to `{shown}`", count_of(saved.objects.len(), "object"));
-    session.done_on_cluster(flags.server.pace.progress, result);
+    let result = format!("saved {} to `{shown}`", format_count(saved.objects.len(), "object"));
+    session.show_cluster_result(flags.server.pace.progress, result);
     saving.report(&saved, session)
 }
 
@@ -100,20 +105,20 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
     }
     flags.check_restoring()?;
     let format = flags.how.format()?;
-    let request = flags.request_of_saved(session)?;
-    let files = read(path, session)?;
+    let request = flags.restore_request(session)?;
+    let files = read_files(path, session)?;
     let objects = SavedObjects::read(files).map_err(MoveError::from)?;
     let target = flags.restore_target(session)?;
-    let from = Source { name: path.display().to_string(), objects: &objects };
-    let how = restoring::How {
+    let from = RestoreSource { name: path.display().to_string(), objects: &objects };
+    let how = restore::RestoreSettings {
         format,
         dry_run: flags.how.dry_run,
         progress: flags.server.pace.progress,
         options: RestoreOptions::default(),
     };
-    match restoring::run(&from, &target, &request, &how, &flags.lease, session)? {
+    match restore::run(&from, &target, &request, &how, &flags.lease, session)? {
         Some(done) => {
-            let report = restoring::report(&done.restored);
+            let report = restore::report(&done.restored);
             session.print(format, &report, |_, _| String::new())
         }
         None => Ok(()),
@@ -121,7 +126,7 @@ pub(super) fn restore(path: &Path, flags: &MoveFlags, session: &mut Session) -> 
 }
 
 /// Reads the files of a folder. Skips hidden files and other extensions with a warning.
-fn read(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
+fn read_files(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
     let entries = fs::read_dir(path).map_err(|error| Failure::io("read", path, &error))?;
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in entries {
@@ -144,10 +149,10 @@ fn read(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
             return Err(Failure::user(format!("`{}` is no file", path.display()))
                 .hint("a save has no folders in its folder; name the folder that holds the files"));
         }
-        if !path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known)) {
+        if !path.extension().is_some_and(|ending| EXTENSIONS.iter().any(|known| ending == *known)) {
             session
                 .messages()
-                .warning(format!("`{name}` is left out: it ends in none of {}", ENDINGS.join(", ")));
+                .warning(format!("`{name}` is left out: it ends in none of {}", EXTENSIONS.join(", ")));
             continue;
         }
         let content = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
@@ -158,7 +163,7 @@ fn read(path: &Path, session: &Session) -> Result<Vec<SavedFile>, Failure> {
 
 impl MoveFlags {
     fn source(&self, session: &Session) -> Result<ManagementCluster, Failure> {
-        connect(&self.server.kube, &self.server, self.how.hidden()?, session)
+        connect(&self.server.kube, &self.server, self.how.hidden_warnings()?, session)
     }
 
     /// Fails if `--kubeconfig` is given: the source is a folder, so the flag may be meant for the target.
@@ -176,6 +181,6 @@ impl MoveFlags {
     /// Returns the target of a restore: the named target, or else the cluster of the usual flags, as in clusterctl.
     fn restore_target(&self, session: &Session) -> Result<ManagementCluster, Failure> {
         let kube = self.target.kube()?.unwrap_or_else(|| self.server.kube.clone());
-        connect(&kube, &self.server, self.how.hidden()?, session)
+        connect(&kube, &self.server, self.how.hidden_warnings()?, session)
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     events::ApiWarnings,
     session::Session,
     settings::{self, KubeFlags, LeaseFlags, OutputFlag, OutputFormat, ServerFlags},
-    verbs::lifecycle::span,
+    verbs::lifecycle::parse_duration,
 };
 
 /// The default time limit of a move for temporary failures.
@@ -81,7 +81,7 @@ pub(super) struct ScopeFlags {
 /// The flags that say how.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Move")]
-pub(super) struct HowFlags {
+pub(super) struct ExecutionFlags {
     /// Show what would be done with every object, and write nothing; with a target each is tried there
     #[arg(long)]
     pub(super) dry_run: bool,
@@ -120,13 +120,13 @@ pub(super) enum LostCluster {
     Target,
 }
 
-pub(super) struct Ends {
+pub(super) struct MoveClusters {
     pub(super) source: ManagementCluster,
     pub(super) target: Option<ManagementCluster>,
 }
 
 impl TargetFlags {
-    /// Converts the flags to those of a management cluster. `None` without a named target.
+    /// Converts the flags to those of a management cluster. `Unchanged` without a named target.
     pub(super) fn kube(&self) -> Result<Option<KubeFlags>, Failure> {
         let kube = KubeFlags {
             kubeconfig: self.kubeconfig.clone().filter(|path| !path.as_os_str().is_empty()),
@@ -143,17 +143,17 @@ impl TargetFlags {
         Ok(Some(kube))
     }
 
-    pub(super) fn ends(
+    pub(super) fn connect_clusters(
         &self,
         server: &ServerFlags,
         hidden: ApiWarnings,
         session: &Session,
-    ) -> Result<Ends, Failure> {
+    ) -> Result<MoveClusters, Failure> {
         let connect = |kube: &KubeFlags| connect(kube, server, hidden, session);
         let target = self.kube()?;
         let source = connect(&server.kube)?;
         let target = target.as_ref().map(connect).transpose()?;
-        Ok(Ends { source, target })
+        Ok(MoveClusters { source, target })
     }
 }
 
@@ -163,29 +163,29 @@ pub(super) fn connect(
     hidden: ApiWarnings,
     session: &Session,
 ) -> Result<ManagementCluster, Failure> {
-    settings::management_cluster_hiding(kube, &server.pace, hidden, session)
+    settings::management_cluster_hiding_warnings(kube, &server.pace, hidden, session)
 }
 
-impl Ends {
+impl MoveClusters {
     pub(super) fn route(&self) -> Result<MoveRoute<'_>, Failure> {
-        let target = self.target.as_ref().ok_or_else(nowhere)?;
+        let target = self.target.as_ref().ok_or_else(missing_target)?;
         Ok(MoveRoute { source: &self.source, target })
     }
 }
 
 /// Returns the failure for a missing target.
 /// Source: clusterctl v1.14 client/move.go requires a target too.
-fn nowhere() -> Failure {
+fn missing_target() -> Failure {
     Failure::user("nothing says where to move to")
         .hint("name the target with `--to-kubeconfig FILE`, or look first with `--dry-run`")
 }
 
-impl HowFlags {
+impl ExecutionFlags {
     pub(super) fn format(&self) -> Result<OutputFormat, Failure> {
         self.output.format()
     }
 
-    pub(super) fn hidden(&self) -> Result<ApiWarnings, Failure> {
+    pub(super) fn hidden_warnings(&self) -> Result<ApiWarnings, Failure> {
         ApiWarnings::parse(&self.hide_api_warnings).ok_or_else(|| {
             Failure::user(format!("invalid value `{}` for `--hide-api-warnings`", self.hide_api_warnings))
                 .hint("take one of default, all, none")
@@ -209,14 +209,14 @@ impl ScopeFlags {
         namespaces(&self.namespace, kube, session)
     }
 
-    fn clusters(&self) -> ClusterChoice {
-        choice(&filled(&self.cluster), self.selector.as_deref())
+    fn cluster_choice(&self) -> ClusterChoice {
+        cluster_choice(&non_empty(&self.cluster), self.selector.as_deref())
     }
 }
 
 /// Returns the given namespaces, or else the namespace of the context.
 fn namespaces(given: &[String], kube: &KubeFlags, session: &Session) -> BTreeSet<String> {
-    let given = filled(given);
+    let given = non_empty(given);
     if !given.is_empty() {
         return given;
     }
@@ -225,7 +225,7 @@ fn namespaces(given: &[String], kube: &KubeFlags, session: &Session) -> BTreeSet
     BTreeSet::from([of_context.unwrap_or_else(|| "default".to_owned())])
 }
 
-pub(in crate::verbs) fn choice(named: &BTreeSet<String>, selector: Option<&str>) -> ClusterChoice {
+pub(in crate::verbs) fn cluster_choice(named: &BTreeSet<String>, selector: Option<&str>) -> ClusterChoice {
     match selector.filter(|selector| !selector.is_empty()) {
         Some(selector) => ClusterChoice::Labelled(selector.to_owned()),
         None if named.is_empty() => ClusterChoice::All,
@@ -234,10 +234,10 @@ pub(in crate::verbs) fn choice(named: &BTreeSet<String>, selector: Option<&str>)
 }
 
 pub(in crate::verbs) fn timeout(text: Option<&str>) -> Result<Duration, Failure> {
-    Ok(text.map(span).transpose()?.unwrap_or(DEFAULT_TIMEOUT))
+    Ok(text.map(parse_duration).transpose()?.unwrap_or(DEFAULT_TIMEOUT))
 }
 
-pub(in crate::verbs) fn saving_request(
+pub(in crate::verbs) fn save_request(
     namespaces: BTreeSet<String>,
     clusters: ClusterChoice,
     timeout: Duration,
@@ -264,7 +264,7 @@ pub(super) struct MoveFlags {
     pub(super) scope: ScopeFlags,
 
     #[command(flatten)]
-    pub(super) how: HowFlags,
+    pub(super) how: ExecutionFlags,
 
     #[command(flatten)]
     pub(super) server: ServerFlags,
@@ -275,32 +275,32 @@ pub(super) struct MoveFlags {
 
 impl MoveFlags {
     /// Connects to both clusters. A dry run does not require a target.
-    pub(super) fn ends(&self, session: &Session) -> Result<Ends, Failure> {
+    pub(super) fn connect_clusters(&self, session: &Session) -> Result<MoveClusters, Failure> {
         if !self.how.dry_run && self.target.kube()?.is_none() {
-            return Err(nowhere());
+            return Err(missing_target());
         }
-        self.target.ends(&self.server, self.how.hidden()?, session)
+        self.target.connect_clusters(&self.server, self.how.hidden_warnings()?, session)
     }
 
-    pub(super) fn remaining(
+    pub(super) fn connect_remaining(
         &self,
         lost: LostCluster,
         session: &Session,
     ) -> Result<ManagementCluster, Failure> {
         let kube = match lost {
-            LostCluster::Source => self.target.kube()?.ok_or_else(nowhere)?,
+            LostCluster::Source => self.target.kube()?.ok_or_else(missing_target)?,
             LostCluster::Target => self.server.kube.clone(),
         };
-        connect(&kube, &self.server, self.how.hidden()?, session)
+        connect(&kube, &self.server, self.how.hidden_warnings()?, session)
     }
 
     pub(super) fn request(&self, session: &Session) -> Result<MoveRequest, Failure> {
         let scope = &self.scope;
         Ok(MoveRequest {
             namespaces: scope.namespaces(&self.server.kube, session),
-            clusters: scope.clusters(),
+            clusters: scope.cluster_choice(),
             namespace_map: namespace_map(&scope.map_namespace)?,
-            include_status: filled(&scope.include_status)
+            include_status: non_empty(&scope.include_status)
                 .into_iter()
                 .map(|kind| kind.to_lowercase())
                 .collect(),
@@ -316,18 +316,18 @@ impl MoveFlags {
     }
 
     /// Returns the request for saved files. Without named namespaces, all namespaces count.
-    pub(super) fn request_of_saved(&self, session: &Session) -> Result<MoveRequest, Failure> {
-        Ok(MoveRequest { namespaces: filled(&self.scope.namespace), ..self.request(session)? })
+    pub(super) fn restore_request(&self, session: &Session) -> Result<MoveRequest, Failure> {
+        Ok(MoveRequest { namespaces: non_empty(&self.scope.namespace), ..self.request(session)? })
     }
 }
 
-pub(in crate::verbs) fn filled(texts: &[String]) -> BTreeSet<String> {
+pub(in crate::verbs) fn non_empty(texts: &[String]) -> BTreeSet<String> {
     texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }
 
 pub(in crate::verbs) fn namespace_map(pairs: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let mut map = BTreeMap::new();
-    for pair in filled(pairs) {
+    for pair in non_empty(pairs) {
         let invalid = || Failure::user(format!("invalid value `{pair}` for `--map-namespace`"));
         let Some((from, to)) = pair.split_once('=') else {
             return Err(invalid().cause("two namespaces as FROM=TO are expected"));
@@ -368,7 +368,7 @@ mod tests {
                 selector: selector.map(str::to_owned),
                 ..ScopeFlags::default()
             }
-            .clusters()
+            .cluster_choice()
         };
         assert_eq!(scope(&[], None), ClusterChoice::All);
         assert_eq!(scope(&[""], Some("")), ClusterChoice::All);

@@ -14,26 +14,30 @@ use crate::{Environment, process, settings, ui::write_file_atomically};
 /// Only the user may read the journals of moves.
 const MODE: u32 = 0o600;
 /// The length limit of run ids in file names, because the ids come from clusters.
-const MOST_CHARS: usize = 64;
+const MAX_RUN_ID_CHARS: usize = 64;
 
 /// Returns the journal access of this process, with the folder `moves` in the state folder.
 /// Without a state folder, journals are stored only on the clusters.
-pub(super) fn keeper(environment: &Environment) -> JournalStore {
-    let folder = Arc::new(folder(environment));
+pub(super) fn journal_store(environment: &Environment) -> JournalStore {
+    let folder = Arc::new(journal_folder(environment));
     let for_reports = Arc::clone(&folder);
     JournalStore {
-        holder: JournalHolder { host: process::host(environment), process: process::own(), sign: 0 },
+        holder: JournalHolder {
+            host: process::host_name(environment),
+            process: process::process_id(),
+            sign: 0,
+        },
         has_ended: Arc::new(|holder| process::has_ended(&holder.process)),
-        write_journal: Arc::new(move |journal| store(folder.as_deref(), &journal.run, "json", journal)),
+        write_journal: Arc::new(move |journal| write_json(folder.as_deref(), &journal.run, "json", journal)),
         write_report: Arc::new(move |report| {
-            store(for_reports.as_deref(), &report.run, "report.json", report)
+            write_json(for_reports.as_deref(), &report.run, "report.json", report)
         }),
     }
 }
 
 /// Returns the journal access of a run under the lease of the cluster, where no other run is active.
-pub(super) fn keeper_under_lease(environment: &Environment) -> JournalStore {
-    JournalStore { has_ended: Arc::new(|_| true), ..keeper(environment) }
+pub(super) fn journal_store_under_lease(environment: &Environment) -> JournalStore {
+    JournalStore { has_ended: Arc::new(|_| true), ..journal_store(environment) }
 }
 
 /// Returns the report of the last finished move on this machine, its journal, and the file of the report.
@@ -42,7 +46,7 @@ pub(super) fn last_report(
     environment: &Environment,
     is_wanted: impl Fn(Option<&MoveJournal>) -> bool,
 ) -> Option<(MoveReport, Option<MoveJournal>, PathBuf)> {
-    let folder = folder(environment)?;
+    let folder = journal_folder(environment)?;
     let written = |path: &PathBuf| fs::metadata(path).and_then(|data| data.modified()).ok();
     let entries = fs::read_dir(&folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let mut reports: Vec<_> =
@@ -50,7 +54,7 @@ pub(super) fn last_report(
     reports.sort_by_key(written);
     let read = |path: PathBuf| {
         let report: MoveReport = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
-        let journal = file(&folder, &report.run, "json").and_then(fs::read).ok();
+        let journal = journal_path(&folder, &report.run, "json").and_then(fs::read).ok();
         let journal = journal.and_then(|journal| serde_json::from_slice(&journal).ok());
         is_wanted(journal.as_ref()).then_some((report, journal, path))
     };
@@ -59,8 +63,8 @@ pub(super) fn last_report(
 
 /// Deletes the journals and reports of moves between two clusters, in either direction, before both clusters are
 /// deleted.
-pub(crate) fn forget_moves_between(addresses: [&str; 2], environment: &Environment) -> io::Result<()> {
-    let Some(folder) = folder(environment).filter(|folder| folder.is_dir()) else { return Ok(()) };
+pub(crate) fn delete_moves_between(addresses: [&str; 2], environment: &Environment) -> io::Result<()> {
+    let Some(folder) = journal_folder(environment).filter(|folder| folder.is_dir()) else { return Ok(()) };
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
         let journal = fs::read(&path).ok().and_then(|json| serde_json::from_slice::<MoveJournal>(&json).ok());
@@ -70,7 +74,7 @@ pub(crate) fn forget_moves_between(addresses: [&str; 2], environment: &Environme
             continue;
         }
         for ending in ["json", "report.json"] {
-            match fs::remove_file(file(&folder, &journal.run, ending)?) {
+            match fs::remove_file(journal_path(&folder, &journal.run, ending)?) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -79,28 +83,28 @@ pub(crate) fn forget_moves_between(addresses: [&str; 2], environment: &Environme
     Ok(())
 }
 
-fn folder(environment: &Environment) -> Option<PathBuf> {
+fn journal_folder(environment: &Environment) -> Option<PathBuf> {
     settings::state_home(environment).map(|home| home.join("capstan").join("moves"))
 }
 
-fn store(folder: Option<&Path>, run: &str, ending: &str, content: &impl Serialize) -> io::Result<()> {
+fn write_json(folder: Option<&Path>, run: &str, ending: &str, content: &impl Serialize) -> io::Result<()> {
     let Some(folder) = folder else { return Ok(()) };
-    let path = file(folder, run, ending)?;
-    make(folder)?;
+    let path = journal_path(folder, run, ending)?;
+    create_folder(folder)?;
     let mut json = serde_json::to_vec_pretty(content)?;
     json.push(b'\n');
     write_file_atomically(&path, &json, MODE).map_err(|error| error.source)
 }
 
-fn file(folder: &Path, run: &str, ending: &str) -> io::Result<PathBuf> {
+fn journal_path(folder: &Path, run: &str, ending: &str) -> io::Result<PathBuf> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    if run.is_empty() || run.len() > MOST_CHARS || !run.chars().all(is_plain) {
+    if run.is_empty() || run.len() > MAX_RUN_ID_CHARS || !run.chars().all(is_plain) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{run}` is no id of a move")));
     }
     Ok(folder.join(format!("{run}.{ending}")))
 }
 
-fn make(folder: &Path) -> io::Result<()> {
+fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -116,7 +120,7 @@ mod tests {
     fn what_is_kept_is_private_and_named_after_its_move() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_str().unwrap();
-        let keeper = keeper(&Environment::new([("XDG_STATE_HOME", home)], "/"));
+        let keeper = journal_store(&Environment::new([("XDG_STATE_HOME", home)], "/"));
         let report = MoveReport { run: "5f3a-1".to_owned(), objects: Vec::new() };
         (keeper.write_report)(&report).unwrap();
         let path = folder.path().join("capstan/moves/5f3a-1.report.json");
@@ -149,7 +153,7 @@ mod tests {
         }
         fs::write(folder.join("damaged.json"), "{").unwrap();
         let environment = Environment::new([("XDG_STATE_HOME", state.path())], "/");
-        forget_moves_between(["a", "b"], &environment).unwrap();
+        delete_moves_between(["a", "b"], &environment).unwrap();
         let mut left: Vec<_> =
             fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
@@ -159,8 +163,11 @@ mod tests {
     #[test]
     fn no_id_of_a_move_leads_out_of_the_folder() {
         for run in ["../x", "a/b", "", "a.b", "c:d", &"x".repeat(65)] {
-            assert!(file(Path::new("/moves"), run, "json").is_err(), "{run}");
+            assert!(journal_path(Path::new("/moves"), run, "json").is_err(), "{run}");
         }
-        assert_eq!(file(Path::new("/moves"), "6a-1f", "json").unwrap(), Path::new("/moves/6a-1f.json"));
+        assert_eq!(
+            journal_path(Path::new("/moves"), "6a-1f", "json").unwrap(),
+            Path::new("/moves/6a-1f.json")
+        );
     }
 }

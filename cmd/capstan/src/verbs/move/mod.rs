@@ -1,11 +1,11 @@
 //! `move`: moves Clusters between management clusters, and reports moves.
 
-pub(super) mod carry_out;
 mod directory;
+pub(super) mod execute;
 pub(super) mod flags;
 mod journal_file;
-pub(super) mod restoring;
-pub(super) mod saving;
+pub(super) mod restore;
+pub(super) mod save;
 mod staging;
 mod status;
 mod text;
@@ -13,7 +13,7 @@ mod undo;
 
 use crate::{Failure, session::Session};
 
-pub(crate) use journal_file::forget_moves_between;
+pub(crate) use journal_file::delete_moves_between;
 pub(crate) use status::unfinished_move;
 
 use flags::MoveFlags;
@@ -67,7 +67,7 @@ pub(crate) fn run(args: Move, session: &mut Session) -> Result<(), Failure> {
         None => match (&args.flags.scope.to_directory, &args.flags.scope.from_directory) {
             (Some(folder), _) => directory::save(folder, &args.flags, session),
             (None, Some(folder)) => directory::restore(folder, &args.flags, session),
-            (None, None) => carry_out::run(&args.flags, session),
+            (None, None) => execute::run(&args.flags, session),
         },
     }
 }

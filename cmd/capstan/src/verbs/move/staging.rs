@@ -13,7 +13,7 @@ use crate::{Failure, ui::write_file_atomically};
 pub(super) const STAGING: &str = ".capstan-save";
 /// The mode of files. Only the user may read Secrets.
 const MODE: u32 = 0o600;
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 pub(super) struct Staging {
     folder: PathBuf,
@@ -35,11 +35,11 @@ impl Staging {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(self.failed(&error)),
+            Err(error) => return Err(self.write_failure(&error)),
         };
         let mut others = BTreeSet::new();
         for entry in entries {
-            let name = entry.map_err(|error| self.failed(&error))?.file_name();
+            let name = entry.map_err(|error| self.write_failure(&error))?.file_name();
             let name = name.to_string_lossy().into_owned();
             if name != STAGING && !names.contains(&name) {
                 others.insert(name);
@@ -48,8 +48,8 @@ impl Staging {
         if others.is_empty() {
             return Ok(());
         }
-        let named: Vec<String> = others.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-        let more = match others.len().saturating_sub(NAMED) {
+        let named: Vec<String> = others.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
+        let more = match others.len().saturating_sub(MAX_NAMED) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -61,51 +61,52 @@ impl Staging {
     /// Creates the staging folder. Deletes leftovers of an interrupted run.
     pub(super) fn begin(&self) -> Result<(), Failure> {
         self.discard()?;
-        self.make().map_err(|error| self.failed(&error))
+        self.create_folder().map_err(|error| self.write_failure(&error))
     }
 
     pub(super) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        write_file_atomically(&self.staged().join(name), content, MODE).map_err(|error| error.source)
+        write_file_atomically(&self.staging_folder().join(name), content, MODE).map_err(|error| error.source)
     }
 
     /// Moves every file to its final place. Deletes planned files of an earlier save that were not written now,
     /// because a restore would include them.
     pub(super) fn publish(&self, planned: &BTreeSet<String>) -> Result<(), Failure> {
-        let is_stale = |name: &&String| !self.staged().join(name).exists() && self.folder.join(name).exists();
+        let is_stale =
+            |name: &&String| !self.staging_folder().join(name).exists() && self.folder.join(name).exists();
         let stale: Vec<&String> = planned.iter().filter(is_stale).collect();
         let publish = || {
-            for entry in fs::read_dir(self.staged())? {
+            for entry in fs::read_dir(self.staging_folder())? {
                 let entry = entry?;
                 fs::rename(entry.path(), self.folder.join(entry.file_name()))?;
             }
             for name in stale {
                 fs::remove_file(self.folder.join(name))?;
             }
-            fs::remove_dir(self.staged())
+            fs::remove_dir(self.staging_folder())
         };
-        publish().map_err(|error| self.failed(&error))
+        publish().map_err(|error| self.write_failure(&error))
     }
 
     pub(super) fn discard(&self) -> Result<(), Failure> {
-        match fs::remove_dir_all(self.staged()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(&error)),
+        match fs::remove_dir_all(self.staging_folder()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.write_failure(&error)),
             _ => Ok(()),
         }
     }
 
-    fn make(&self) -> io::Result<()> {
+    fn create_folder(&self) -> io::Result<()> {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(self.staged())
+        builder.create(self.staging_folder())
     }
 
-    fn staged(&self) -> PathBuf {
+    fn staging_folder(&self) -> PathBuf {
         self.folder.join(STAGING)
     }
 
-    fn failed(&self, error: &io::Error) -> Failure {
+    fn write_failure(&self, error: &io::Error) -> Failure {
         Failure::io("write to", &self.folder, error)
     }
 }

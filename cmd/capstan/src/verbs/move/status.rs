@@ -5,14 +5,14 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use api::output::{MovePhase, MoveProgress, MoveStatus, ObjectName, OpenSave, UnfinishedMove};
 use mover::MoveJournal;
 
-use super::{flags::TargetFlags, journal_file::keeper};
+use super::{flags::TargetFlags, journal_file::journal_store};
 use crate::{
     Failure,
     events::ApiWarnings,
     session::Session,
     settings::{OutputFlag, ServerFlags},
     suggested_commands::SuggestedCommands,
-    ui::clean,
+    ui::sanitize,
 };
 
 /// Show how far the last move is, the process that worked on it, and what to do next
@@ -38,15 +38,15 @@ pub(super) struct Status {
 
 pub(super) fn run(args: &Status, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let ends = args.target.ends(&args.server, ApiWarnings::default(), session)?;
+    let ends = args.target.connect_clusters(&args.server, ApiWarnings::default(), session)?;
     let journal = session.block_on(mover::find_move_journal(Some(&ends.source), ends.target.as_ref()))?;
-    let keeper = keeper(session.environment());
+    let keeper = journal_store(session.environment());
     let mover::UnfinishedSaves { saves, unreadable_kinds: unseen } =
         session.block_on(mover::find_unfinished_saves(&ends.source, &keeper))?;
     let commands = session.messages().commands();
     let status = MoveStatus {
         last: journal.map(|journal| progress(&journal, &commands)),
-        saves: saves.iter().map(|save| open(save, &commands)).collect(),
+        saves: saves.iter().map(|save| open_save(save, &commands)).collect(),
         unseen,
     };
     session.print(format, &status, |status, _| commands.complete(&text(status)).into_owned())
@@ -58,7 +58,7 @@ pub(crate) fn unfinished_move(journal: &MoveJournal, commands: &SuggestedCommand
         phase: journal.phase.as_str().to_owned(),
         source: journal.source.address.clone(),
         target: journal.target.address.clone(),
-        command: commands.command(&journal.resume_command()),
+        command: commands.complete_command(&journal.resume_command()),
     }
 }
 
@@ -74,12 +74,12 @@ fn progress(journal: &MoveJournal, commands: &SuggestedCommands) -> MoveProgress
         paused: paused.map(|paused| apply::object_name(&paused.object)).collect(),
         host: journal.holder.host.clone(),
         process: journal.holder.process.clone(),
-        next: next(journal.phase).to_owned(),
-        command: journal.is_unfinished().then(|| commands.command(&journal.resume_command())),
+        next: next_step(journal.phase).to_owned(),
+        command: journal.is_unfinished().then(|| commands.complete_command(&journal.resume_command())),
     }
 }
 
-fn open(save: &mover::UnfinishedSave, commands: &SuggestedCommands) -> OpenSave {
+fn open_save(save: &mover::UnfinishedSave, commands: &SuggestedCommands) -> OpenSave {
     let next = if save.has_ended {
         "it was cut off: the same save goes on with it, and the command resumes what it has paused"
     } else {
@@ -96,11 +96,11 @@ fn open(save: &mover::UnfinishedSave, commands: &SuggestedCommands) -> OpenSave 
         next: next.to_owned(),
         command: save
             .has_ended
-            .then(|| commands.command(&format!("capstan move {flags} --to-directory DIR --abort"))),
+            .then(|| commands.complete_command(&format!("capstan move {flags} --to-directory DIR --abort"))),
     }
 }
 
-fn next(phase: MovePhase) -> &'static str {
+fn next_step(phase: MovePhase) -> &'static str {
     match phase {
         MovePhase::Pausing | MovePhase::Creating | MovePhase::Verifying => {
             "the command goes on with it; nothing was deleted yet, and `--abort` in addition undoes it"
@@ -118,7 +118,7 @@ fn next(phase: MovePhase) -> &'static str {
 
 fn text(status: &MoveStatus) -> String {
     let mut text = match &status.last {
-        Some(last) => of_move(last),
+        Some(last) => move_text(last),
         None => "there was no move\n".to_owned(),
     };
     for save in &status.saves {
@@ -133,10 +133,10 @@ fn text(status: &MoveStatus) -> String {
             let _ = writeln!(text, "  {why}");
         }
     }
-    clean(&text).into_owned()
+    sanitize(&text).into_owned()
 }
 
-fn of_move(last: &MoveProgress) -> String {
+fn move_text(last: &MoveProgress) -> String {
     let (run, state) = (&last.run, &last.state);
     let mut text = format!("move {run}, begun at {}: {}\n", state.begun, state.phase);
     let clusters = match &last.clusters {
@@ -267,7 +267,7 @@ the command goes on with it; nothing was deleted yet, and `--abort` in addition 
                 name: "one".to_owned(),
             };
             let paused = vec![key("Cluster", "team"), key("ClusterClass", "classes")];
-            open(
+            open_save(
                 &mover::UnfinishedSave { process: process.to_owned(), has_ended: is_over, paused },
                 &SuggestedCommands::default(),
             )

@@ -7,7 +7,7 @@ use inventory::ManagementCluster;
 use mover::{MoveError, MoveJournal};
 
 use super::{
-    flags::{Ends, TargetFlags},
+    flags::{MoveClusters, TargetFlags},
     journal_file::last_report,
 };
 use crate::{
@@ -16,11 +16,11 @@ use crate::{
     failure::Kind,
     session::Session,
     settings::{OutputFlag, ServerFlags},
-    ui::{Narrow, clean, table},
+    ui::{NarrowingStep, sanitize, table},
 };
 
 /// The limit of named objects per reason that stay. The others are counted.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Returns a table of moving objects, the staying objects by reason, and a line with counts.
 pub(super) fn plan(plan: &MovePlan, width: Option<usize>) -> String {
@@ -33,12 +33,17 @@ pub(super) fn plan(plan: &MovePlan, width: Option<usize>) -> String {
     }
     if !plan.moving.is_empty() {
         let rows: Vec<[String; 3]> = plan.moving.iter().map(row).collect();
-        text.push_str(&table(width, &[Narrow::Shorten("OBJECT", 24)], ["ACTION", "OBJECT", "WHY"], &rows));
+        text.push_str(&table(
+            width,
+            &[NarrowingStep::Shorten("OBJECT", 24)],
+            ["ACTION", "OBJECT", "WHY"],
+            &rows,
+        ));
         text.push('\n');
     }
     add_staying(plan, &mut text);
     let _ = writeln!(text, "{}", summary(plan));
-    clean(&text).into_owned()
+    sanitize(&text).into_owned()
 }
 
 fn row(moving: &MovingObject) -> [String; 3] {
@@ -91,14 +96,14 @@ pub(super) fn report_text(report: &MoveReport, width: Option<usize>) -> String {
         );
     }
     let rows: Vec<[String; 2]> = report.objects.iter().map(outcome).collect();
-    text.push_str(&table(width, &[Narrow::Shorten("OBJECT", 24)], ["OBJECT", "OUTCOME"], &rows));
+    text.push_str(&table(width, &[NarrowingStep::Shorten("OBJECT", 24)], ["OBJECT", "OUTCOME"], &rows));
     if !report.differences.is_empty() {
         text.push_str("\nkept by the target in another way than it was sent\n");
         for one in &report.differences {
             let _ = writeln!(text, "  {}: {}", one.object, one.outcome);
         }
     }
-    clean(&text).into_owned()
+    sanitize(&text).into_owned()
 }
 
 fn outcome(one: &MovedObject) -> [String; 2] {
@@ -106,9 +111,9 @@ fn outcome(one: &MovedObject) -> [String; 2] {
 }
 
 fn first_few(objects: &[String]) -> String {
-    match objects.len().saturating_sub(NAMED) {
+    match objects.len().saturating_sub(MAX_NAMED) {
         0 => objects.join(", "),
-        more => format!("{} and {more} more", objects[..NAMED].join(", ")),
+        more => format!("{} and {more} more", objects[..MAX_NAMED].join(", ")),
     }
 }
 
@@ -133,17 +138,21 @@ pub(super) struct Report {
 
 pub(super) fn run(args: &Report, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let report = match args.target.ends(&args.server, ApiWarnings::default(), session) {
+    let report = match args.target.connect_clusters(&args.server, ApiWarnings::default(), session) {
         Ok(ends) => session
             .block_on(read(&ends.source, ends.target.as_ref()))
-            .or_else(|failure| of_disk(failure, Some(&ends), session)),
-        Err(failure) => of_disk(failure, None, session),
+            .or_else(|failure| read_from_disk(failure, Some(&ends), session)),
+        Err(failure) => read_from_disk(failure, None, session),
     }?;
     session.print(format, &report, report_text)
 }
 
 /// Reads the last report on disk. If clusters are given, only reports of moves between them count.
-fn of_disk(failure: Failure, ends: Option<&Ends>, session: &Session) -> Result<MoveReport, Failure> {
+fn read_from_disk(
+    failure: Failure,
+    ends: Option<&MoveClusters>,
+    session: &Session,
+) -> Result<MoveReport, Failure> {
     let kept =
         last_report(session.environment(), |journal| ends.is_none_or(|ends| is_between(journal, ends)))
             .filter(|_| failure.kind() != Kind::Interrupted);
@@ -154,7 +163,7 @@ fn of_disk(failure: Failure, ends: Option<&Ends>, session: &Session) -> Result<M
 
 /// True if a move was between the clusters. Compares addresses, because the clusters may not answer.
 /// Without a target, the named cluster may be either end.
-fn is_between(journal: Option<&MoveJournal>, ends: &Ends) -> bool {
+fn is_between(journal: Option<&MoveJournal>, ends: &MoveClusters) -> bool {
     let Some(MoveJournal { source, target, .. }) = journal else { return false };
     let here = ends.source.server().address();
     match &ends.target {

@@ -6,16 +6,16 @@ use api::output::{MoveAborted, ObjectName};
 use mover::{AbortOutcome, MoveRequest, MoveRoute};
 
 use super::{
-    carry_out,
+    execute,
     flags::{LostCluster, MoveFlags},
-    journal_file::keeper,
+    journal_file::journal_store,
 };
 use crate::{
     Failure,
     events::ProgressFormat,
     session::Session,
     settings::OutputFormat,
-    ui::{clean, count_of},
+    ui::{format_count, sanitize},
 };
 
 /// Undoes the unfinished move between two clusters. Ignores the other parts of the request.
@@ -25,11 +25,11 @@ pub(super) fn abort(
     (format, progress): (OutputFormat, ProgressFormat),
     session: &mut Session,
 ) -> Result<(), Failure> {
-    let keeper = keeper(session.environment());
-    let undo = Box::pin(mover::abort_move(route, request.timeout, &keeper));
-    let aborted = session.carry_out(undo, "the same command goes on undoing it")?;
+    let store = journal_store(session.environment());
+    let undo = Box::pin(mover::abort_move(route, request.timeout, &store));
+    let aborted = session.execute(undo, "the same command goes on undoing it")?;
     print(&aborted, format, session)?;
-    session.done_on_cluster(progress, result(&aborted));
+    session.show_cluster_result(progress, result_text(&aborted));
     Ok(())
 }
 
@@ -38,14 +38,14 @@ pub(super) fn print(
     format: OutputFormat,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    session.print(format, &printed(aborted), |result, _| text(result))
+    session.print(format, &aborted_report(aborted), |result, _| text(result))
 }
 
-pub(super) fn result(aborted: &AbortOutcome) -> String {
-    format!("undid the move, removed {} from the target", count_of(aborted.removed, "object"))
+pub(super) fn result_text(aborted: &AbortOutcome) -> String {
+    format!("undid the move, removed {} from the target", format_count(aborted.removed, "object"))
 }
 
-fn printed(aborted: &AbortOutcome) -> MoveAborted {
+fn aborted_report(aborted: &AbortOutcome) -> MoveAborted {
     let names = |keys: &[apply::ObjectKey]| keys.iter().map(apply::object_name).collect();
     MoveAborted {
         removed: aborted.removed,
@@ -70,34 +70,34 @@ fn text(aborted: &MoveAborted) -> String {
     add("resumed on the source", names(&aborted.resumed));
     add("on the target before, and still there; a Cluster stays paused", names(&aborted.overwritten));
     add("namespaces of the target that others use by now", aborted.namespaces_left.clone());
-    clean(&text).into_owned()
+    sanitize(&text).into_owned()
 }
 
-pub(super) fn end_on_one(
+pub(super) fn finish_without_lost_cluster(
     lost: LostCluster,
     request: &MoveRequest,
     format: OutputFormat,
     flags: &MoveFlags,
     session: &mut Session,
 ) -> Result<(), Failure> {
-    let remaining = flags.remaining(lost, session)?;
+    let remaining = flags.connect_remaining(lost, session)?;
     flags.lease.hold("move --lost", &[&remaining], session, |clusters, session| {
-        let (keeper, remaining) = (keeper(session.environment()), &clusters[0]);
+        let (store, remaining) = (journal_store(session.environment()), &clusters[0]);
         let hint = "run the same command again to complete it";
         let progress = flags.server.pace.progress;
         match lost {
             LostCluster::Source => {
-                let complete = mover::complete_without_source(remaining, request.timeout, &keeper);
-                let outcome = session.carry_out(Box::pin(complete), hint)?;
-                let result = carry_out::tell(&outcome, &session.cluster_events(progress));
-                carry_out::print(Some(&outcome), format, session)?;
-                session.done_on_cluster(progress, result);
+                let complete = mover::complete_without_source(remaining, request.timeout, &store);
+                let outcome = session.execute(Box::pin(complete), hint)?;
+                let result = execute::result_text(&outcome, &session.cluster_events(progress));
+                execute::print(Some(&outcome), format, session)?;
+                session.show_cluster_result(progress, result);
             }
             LostCluster::Target => {
-                let undo = mover::abort_without_target(remaining, request.timeout, &keeper);
-                let aborted = session.carry_out(Box::pin(undo), hint)?;
+                let undo = mover::abort_without_target(remaining, request.timeout, &store);
+                let aborted = session.execute(Box::pin(undo), hint)?;
                 print(&aborted, format, session)?;
-                session.done_on_cluster(progress, result(&aborted));
+                session.show_cluster_result(progress, result_text(&aborted));
             }
         }
         Ok(())

@@ -10,12 +10,12 @@ use provider::config::{Config, ConfigError, ConfigFile, ConfigFormat, ProviderCo
 use repository::Location;
 use transport::HostKind;
 
-use super::entry::{self, Edit, Entry, ListedEntry, Refusal};
+use super::entry::{self, ConfigEntry, Edit, EditError, ListedEntry};
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     failure::Kind,
     session::Session,
-    settings::{self, Source},
+    settings::{self, ConfigSource},
     ui::write_file_atomically,
 };
 
@@ -52,20 +52,20 @@ pub(crate) struct Add {
 }
 
 pub(crate) fn add(args: &Add, session: &mut Session) -> Result<(), Failure> {
-    let entry = Entry {
+    let entry = ConfigEntry {
         name: args.name.clone(),
-        provider_type: provider_type(&args.provider_type)?,
+        provider_type: required_type(&args.provider_type)?,
         url: url(args)?,
-        kind: args.kind.as_deref().map(kind).transpose()?,
+        kind: args.kind.as_deref().map(parse_host_kind).transpose()?,
     };
     let file = EditedFile::read(session)?;
     let shown = file.path.display();
     let label = ProviderId::new(entry.provider_type, &entry.name).label();
     validate(&entry, &file, session)?;
-    let edit = entry::put(&file.text, &entry, args.replace)
-        .map_err(|refusal| refused(&refusal, &entry, &file.path))?;
+    let edit = entry::add_entry(&file.text, &entry, args.replace)
+        .map_err(|refusal| refusal_failure(&refusal, &entry, &file.path))?;
     let (edited, done) = match edit {
-        Edit::AlreadyThere => {
+        Edit::Unchanged => {
             session
                 .messages()
                 .status(format!("`{label}` is already in `{shown}` with this url; nothing was written"));
@@ -75,13 +75,14 @@ pub(crate) fn add(args: &Add, session: &mut Session) -> Result<(), Failure> {
         Edit::Replaced(edited) => (edited, "replaced"),
     };
     // A file with errors stays unchanged.
-    file.providers(edited.clone(), session).within(|| "cannot add a provider to this file".to_owned())?;
+    file.providers(edited.clone(), session)
+        .with_context(|| "cannot add a provider to this file".to_owned())?;
     file.write(&edited)?;
     session.messages().status(format!("{done} `{label}` in `{shown}`:\n{}", entry.lines("  ").trim_end()));
     Ok(())
 }
 
-fn provider_type(text: &str) -> Result<ProviderType, Failure> {
+fn required_type(text: &str) -> Result<ProviderType, Failure> {
     if text.is_empty() {
         let types = ProviderType::ALL.map(ProviderType::flag).join(", ");
         return Err(Failure::user("the type of the provider is missing")
@@ -90,7 +91,7 @@ fn provider_type(text: &str) -> Result<ProviderType, Failure> {
     parse_type(text)
 }
 
-fn kind(text: &str) -> Result<HostKind, Failure> {
+fn parse_host_kind(text: &str) -> Result<HostKind, Failure> {
     text.parse().map_err(|error| Failure::user("cannot use `--kind`").because(&error))
 }
 
@@ -103,7 +104,7 @@ fn url(args: &Add) -> Result<String, Failure> {
 }
 
 /// Checks one entry alone, so that the message is about this entry.
-fn validate(entry: &Entry, file: &EditedFile, session: &Session) -> Result<(), Failure> {
+fn validate(entry: &ConfigEntry, file: &EditedFile, session: &Session) -> Result<(), Failure> {
     let text = format!("providers:\n{}", entry.lines(""));
     match file.providers(text, session) {
         Ok(providers) => check_url(entry, &providers),
@@ -116,7 +117,7 @@ fn validate(entry: &Entry, file: &EditedFile, session: &Session) -> Result<(), F
 }
 
 /// Fails for an unusable URL before the file is written. Other commands would only fail when they read from the URL.
-fn check_url(entry: &Entry, providers: &[ProviderConfig]) -> Result<(), Failure> {
+fn check_url(entry: &ConfigEntry, providers: &[ProviderConfig]) -> Result<(), Failure> {
     let id = ProviderId::new(entry.provider_type, &entry.name);
     let Some(written) = providers.iter().find(|provider| provider.id == id) else { return Ok(()) };
     match Location::parse(&written.url, &id.label(), written.kind) {
@@ -129,8 +130,8 @@ fn check_url(entry: &Entry, providers: &[ProviderConfig]) -> Result<(), Failure>
     }
 }
 
-fn refused(refusal: &Refusal, entry: &Entry, path: &Path) -> Failure {
-    let kind = if matches!(refusal, Refusal::OtherUrl { .. } | Refusal::OtherKind { .. }) {
+fn refusal_failure(refusal: &EditError, entry: &ConfigEntry, path: &Path) -> Failure {
+    let kind = if matches!(refusal, EditError::OtherUrl { .. } | EditError::OtherKind { .. }) {
         Kind::Conflict
     } else {
         Kind::User
@@ -139,14 +140,14 @@ fn refused(refusal: &Refusal, entry: &Entry, path: &Path) -> Failure {
         Failure::new(kind, format!("cannot add the provider `{}` to `{}`", entry.name, path.display()));
     let failure = failure.because_foreign(refusal);
     match refusal {
-        Refusal::OtherUrl { .. } => failure.hint("add `--replace` to take its place"),
-        Refusal::OtherKind { .. } => {
+        EditError::OtherUrl { .. } => failure.hint("add `--replace` to take its place"),
+        EditError::OtherKind { .. } => {
             failure.hint("change `kind` in the file, or give the same with `--kind`")
         }
-        Refusal::Layout { .. } => {
+        EditError::Layout { .. } => {
             failure.hint(format!("write these lines into it by hand:\nproviders:\n{}", entry.lines("")))
         }
-        Refusal::Invalid(_) => failure,
+        EditError::Invalid(_) => failure,
     }
 }
 
@@ -173,17 +174,17 @@ pub(crate) fn remove(args: &Remove, session: &mut Session) -> Result<(), Failure
     let file = EditedFile::read(session)?;
     let shown = file.path.display().to_string();
     let cannot = || format!("cannot remove the provider `{}` from `{shown}`", args.name);
-    let listed =
-        entry::listed(&file.text).map_err(|refusal| Failure::user(cannot()).because_foreign(&refusal))?;
-    let of = type_of(&args.name, asked, &listed).map_err(|failure| failure.within(cannot()))?;
-    let edited = entry::without(&file.text, &args.name, of).map_err(|refusal| {
+    let listed = entry::list_entries(&file.text)
+        .map_err(|refusal| Failure::user(cannot()).because_foreign(&refusal))?;
+    let of = type_of(&args.name, asked, &listed).map_err(|failure| failure.with_context(cannot()))?;
+    let edited = entry::remove_entries(&file.text, &args.name, of).map_err(|refusal| {
         let failure = Failure::user(cannot()).because_foreign(&refusal);
         match refusal {
-            Refusal::Layout { .. } => failure.hint("take the entry out by hand"),
+            EditError::Layout { .. } => failure.hint("take the entry out by hand"),
             _ => failure,
         }
     })?;
-    let left = file.providers(edited.clone(), session).within(cannot)?;
+    let left = file.providers(edited.clone(), session).with_context(cannot)?;
     file.write(&edited)?;
     let id = ProviderId::new(of, &args.name);
     let built_in = match left.iter().find(|provider| provider.id == id) {
@@ -194,11 +195,11 @@ pub(crate) fn remove(args: &Remove, session: &mut Session) -> Result<(), Failure
     Ok(())
 }
 
-fn type_of(name: &str, asked: Option<ProviderType>, listed: &[ListedEntry]) -> Result<ProviderType, Failure> {
+fn type_of(name: &str, given: Option<ProviderType>, listed: &[ListedEntry]) -> Result<ProviderType, Failure> {
     let is_of = |entry: &ListedEntry, of: ProviderType| entry.provider_type == of.as_str();
     let is_named = |of: &ProviderType| listed.iter().any(|entry| entry.name == name && is_of(entry, *of));
     let named: Vec<ProviderType> = ProviderType::ALL.into_iter().filter(is_named).collect();
-    match (asked, &*named) {
+    match (given, &*named) {
         (Some(of), _) if named.contains(&of) => Ok(of),
         (None, [of]) => Ok(*of),
         (None, [_, _, ..]) => {
@@ -256,22 +257,23 @@ impl EditedFile {
 
     pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
         if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder).within(|| format!("cannot make the folder `{}`", folder.display()))?;
+            fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
         }
         Ok(write_file_atomically(&self.path, text.as_bytes(), MODE)?)
     }
 }
 
 fn config_path(session: &Session) -> Result<PathBuf, Failure> {
-    let path = match settings::source(session.globals().config.as_deref(), session.environment()) {
-        Source::File(path) => path,
-        Source::None => settings::config_home(session.environment())
+    let path = match settings::config_source(session.globals().config.as_deref(), session.environment()) {
+        ConfigSource::File(path) => path,
+        ConfigSource::None => settings::config_home(session.environment())
             .map(|folder| folder.join("cluster-api").join("clusterctl.yaml"))
             .ok_or_else(|| {
                 Failure::user("there is no home folder to keep clusterctl.yaml in")
                     .hint("set HOME, or name a file with `--config`")
             })?,
-        Source::Url(url) => {
+        ConfigSource::Url(url) => {
             let url = transport::address::redact_text(&url);
             return Err(Failure::user(format!("cannot write to `{url}`")).hint("name a file with `--config`"));
         }

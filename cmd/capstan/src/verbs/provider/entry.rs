@@ -8,7 +8,7 @@ use manifest::{
 use transport::HostKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ConfigEntry {
     pub(super) name: String,
     pub(super) provider_type: ProviderType,
     pub(super) url: String,
@@ -17,13 +17,13 @@ pub(super) struct Entry {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
-    AlreadyThere,
+    Unchanged,
     Added(String),
     Replaced(String),
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Refusal {
+pub(super) enum EditError {
     #[error("it is not valid YAML")]
     Invalid(#[source] YamlError),
     #[error("it has `{name}` with the url `{url}`")]
@@ -34,7 +34,7 @@ pub(super) enum Refusal {
     Layout { found: &'static str },
 }
 
-impl Entry {
+impl ConfigEntry {
     /// Returns the lines of the entry, indented by `indent`.
     pub(super) fn lines(&self, indent: &str) -> String {
         let scalar = |text: &str| yaml::write(&Value::from(text)).trim_end().to_owned();
@@ -51,7 +51,7 @@ impl Entry {
         Value::Object(fields.into_iter().chain(kind).collect())
     }
 
-    fn is(&self, value: &Value) -> bool {
+    fn matches(&self, value: &Value) -> bool {
         field(value, "name") == Some(&self.name) && field(value, "type") == Some(self.provider_type.as_str())
     }
 }
@@ -59,24 +59,24 @@ impl Entry {
 /// Adds an entry to the text of a configuration file, and leaves the rest unchanged.
 /// Shape: the list is the top-level field `providers` in any letter case. The list is created if missing. The result
 /// is parsed again and must contain exactly one more entry, or one changed URL.
-pub(super) fn put(text: &str, entry: &Entry, replace: bool) -> Result<Edit, Refusal> {
+pub(super) fn add_entry(text: &str, entry: &ConfigEntry, replace: bool) -> Result<Edit, EditError> {
     let before = read(text)?;
     let (key, list) = provider_list(&before)?;
     // Of two equal entries, the later one counts.
-    let place = list.iter().rposition(|value| entry.is(value));
+    let place = list.iter().rposition(|value| entry.matches(value));
     let kind = |at: usize| field(&list[at], "kind").filter(|kind| !kind.is_empty());
     if let Some(at) = place.filter(|at| kind(*at) != entry.kind.map(|kind| kind.to_string()).as_deref()) {
         let kind = kind(at).map_or("no kind of host".to_owned(), |kind| format!("the kind of host `{kind}`"));
-        return Err(Refusal::OtherKind { name: entry.name.clone(), kind });
+        return Err(EditError::OtherKind { name: entry.name.clone(), kind });
     }
     let edit = match place {
-        Some(at) if field(&list[at], "url") == Some(&entry.url) => return Ok(Edit::AlreadyThere),
+        Some(at) if field(&list[at], "url") == Some(&entry.url) => return Ok(Edit::Unchanged),
         Some(at) if !replace => {
             let url = field(&list[at], "url").unwrap_or_default().to_owned();
-            return Err(Refusal::OtherUrl { name: entry.name.clone(), url });
+            return Err(EditError::OtherUrl { name: entry.name.clone(), url });
         }
-        Some(at) => Edit::Replaced(with_other_url(text, at, &entry.url)?),
-        None => Edit::Added(with_one_more(text, key.is_some(), entry)?),
+        Some(at) => Edit::Replaced(replace_url(text, at, &entry.url)?),
+        None => Edit::Added(append_entry(text, key.is_some(), entry)?),
     };
     let (Edit::Added(edited) | Edit::Replaced(edited)) = &edit else { return Ok(edit) };
     let mut expected = before.clone();
@@ -87,32 +87,32 @@ pub(super) fn put(text: &str, entry: &Entry, replace: bool) -> Result<Edit, Refu
     match (list.as_array_mut(), place) {
         (Some(list), Some(at)) => list[at]["url"] = Value::from(entry.url.as_str()),
         (Some(list), None) => list.push(entry.value()),
-        (None, _) => return Err(Refusal::Layout { found: "is no list" }),
+        (None, _) => return Err(EditError::Layout { found: "is no list" }),
     }
     if read(edited).ok().as_ref() == Some(&expected) {
         Ok(edit)
     } else {
-        Err(Refusal::Layout { found: LAYOUT })
+        Err(EditError::Layout { found: LAYOUT })
     }
 }
 
 const LAYOUT: &str = "is laid out in a way that cannot be edited safely";
 
-fn read(text: &str) -> Result<Map<String, Value>, Refusal> {
-    match yaml::read_value(text, &YamlLimits::default()).map_err(Refusal::Invalid)? {
+fn read(text: &str) -> Result<Map<String, Value>, EditError> {
+    match yaml::read_value(text, &YamlLimits::default()).map_err(EditError::Invalid)? {
         Value::Object(fields) => Ok(fields),
         Value::Null => Ok(Map::new()),
-        _ => Err(Refusal::Layout { found: "cannot be added: the file holds no keys with values" }),
+        _ => Err(EditError::Layout { found: "cannot be added: the file holds no keys with values" }),
     }
 }
 
 /// Returns the written key of the list, if any, and the list.
-fn provider_list(fields: &Map<String, Value>) -> Result<(Option<String>, &[Value]), Refusal> {
+fn provider_list(fields: &Map<String, Value>) -> Result<(Option<String>, &[Value]), EditError> {
     let key = fields.keys().find(|key| key.eq_ignore_ascii_case("providers")).cloned();
     match key.as_ref().and_then(|key| fields.get(key)) {
         None | Some(Value::Null) => Ok((key, &[])),
         Some(Value::Array(list)) => Ok((key, list)),
-        Some(_) => Err(Refusal::Layout { found: "is no list" }),
+        Some(_) => Err(EditError::Layout { found: "is no list" }),
     }
 }
 
@@ -171,7 +171,7 @@ fn line_end(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-fn with_one_more(text: &str, has_key: bool, entry: &Entry) -> Result<String, Refusal> {
+fn append_entry(text: &str, has_key: bool, entry: &ConfigEntry) -> Result<String, EditError> {
     let newline = line_end(text);
     let mut edited = String::with_capacity(text.len() + 256);
     let end_line = |edited: &mut String| {
@@ -185,7 +185,7 @@ fn with_one_more(text: &str, has_key: bool, entry: &Entry) -> Result<String, Ref
         edited.push_str(&format!("providers:\n{}", entry.lines("  ")).replace('\n', newline));
         return Ok(edited);
     }
-    let block = Block::find(text).ok_or(Refusal::Layout { found: LAYOUT })?;
+    let block = Block::find(text).ok_or(EditError::Layout { found: LAYOUT })?;
     let key_line = block.lines[block.key];
     let behind_key =
         key_line.split_once(':').map_or("", |(_, rest)| rest.split(" #").next().unwrap_or_default().trim());
@@ -193,7 +193,7 @@ fn with_one_more(text: &str, has_key: bool, entry: &Entry) -> Result<String, Ref
         ("", true) => (key_line.to_owned(), "  "),
         ("[]" | "~" | "null", true) => (key_line.replacen(&format!(" {behind_key}"), "", 1), "  "),
         ("", false) => (key_line.to_owned(), block.indent),
-        _ => return Err(Refusal::Layout { found: "is written in one line" }),
+        _ => return Err(EditError::Layout { found: "is written in one line" }),
     };
     let end = block.starts.last().copied().unwrap_or(block.key + 1);
     edited.extend(block.lines[..block.key].iter().copied());
@@ -206,19 +206,19 @@ fn with_one_more(text: &str, has_key: bool, entry: &Entry) -> Result<String, Ref
 }
 
 /// Replaces the URL of one entry. The comment after the old URL stays.
-fn with_other_url(text: &str, at: usize, url: &str) -> Result<String, Refusal> {
-    let block = Block::find(text).ok_or(Refusal::Layout { found: LAYOUT })?;
+fn replace_url(text: &str, at: usize, url: &str) -> Result<String, EditError> {
+    let block = Block::find(text).ok_or(EditError::Layout { found: LAYOUT })?;
     let [start, end] = block
         .starts
         .get(at..at + 2)
         .and_then(|two| two.try_into().ok())
-        .ok_or(Refusal::Layout { found: "is written in one line" })?;
+        .ok_or(EditError::Layout { found: "is written in one line" })?;
     let is_url = |line: &&str| {
         let key = line.trim_start_matches([' ', '-']).split_once(':').map_or("", |(key, _)| key);
         key.trim_end().trim_matches(['"', '\'']).eq_ignore_ascii_case("url")
     };
     let line =
-        block.lines[start..end].iter().position(is_url).ok_or(Refusal::Layout { found: LAYOUT })? + start;
+        block.lines[start..end].iter().position(is_url).ok_or(EditError::Layout { found: LAYOUT })? + start;
     let (key, value) = block.lines[line].split_once(':').unwrap_or_default();
     let old = value.trim_end();
     let comment = old.find(" #").map_or("", |hash| &old[hash..]);
@@ -238,7 +238,7 @@ pub(super) struct ListedEntry {
 }
 
 /// Returns the entries in the text of a configuration file, in their order.
-pub(super) fn listed(text: &str) -> Result<Vec<ListedEntry>, Refusal> {
+pub(super) fn list_entries(text: &str) -> Result<Vec<ListedEntry>, EditError> {
     let fields = read(text)?;
     let (_, list) = provider_list(&fields)?;
     let text = |value: &Value, name: &str| field(value, name).unwrap_or_default().to_owned();
@@ -248,14 +248,14 @@ pub(super) fn listed(text: &str) -> Result<Vec<ListedEntry>, Refusal> {
 
 /// Removes all entries of a provider from the text, and leaves the rest unchanged, including comments around an
 /// entry.
-pub(super) fn without(text: &str, name: &str, of: ProviderType) -> Result<String, Refusal> {
+pub(super) fn remove_entries(text: &str, name: &str, of: ProviderType) -> Result<String, EditError> {
     let before = read(text)?;
     let (key, list) = provider_list(&before)?;
     let is_meant =
         |value: &Value| field(value, "name") == Some(name) && field(value, "type") == Some(of.as_str());
-    let block = Block::find(text).ok_or(Refusal::Layout { found: LAYOUT })?;
+    let block = Block::find(text).ok_or(EditError::Layout { found: LAYOUT })?;
     if block.starts.len() != list.len() + 1 {
-        return Err(Refusal::Layout { found: "is written in one line" });
+        return Err(EditError::Layout { found: "is written in one line" });
     }
     let mut is_removed = vec![false; block.lines.len()];
     for (at, _) in list.iter().enumerate().filter(|(_, value)| is_meant(value)) {
@@ -278,7 +278,7 @@ pub(super) fn without(text: &str, name: &str, of: ProviderType) -> Result<String
     if let Some(list) = key.and_then(|key| expected.get_mut(&key)) {
         *list = kept;
     }
-    if read(&edited).ok() == Some(expected) { Ok(edited) } else { Err(Refusal::Layout { found: LAYOUT }) }
+    if read(&edited).ok() == Some(expected) { Ok(edited) } else { Err(EditError::Layout { found: LAYOUT }) }
 }
 
 #[cfg(test)]
@@ -288,8 +288,8 @@ mod tests;
 mod removal_tests {
     use super::*;
 
-    fn removed(text: &str) -> Result<String, Refusal> {
-        without(text, "mine", ProviderType::Infrastructure)
+    fn removed(text: &str) -> Result<String, EditError> {
+        remove_entries(text, "mine", ProviderType::Infrastructure)
     }
 
     #[test]
@@ -312,6 +312,6 @@ mod removal_tests {
     #[test]
     fn a_list_in_one_line_is_left_alone() {
         let text = "providers: [{name: mine, type: InfrastructureProvider, url: y}]\n";
-        assert!(matches!(removed(text), Err(Refusal::Layout { .. })));
+        assert!(matches!(removed(text), Err(EditError::Layout { .. })));
     }
 }

@@ -8,11 +8,11 @@ use api::{
 use provider::{ProviderReleases, ReleaseError, cluster_class_of_file, flavor_of_file};
 
 use crate::{
-    Failure, Within as _,
-    kustomizations::shown_place,
+    Failure, WithContext as _,
+    kustomizations::shown_location,
     session::Session,
     settings::OutputFlag,
-    ui::{Narrow, table},
+    ui::{NarrowingStep, table},
     verbs::provider_flags::OneProvider,
 };
 
@@ -38,12 +38,12 @@ pub(crate) struct Show {
 
 pub(crate) fn show(args: &Show, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let (id, version) = chosen(args, session)?;
+    let (id, version) = selected_release(args, session)?;
     let releases = session.provider_releases(&id)?;
     let (mut shown, lists_files) = session
         .block_on(async { describe(&releases, version.as_deref()).await })
-        .within(|| format!("cannot show `{id}`"))?;
-    shown.kustomization = session.config()?.kustomization(&id)?.map(|place| shown_place(&place));
+        .with_context(|| format!("cannot show `{id}`"))?;
+    shown.kustomization = session.config()?.kustomization(&id)?.map(|place| shown_location(&place));
     if !lists_files {
         session.messages().warning(format!(
             "files in `{}` cannot be listed, so its versions, flavors and ClusterClasses are not known",
@@ -54,14 +54,14 @@ pub(crate) fn show(args: &Show, session: &mut Session) -> Result<(), Failure> {
 }
 
 /// Returns the provider that a flag or the name selects.
-fn chosen(args: &Show, session: &Session) -> Result<(ProviderId, Option<String>), Failure> {
+fn selected_release(args: &Show, session: &Session) -> Result<(ProviderId, Option<String>), Failure> {
     let Some(name) = args.name.as_deref().filter(|name| !name.is_empty()) else {
-        return args.provider.chosen();
+        return args.provider.provider_and_version();
     };
     if args.provider.is_given() {
         return Err(Failure::user(format!("`{name}` and a flag name two providers, only one can be given")));
     }
-    let reference = ProviderRef::parse(name).within(|| format!("invalid provider `{name}`"))?;
+    let reference = ProviderRef::parse(name).with_context(|| format!("invalid provider `{name}`"))?;
     let known: Vec<ProviderId> =
         session.config()?.providers()?.into_iter().map(|provider| provider.id).collect();
     let mut named = known.iter().filter(|id| id.name == reference.name || id.label() == reference.name);
@@ -171,16 +171,17 @@ pub(crate) fn list(args: &List, session: &mut Session) -> Result<(), Failure> {
     let entries = session.config()?.providers()?.into_iter().map(|provider| ProviderEntry {
         name: provider.id.name,
         provider_type: provider.id.provider_type,
-        url: shown_place(&provider.url),
+        url: shown_location(&provider.url),
         source: provider.source,
     });
     let list = ProviderList { providers: entries.collect() };
-    session.print(format, &list, in_columns)
+    session.print(format, &list, table_text)
 }
 
-fn in_columns(list: &ProviderList, width: Option<usize>) -> String {
+fn table_text(list: &ProviderList, width: Option<usize>) -> String {
     let rows: Vec<_> = list.providers.iter().map(row).collect();
-    let ways = [Narrow::Shorten("URL", 24), Narrow::Drop("SOURCE"), Narrow::Shorten("URL", 8)];
+    let ways =
+        [NarrowingStep::Shorten("URL", 24), NarrowingStep::Drop("SOURCE"), NarrowingStep::Shorten("URL", 8)];
     table(width, &ways, ["NAME", "TYPE", "SOURCE", "URL"], &rows)
 }
 

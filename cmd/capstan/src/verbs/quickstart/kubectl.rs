@@ -9,18 +9,18 @@ use apply::{ApplyRequest, Blocker, ObjectKey, Server, StatusHints, WaitRequest};
 use manifest::YamlLimits;
 
 use crate::{
-    Failure, Within as _,
+    Failure, WithContext as _,
     failure::{Foreign as _, Kind},
     session::Session,
     settings::{self, KubeFlags, PaceFlags},
 };
 
 /// The time limit for a workload cluster to become available.
-const PATIENCE: Duration = Duration::from_mins(2);
+const WAIT_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Returns the arguments that wait for a Cluster.
 pub(super) fn wait_until_available(cluster: &str) -> String {
-    format!("wait --for=condition=Available cluster/{cluster} --timeout={}s", PATIENCE.as_secs())
+    format!("wait --for=condition=Available cluster/{cluster} --timeout={}s", WAIT_TIMEOUT.as_secs())
 }
 
 pub(super) fn run(kubeconfig: &str, task: &[String], session: &Session) -> Result<(), Failure> {
@@ -39,14 +39,16 @@ pub(super) fn run(kubeconfig: &str, task: &[String], session: &Session) -> Resul
 
 fn apply_file(file: &str, server: &Server, session: &Session) -> Result<(), Failure> {
     let cannot = || format!("cannot apply `{file}`");
-    let bytes = fs::read(file).within(cannot)?;
-    for object in &manifest::read_stream(&bytes, &YamlLimits::default()).foreign().within(cannot)?.objects {
+    let bytes = fs::read(file).with_context(cannot)?;
+    for object in
+        &manifest::read_stream(&bytes, &YamlLimits::default()).foreign().with_context(cannot)?.objects
+    {
         let key = ObjectKey::of(object);
         let written = async {
             let kind = server.kind(&key.group_kind()).await?;
             server.apply(&kind, object, "capstan", ApplyRequest::default()).await
         };
-        session.block_on(written).within(|| format!("cannot apply {key}"))?;
+        session.block_on(written).with_context(|| format!("cannot apply {key}"))?;
         session.messages().status(format!("applied {key}"));
     }
     Ok(())
@@ -61,13 +63,13 @@ fn wait_for(name: &str, server: &Server, session: &Session) -> Result<(), Failur
     };
     session.messages().progress().begin(&format!("waiting for cluster `{name}`"));
     let available = StatusHints { conditions: vec!["Available".to_owned()], ..StatusHints::default() };
-    let until = Some(Instant::now() + PATIENCE);
+    let until = Some(Instant::now() + WAIT_TIMEOUT);
     let waiting = WaitRequest { objects: vec![(key, available)], labels: String::new(), deadline: until };
     let blockers = session.block_on(server.wait(&waiting))?;
     if blockers.is_empty() {
         session.messages().status(format!("cluster `{name}` is available"));
         return Ok(());
     }
-    let late = format!("cluster `{name}` is not available after {} seconds", PATIENCE.as_secs());
+    let late = format!("cluster `{name}` is not available after {} seconds", WAIT_TIMEOUT.as_secs());
     Err(blockers.iter().map(Blocker::one_line).fold(Failure::new(Kind::Unhealthy, late), Failure::cause))
 }

@@ -13,13 +13,17 @@ use super::start::Start;
 use crate::{
     Failure,
     failure::Kind,
-    sandboxes::{Folder, Process},
+    sandboxes::{SandboxFolder, SandboxProcess},
     session::Session,
 };
 
 /// Starts this binary as a background process, waits until the sandbox serves, and shows its warnings.
-/// `None` if another process started the sandbox at the same time.
-pub(super) fn start(args: &Start, folder: &Folder, session: &Session) -> Result<Option<Process>, Failure> {
+/// `Unchanged` if another process started the sandbox at the same time.
+pub(super) fn start(
+    args: &Start,
+    folder: &SandboxFolder,
+    session: &Session,
+) -> Result<Option<SandboxProcess>, Failure> {
     let cannot_start =
         || Failure::new(Kind::Environment, format!("cannot start sandbox `{}`", folder.name()));
     let opened = OpenOptions::new().create(true).append(true).open(folder.log());
@@ -29,9 +33,9 @@ pub(super) fn start(args: &Start, folder: &Folder, session: &Session) -> Result<
     let ready = wait_for_line(&mut child);
     let waited = session.block_on(async { Ok::<_, Failure>(ready.await.unwrap_or(false)) });
     let process = if let Ok(true) = waited { folder.process()? } else { None };
-    let said = || read_from(folder, log_before).unwrap_or_default();
+    let log_text = || read_log_from(folder, log_before).unwrap_or_default();
     if let Some(process) = process {
-        warnings(&said()).for_each(|text| session.messages().warning(text));
+        warnings(&log_text()).for_each(|text| session.messages().warning(text));
         return Ok(Some(process));
     }
     // After an interruption, the process must not continue unnoticed. Otherwise the process has already ended.
@@ -40,11 +44,11 @@ pub(super) fn start(args: &Start, folder: &Folder, session: &Session) -> Result<
     if folder.is_running()? {
         return Ok(None);
     }
-    Err(why_it_ended(cannot_start(), ended, &said()))
+    Err(start_failure(cannot_start(), ended, &log_text()))
 }
 
-fn why_it_ended(failure: Failure, ended: io::Result<ExitStatus>, said: &str) -> Failure {
-    let failure = add_failure(failure, said);
+fn start_failure(failure: Failure, ended: io::Result<ExitStatus>, log_text: &str) -> Failure {
+    let failure = add_logged_failure(failure, log_text);
     if !failure.causes().is_empty() {
         return failure;
     }
@@ -54,11 +58,11 @@ fn why_it_ended(failure: Failure, ended: io::Result<ExitStatus>, said: &str) -> 
         .hint("look whether the disk is full; with `--foreground` the reason is shown here")
 }
 
-fn spawn(args: &Start, folder: &Folder, log: File, session: &Session) -> io::Result<Child> {
+fn spawn(args: &Start, folder: &SandboxFolder, log: File, session: &Session) -> io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args(["sandbox", "start", "--foreground", "--color=never"])
-        .args(args.passed_on(session))
+        .args(args.background_args(session))
         // The process must not block the removal of the current folder.
         .current_dir(folder.path())
         .stdin(Stdio::null())
@@ -83,7 +87,7 @@ fn wait_for_line(child: &mut Child) -> oneshot::Receiver<bool> {
 }
 
 /// Returns the log text after the given length.
-fn read_from(folder: &Folder, length: u64) -> io::Result<String> {
+fn read_log_from(folder: &SandboxFolder, length: u64) -> io::Result<String> {
     let mut log = File::open(folder.log())?;
     log.seek(SeekFrom::Start(length))?;
     let mut text = Vec::new();
@@ -93,7 +97,7 @@ fn read_from(folder: &Folder, length: u64) -> io::Result<String> {
 
 impl Start {
     /// Returns the flags for the new process. Merging and messages stay in this process.
-    fn passed_on(&self, session: &Session) -> Vec<OsString> {
+    fn background_args(&self, session: &Session) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec![self.name.clone().into()];
         if let Some(dir) = &self.data_dir {
             words.extend(["--data-dir".into(), session.environment().resolve(dir).into()]);
@@ -120,7 +124,7 @@ pub(super) fn warnings(stderr: &str) -> impl Iterator<Item = String> {
 }
 
 /// Adds the failure of the process: its message and causes as causes, and its hints as hints.
-pub(super) fn add_failure(mut failure: Failure, stderr: &str) -> Failure {
+pub(super) fn add_logged_failure(mut failure: Failure, stderr: &str) -> Failure {
     for (label, text) in messages(stderr) {
         failure = match label {
             "error" | "cause" => failure.cause(text),
@@ -174,7 +178,7 @@ hint: put a copy back
 
     #[test]
     fn a_failure_of_another_run_becomes_causes_and_hints() {
-        let failure = add_failure(Failure::new(Kind::Environment, "cannot start"), STDERR);
+        let failure = add_logged_failure(Failure::new(Kind::Environment, "cannot start"), STDERR);
         assert_eq!(failure.causes(), ["cannot use the data directory", "it is damaged\nat byte 3"]);
         assert_eq!(failure.distinct_hints().collect::<Vec<_>>(), ["put a copy back"]);
     }

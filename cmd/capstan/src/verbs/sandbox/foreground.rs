@@ -2,11 +2,11 @@ use std::io;
 
 use sandbox::{Control, ListenError, Listener, OpenError, Options, Sandbox, StartError};
 
-use super::start::{Plan, Start, after_start};
+use super::start::{Start, StartPlan, show_access};
 use crate::{
     Failure,
     failure::Kind,
-    sandboxes::{Folder, Process, Settings},
+    sandboxes::{SandboxFolder, SandboxProcess, SandboxSettings},
     session::Session,
     ui::Messages,
 };
@@ -15,7 +15,12 @@ use crate::{
 const WORKERS: usize = 2;
 
 /// Serves in this process until Ctrl-C, a termination signal, or `sandbox stop`.
-pub(super) fn serve(args: &Start, folder: &Folder, plan: Plan, session: &mut Session) -> Result<(), Failure> {
+pub(super) fn serve(
+    args: &Start,
+    folder: &SandboxFolder,
+    plan: StartPlan,
+    session: &mut Session,
+) -> Result<(), Failure> {
     let Some(lock) = folder.lock()? else {
         return Err(Failure::new(
             Kind::Conflict,
@@ -23,7 +28,7 @@ pub(super) fn serve(args: &Start, folder: &Folder, plan: Plan, session: &mut Ses
         ));
     };
     // A leftover record of a killed process would look valid while the lock is held.
-    folder.forget_process(&lock);
+    folder.delete_process(&lock);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .enable_all()
@@ -33,15 +38,15 @@ pub(super) fn serve(args: &Start, folder: &Folder, plan: Plan, session: &mut Ses
         let server = Server::start(folder, plan, session.messages()).await?;
         let termination = Termination::listen();
         server.announce(folder)?;
-        session.printer().data(format!("{}\n", folder.kubeconfig().display()))?;
+        session.printer().write(format!("{}\n", folder.kubeconfig().display()))?;
         session.printer().flush()?;
         session.messages().status(format!("sandbox `{}` serves at {}", folder.name(), server.listener.url()));
-        after_start(args, folder, session)?;
-        server.until_stopped(termination).await
+        show_access(args, folder, session)?;
+        server.wait_until_stopped(termination).await
     });
-    folder.forget_process(&lock);
+    folder.delete_process(&lock);
     ended?;
-    session.done(format!("stopped sandbox `{}`", folder.name()));
+    session.show_result(format!("stopped sandbox `{}`", folder.name()));
     Ok(())
 }
 
@@ -53,8 +58,8 @@ struct Server {
 }
 
 impl Server {
-    async fn start(folder: &Folder, plan: Plan, messages: &Messages) -> Result<Self, Failure> {
-        let Settings { port, data_dir } = plan.settings;
+    async fn start(folder: &SandboxFolder, plan: StartPlan, messages: &Messages) -> Result<Self, Failure> {
+        let SandboxSettings { port, data_dir } = plan.settings;
         let options = Options {
             data_dir: data_dir.clone(),
             process: Some(std::process::id()),
@@ -63,8 +68,8 @@ impl Server {
             faults: plan.faults,
             ..Options::default()
         };
-        let identity = folder.make_identity()?;
-        let sandbox = Sandbox::start(options).await.map_err(|error| not_started(&error))?;
+        let identity = folder.ensure_identity()?;
+        let sandbox = Sandbox::start(options).await.map_err(|error| start_failure(&error))?;
         if let Some(cut_off) = sandbox.journal_report().and_then(|report| report.cut_off) {
             messages.warning(format!(
                 "the last change in `{}` was not whole and is left out ({} bytes): its writer was killed meanwhile",
@@ -76,29 +81,29 @@ impl Server {
         let bound = match Listener::bind(control.clone(), &identity, port.unwrap_or(0)).await {
             // Another program uses the previous port. Only an explicitly requested port must not change.
             Err(ListenError::Bind { source, .. })
-                if source.kind() == io::ErrorKind::AddrInUse && !plan.port_is_asked_for =>
+                if source.kind() == io::ErrorKind::AddrInUse && !plan.is_port_requested =>
             {
                 Listener::bind(control.clone(), &identity, 0).await
             }
             bound => bound,
         };
-        let listener = bound.map_err(|error| not_bound(&error))?;
+        let listener = bound.map_err(|error| listen_failure(&error))?;
         let now = listener.address().port();
         if let Some(last) = port.filter(|last| *last != 0 && *last != now) {
             messages.warning(format!(
                 "port {last} of the last start is taken, it is {now} now: copies of its kubeconfig lead nowhere"
             ));
         }
-        folder.keep_settings(&Settings { port: Some(now), data_dir })?;
+        folder.write_settings(&SandboxSettings { port: Some(now), data_dir })?;
         Ok(Self { sandbox, control, listener, identity })
     }
 
-    fn announce(&self, folder: &Folder) -> Result<(), Failure> {
-        let process = Process { pid: std::process::id(), server: self.listener.url() };
-        folder.announce(&process, &sandbox::kubeconfig(folder.name(), &process.server, &self.identity))
+    fn announce(&self, folder: &SandboxFolder) -> Result<(), Failure> {
+        let process = SandboxProcess { pid: std::process::id(), server: self.listener.url() };
+        folder.record_start(&process, &sandbox::kubeconfig(folder.name(), &process.server, &self.identity))
     }
 
-    async fn until_stopped(self, termination: Termination) -> Result<(), Failure> {
+    async fn wait_until_stopped(self, termination: Termination) -> Result<(), Failure> {
         tokio::select! {
             () = self.control.stopped() => {}
             () = termination.requested() => {}
@@ -113,7 +118,7 @@ impl Server {
     }
 }
 
-fn not_started(error: &StartError) -> Failure {
+fn start_failure(error: &StartError) -> Failure {
     let hint = match error {
         StartError::Open(OpenError::InUse { .. }) => {
             Some("stop the sandbox that uses it, or name another folder with `--data-dir`")
@@ -130,7 +135,7 @@ fn not_started(error: &StartError) -> Failure {
     hint.into_iter().fold(Failure::foreign(error), Failure::hint)
 }
 
-fn not_bound(error: &ListenError) -> Failure {
+fn listen_failure(error: &ListenError) -> Failure {
     let hint = match error {
         ListenError::Bind { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
             Some("take a port above 1023 with `--port`, or leave it out to get one that is free")

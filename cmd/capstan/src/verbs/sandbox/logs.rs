@@ -9,12 +9,12 @@ use sandbox::{audit::Request, control};
 use crate::{
     Failure,
     failure::Kind,
-    sandboxes::{Folder, Home},
+    sandboxes::{SandboxFolder, SandboxesFolder},
     session::Session,
-    ui::clean,
+    ui::sanitize,
 };
 
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Print what a sandbox had to say, or what it was asked
 #[derive(clap::Args)]
@@ -36,11 +36,11 @@ pub(crate) struct Logs {
 }
 
 pub(crate) fn run(args: &Logs, session: &mut Session) -> Result<(), Failure> {
-    let folder = Home::of(session.environment())?.existing(&args.name)?;
+    let folder = SandboxesFolder::of(session.environment())?.find(&args.name)?;
     if args.requests { requests(args, &folder, session) } else { log(args, &folder, session) }
 }
 
-fn log(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+fn log(args: &Logs, folder: &SandboxFolder, session: &mut Session) -> Result<(), Failure> {
     let path = folder.log();
     let mut log = match File::open(&path) {
         Ok(log) => log,
@@ -52,7 +52,7 @@ fn log(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), Failur
         let is_running = folder.is_running()?;
         let mut text = Vec::new();
         log.read_to_end(&mut text).map_err(|error| Failure::io("read", &path, &error))?;
-        session.printer().data(clean(&String::from_utf8_lossy(&text)).as_bytes())?;
+        session.printer().write(sanitize(&String::from_utf8_lossy(&text)).as_bytes())?;
         session.printer().flush()?;
         if !args.follow || !is_running || !pause(session)? {
             return Ok(());
@@ -60,7 +60,7 @@ fn log(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), Failur
     }
 }
 
-fn requests(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+fn requests(args: &Logs, folder: &SandboxFolder, session: &mut Session) -> Result<(), Failure> {
     let (Some(process), Some(identity)) = (folder.process()?, folder.identity()?) else {
         let message = format!("sandbox `{}` does not run", folder.name());
         return Err(Failure::new(Kind::Conflict, message)
@@ -79,7 +79,7 @@ fn requests(args: &Logs, folder: &Folder, session: &mut Session) -> Result<(), F
                 return Err(Failure::new(Kind::Environment, message).because_foreign(&error));
             }
         };
-        session.printer().data(clean(&asked.requests.iter().map(line).collect::<String>()).as_bytes())?;
+        session.printer().write(sanitize(&asked.requests.iter().map(line).collect::<String>()).as_bytes())?;
         session.printer().flush()?;
         if !args.follow || !pause(session)? {
             return Ok(());
@@ -97,7 +97,7 @@ fn line(request: &Request) -> String {
 /// Waits briefly. False after Ctrl-C, which ends `--follow`.
 fn pause(session: &Session) -> Result<bool, Failure> {
     let waited = session.block_on(async {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         Ok::<_, Failure>(true)
     });
     match waited {

@@ -8,10 +8,10 @@ use sandbox::control;
 use crate::{
     Failure,
     failure::Kind,
-    sandboxes::{Folder, Home},
+    sandboxes::{SandboxFolder, SandboxesFolder},
     session::Session,
     settings::{OutputFlag, merge_kubeconfig, unmerge_kubeconfig},
-    ui::{Narrow, table},
+    ui::{NarrowingStep, table},
 };
 
 /// List the sandboxes of this machine
@@ -26,7 +26,7 @@ pub(crate) struct List {
 
 pub(crate) fn list(args: &List, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let home = Home::of(session.environment())?;
+    let home = SandboxesFolder::of(session.environment())?;
     let mut list = SandboxList { sandboxes: Vec::new() };
     let mut unreadable = Ok(());
     for name in home.names()? {
@@ -36,11 +36,11 @@ pub(crate) fn list(args: &List, session: &mut Session) -> Result<(), Failure> {
             Err(failure) => unreadable = unreadable.and(Err(failure)),
         }
     }
-    session.print(format, &list, in_columns)?;
+    session.print(format, &list, table_text)?;
     unreadable
 }
 
-fn entry(folder: &Folder) -> Result<SandboxEntry, Failure> {
+fn entry(folder: &SandboxFolder) -> Result<SandboxEntry, Failure> {
     let process = folder.process()?;
     let state = match (&process, folder.is_running()?) {
         (Some(_), _) => SandboxState::Running,
@@ -58,7 +58,7 @@ fn entry(folder: &Folder) -> Result<SandboxEntry, Failure> {
     })
 }
 
-fn in_columns(list: &SandboxList, width: Option<usize>) -> String {
+fn table_text(list: &SandboxList, width: Option<usize>) -> String {
     let rows: Vec<_> = list
         .sandboxes
         .iter()
@@ -80,13 +80,17 @@ fn in_columns(list: &SandboxList, width: Option<usize>) -> String {
             [entry.name.as_str(), *state, pid.as_str(), server, data]
         })
         .collect();
-    let ways =
-        [Narrow::Shorten("DATA", 16), Narrow::Drop("PID"), Narrow::Drop("DATA"), Narrow::Shorten("NAME", 16)];
+    let ways = [
+        NarrowingStep::Shorten("DATA", 16),
+        NarrowingStep::Drop("PID"),
+        NarrowingStep::Drop("DATA"),
+        NarrowingStep::Shorten("NAME", 16),
+    ];
     table(width, &ways, ["NAME", "STATE", "PID", "SERVER", "DATA"], &cells)
 }
 
-const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Stop a sandbox; what it keeps in its data folder is there at the next start
 #[derive(clap::Args)]
@@ -99,10 +103,10 @@ pub(crate) struct Stop {
 }
 
 pub(crate) fn stop_one(args: &Stop, session: &mut Session) -> Result<(), Failure> {
-    let folder = Home::of(session.environment())?.existing(&args.name)?;
+    let folder = SandboxesFolder::of(session.environment())?.find(&args.name)?;
     let stopped = stop(&folder, session)?;
     let name = folder.name();
-    session.done(if stopped {
+    session.show_result(if stopped {
         format!("stopped sandbox `{name}`")
     } else {
         format!("nothing to stop: sandbox `{name}` was not running")
@@ -111,7 +115,7 @@ pub(crate) fn stop_one(args: &Stop, session: &mut Session) -> Result<(), Failure
 }
 
 /// Stops a sandbox and waits for its end. False if the sandbox was not running.
-pub(super) fn stop(folder: &Folder, session: &Session) -> Result<bool, Failure> {
+pub(super) fn stop(folder: &SandboxFolder, session: &Session) -> Result<bool, Failure> {
     if !folder.is_running()? {
         return Ok(false);
     }
@@ -132,15 +136,15 @@ pub(super) fn stop(folder: &Folder, session: &Session) -> Result<bool, Failure> 
             // A sandbox that is already stopping does not answer.
             unheard = control::stop(&process.server, &identity).await.err();
             while folder.is_running()? {
-                tokio::time::sleep(LOOK_EVERY).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
             Ok(())
         };
-        tokio::time::timeout(PATIENCE, stopped).await.unwrap_or_else(|_| {
+        tokio::time::timeout(STOP_TIMEOUT, stopped).await.unwrap_or_else(|_| {
             Err(match unheard {
                 Some(error) => does_not_stop().because_foreign(&error),
                 None => does_not_stop()
-                    .cause(format!("it still runs {} seconds after it was told to", PATIENCE.as_secs())),
+                    .cause(format!("it still runs {} seconds after it was told to", STOP_TIMEOUT.as_secs())),
             })
         })
     })?;
@@ -161,17 +165,17 @@ pub(crate) struct Delete {
 }
 
 pub(crate) fn delete(args: &Delete, session: &mut Session) -> Result<(), Failure> {
-    let home = Home::of(session.environment())?;
+    let home = SandboxesFolder::of(session.environment())?;
     let names: BTreeSet<&String> = args.names.iter().collect();
-    let folders = names.into_iter().map(|name| home.existing(name)).collect::<Result<Vec<_>, _>>()?;
+    let folders = names.into_iter().map(|name| home.find(name)).collect::<Result<Vec<_>, _>>()?;
     folders.iter().try_for_each(|folder| delete_one(folder, session))?;
     let names: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.name())).collect();
     let sandboxes = if names.len() == 1 { "sandbox" } else { "sandboxes" };
-    session.done(format!("deleted {sandboxes} {}", names.join(", ")));
+    session.show_result(format!("deleted {sandboxes} {}", names.join(", ")));
     Ok(())
 }
 
-fn delete_one(folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+fn delete_one(folder: &SandboxFolder, session: &mut Session) -> Result<(), Failure> {
     stop(folder, session)?;
     // A damaged settings file, which contains the data folder, does not prevent the deletion.
     let elsewhere = folder.settings().ok().flatten().and_then(|settings| settings.data_dir);
@@ -209,12 +213,12 @@ pub(crate) struct Kubeconfig {
 }
 
 pub(crate) fn kubeconfig(args: &Kubeconfig, session: &mut Session) -> Result<(), Failure> {
-    let folder = Home::of(session.environment())?.existing(&args.name)?;
+    let folder = SandboxesFolder::of(session.environment())?.find(&args.name)?;
     let own = folder.kubeconfig();
     if !own.is_file() {
         return Err(Failure::user(format!("sandbox `{}` has never been ready", folder.name()))
             .hint(format!("start it with `capstan sandbox start {}`", folder.name())));
     }
     let path = if args.merge { merge_kubeconfig(&own, session.environment())? } else { own };
-    session.printer().data(format!("{}\n", path.display()))
+    session.printer().write(format!("{}\n", path.display()))
 }

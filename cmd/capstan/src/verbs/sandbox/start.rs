@@ -9,14 +9,14 @@ use super::{background, foreground};
 use crate::{
     Failure,
     failure::Kind,
-    sandboxes::{Folder, Home, Process, Settings},
+    sandboxes::{SandboxFolder, SandboxProcess, SandboxSettings, SandboxesFolder},
     session::Session,
     settings::merge_kubeconfig,
 };
 
 /// The time limit for another process that starts the same sandbox.
-const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 const IGNORE: &str = "ignore";
 
@@ -71,26 +71,26 @@ pub(crate) struct Start {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct StartPlan {
     pub(super) faults: Vec<Fault>,
     pub(super) switches: Switches,
     pub(super) service_webhooks: ServiceWebhooks,
-    pub(super) settings: Settings,
+    pub(super) settings: SandboxSettings,
     /// True if the user requested this port, so no other port may replace it.
-    pub(super) port_is_asked_for: bool,
+    pub(super) is_port_requested: bool,
 }
 
 pub(crate) fn run(args: &Start, session: &mut Session) -> Result<(), Failure> {
-    let folder = Home::of(session.environment())?.folder(&args.name)?;
+    let folder = SandboxesFolder::of(session.environment())?.folder(&args.name)?;
     let plan = args.plan(&folder, session)?;
     if folder.is_running()? {
-        return already_running(args, &folder, session);
+        return handle_running(args, &folder, session);
     }
     let is_new = folder.create()?;
     let ended = if args.foreground {
         foreground::serve(args, &folder, plan, session)
     } else {
-        in_background(args, &folder, session)
+        start_in_background(args, &folder, session)
     };
     if is_new && ended.is_err() {
         folder.remove_unless_started();
@@ -98,34 +98,34 @@ pub(crate) fn run(args: &Start, session: &mut Session) -> Result<(), Failure> {
     ended
 }
 
-fn in_background(args: &Start, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+fn start_in_background(args: &Start, folder: &SandboxFolder, session: &mut Session) -> Result<(), Failure> {
     let Some(process) = background::start(args, folder, session)? else {
-        return already_running(args, folder, session);
+        return handle_running(args, folder, session);
     };
-    say_it_serves(folder, &process, session);
-    after_start(args, folder, session)?;
-    session.done(format!("started sandbox `{}`", folder.name()));
+    report_running(folder, &process, session);
+    show_access(args, folder, session)?;
+    session.show_result(format!("started sandbox `{}`", folder.name()));
     Ok(())
 }
 
 /// Starts a sandbox in the background like `sandbox start NAME`, unless the sandbox runs.
 pub(crate) fn start_unless_running(name: &str, session: &Session) -> Result<(), Failure> {
-    let folder = Home::of(session.environment())?.folder(name)?;
+    let folder = SandboxesFolder::of(session.environment())?.folder(name)?;
     if !folder.is_running()? {
         let is_new = folder.create()?;
-        let started = background::start(&Start::named(name), &folder, session);
+        let started = background::start(&Start::with_name(name), &folder, session);
         if is_new && started.is_err() {
             folder.remove_unless_started();
         }
         if let Some(process) = started? {
-            say_it_serves(&folder, &process, session);
+            report_running(&folder, &process, session);
             return Ok(());
         }
     }
-    session.block_on(ready(&folder)).map(|_| ())
+    session.block_on(wait_until_ready(&folder)).map(|_| ())
 }
 
-fn say_it_serves(folder: &Folder, process: &Process, session: &Session) {
+fn report_running(folder: &SandboxFolder, process: &SandboxProcess, session: &Session) {
     session.messages().status(format!(
         "sandbox `{}` serves at {} (process {})",
         folder.name(),
@@ -135,7 +135,11 @@ fn say_it_serves(folder: &Folder, process: &Process, session: &Session) {
 }
 
 /// Merges the kubeconfig if requested, or else prints the command that returns its path.
-pub(super) fn after_start(args: &Start, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
+pub(super) fn show_access(
+    args: &Start,
+    folder: &SandboxFolder,
+    session: &mut Session,
+) -> Result<(), Failure> {
     if args.merge {
         let path = merge_kubeconfig(&folder.kubeconfig(), session.environment())?;
         session.messages().status(format!(
@@ -144,21 +148,21 @@ pub(super) fn after_start(args: &Start, folder: &Folder, session: &mut Session) 
             path.display()
         ));
     } else {
-        let kubeconfig = session.suggested(&format!("capstan sandbox kubeconfig {}", folder.name()));
+        let kubeconfig = session.complete_command(&format!("capstan sandbox kubeconfig {}", folder.name()));
         session.messages().status(format!("reach it with: export KUBECONFIG=$({kubeconfig})"));
     }
     Ok(())
 }
 
 /// Succeeds if the command has no options that a running sandbox would ignore. Otherwise fails.
-fn already_running(args: &Start, folder: &Folder, session: &mut Session) -> Result<(), Failure> {
-    let process = session.block_on(ready(folder))?;
+fn handle_running(args: &Start, folder: &SandboxFolder, session: &mut Session) -> Result<(), Failure> {
+    let process = session.block_on(wait_until_ready(folder))?;
     let message =
         format!("sandbox `{}` runs already at {} (process {})", folder.name(), process.server, process.pid);
-    if args.asks_for_nothing() {
+    if args.has_default_options() {
         session.messages().status(message);
-        after_start(args, folder, session)?;
-        session.done(format!("nothing to start: sandbox `{}` runs", folder.name()));
+        show_access(args, folder, session)?;
+        session.show_result(format!("nothing to start: sandbox `{}` runs", folder.name()));
         return Ok(());
     }
     Err(Failure::new(Kind::Conflict, message)
@@ -166,8 +170,8 @@ fn already_running(args: &Start, folder: &Folder, session: &mut Session) -> Resu
         .hint(format!("end it first with `capstan sandbox stop {}`", folder.name())))
 }
 
-async fn ready(folder: &Folder) -> Result<Process, Failure> {
-    let deadline = Instant::now() + PATIENCE;
+async fn wait_until_ready(folder: &SandboxFolder) -> Result<SandboxProcess, Failure> {
+    let deadline = Instant::now() + READY_TIMEOUT;
     loop {
         if let Some(process) = folder.process()? {
             return Ok(process);
@@ -177,12 +181,12 @@ async fn ready(folder: &Folder) -> Result<Process, Failure> {
             return Err(Failure::new(Kind::Conflict, message)
                 .hint(format!("what it has to say is in `{}`", folder.log().display())));
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
 impl Start {
-    fn named(name: &str) -> Self {
+    fn with_name(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             foreground: false,
@@ -196,7 +200,7 @@ impl Start {
         }
     }
 
-    fn asks_for_nothing(&self) -> bool {
+    fn has_default_options(&self) -> bool {
         !self.foreground
             && self.data_dir.is_none()
             && !self.in_memory
@@ -207,7 +211,7 @@ impl Start {
     }
 
     /// Parses every flag, and adds the settings of the last start.
-    fn plan(&self, folder: &Folder, session: &Session) -> Result<Plan, Failure> {
+    fn plan(&self, folder: &SandboxFolder, session: &Session) -> Result<StartPlan, Failure> {
         let faults = self.fault.iter().map(|text| {
             Fault::parse(text)
                 .map_err(|why| Failure::user(format!("cannot read the fault `{text}`")).cause(why))
@@ -220,12 +224,12 @@ impl Start {
             (None, false, None) => Some(folder.data()),
         };
         let port = self.port.or(last.and_then(|last| last.port));
-        Ok(Plan {
+        Ok(StartPlan {
             faults: faults.collect::<Result<_, _>>()?,
             switches: switches(&self.without)?,
             service_webhooks: service_webhooks(&self.service_webhooks)?,
-            settings: Settings { port, data_dir },
-            port_is_asked_for: self.port.is_some(),
+            settings: SandboxSettings { port, data_dir },
+            is_port_requested: self.port.is_some(),
         })
     }
 }

@@ -3,15 +3,15 @@ use api::{
     plan::{SavedPlan, SavedReference, SavedRequest, SavedUpgradeOptions},
 };
 use inventory::ManagementCluster;
-use management::{LifecyclePlan, OnUnfinished, UpgradeItem, UpgradeRequest, UpgradeTarget, WaitFor};
+use management::{LifecyclePlan, UnfinishedPolicy, UpgradeItem, UpgradeRequest, UpgradeTarget, WaitOptions};
 
 use crate::{
     Failure,
-    kustomizations::{Around, KustomizationFlags},
+    kustomizations::{KustomizationFlags, RunScope},
     session::Session,
     settings::{LeaseFlags, ServerFlags, UnfinishedFlags},
     verbs::{
-        lifecycle::{self, Change, Done, OwnedSources, PlanFlags, WaitFlags, Words},
+        lifecycle::{self, ChangeResult, LifecycleChange, PlanFlags, ReleaseSources, ResultWords, WaitFlags},
         provider_flags::NamedProviders,
     },
 };
@@ -38,7 +38,7 @@ pub(crate) struct Apply {
     providers: NamedProviders,
 
     #[command(flatten)]
-    switches: Switches,
+    switches: UpgradeOptionFlags,
 
     #[command(flatten)]
     customisation: KustomizationFlags,
@@ -61,7 +61,7 @@ pub(crate) struct Apply {
 
 #[derive(Clone, Copy, clap::Args)]
 #[command(next_help_heading = "Upgrade")]
-struct Switches {
+struct UpgradeOptionFlags {
     /// Take a lower version too
     #[arg(long)]
     allow_downgrade: bool,
@@ -85,24 +85,24 @@ struct Switches {
 
 impl Apply {
     pub(crate) fn without_writing(mut self) -> Self {
-        self.plan = self.plan.without_writing();
+        self.plan = self.plan.with_dry_run();
         self
     }
 
     pub(crate) fn run(self, session: &mut Session) -> Result<(), Failure> {
-        let saved = self.plan.saved("upgrade apply", session)?;
+        let saved = self.plan.read_saved_plan("upgrade apply", session)?;
         let named = self.providers.upgrade_items(session)?;
         let ids: Vec<ProviderId> = named.iter().map(|item| item.provider.clone()).collect();
         let request = self.request(named, saved.as_ref())?;
         let planned = saved.as_ref().map_or(&[][..], |saved| saved.request.kustomizations());
-        let around = Around { named: &ids, planned };
-        let sources = OwnedSources::with(&self.customisation, around, session)?;
+        let around = RunScope { named_providers: &ids, saved_kustomizations: planned };
+        let sources = ReleaseSources::with_kustomizations(&self.customisation, around, session)?;
         let change = Upgrade { sources, request };
         let server = (&self.server.kube, &self.server.pace);
         let done = lifecycle::run(&change, saved.as_ref(), &self.plan, server, &self.lease, session)?;
-        change.sources.layers().warn_of_unused(session);
+        change.sources.overlays().warn_unused(session);
         if let Some(result) = &done.result {
-            session.done_on_cluster(self.server.pace.progress, result);
+            session.show_cluster_result(self.server.pace.progress, result);
         }
         Ok(())
     }
@@ -115,9 +115,9 @@ impl Apply {
                 || !named.is_empty()
                 || self.switches.saved() != SavedUpgradeOptions::default();
             let flags = "`--contract`, providers or what may be done to them";
-            lifecycle::nothing_beside_a_plan(names_anything, flags)?;
-            let request = from_saved(&saved.request, wait)?;
-            return Ok(UpgradeRequest { unfinished: self.unfinished.reaction(), ..request });
+            lifecycle::check_plan_alone(names_anything, flags)?;
+            let request = request_from_saved(&saved.request, wait)?;
+            return Ok(UpgradeRequest { unfinished: self.unfinished.on_unfinished(), ..request });
         }
         let target = match contract {
             Some(_) if !named.is_empty() => {
@@ -138,12 +138,12 @@ impl Apply {
             }
             None => UpgradeTarget::Providers(named),
         };
-        let request = request(target, self.switches.saved(), wait, self.plan.is_thorough());
-        Ok(UpgradeRequest { unfinished: self.unfinished.reaction(), ..request })
+        let request = request(target, self.switches.saved(), wait, self.plan.is_server_dry_run());
+        Ok(UpgradeRequest { unfinished: self.unfinished.on_unfinished(), ..request })
     }
 }
 
-impl Switches {
+impl UpgradeOptionFlags {
     fn saved(self) -> SavedUpgradeOptions {
         SavedUpgradeOptions {
             allow_downgrade: self.allow_downgrade,
@@ -158,7 +158,7 @@ impl Switches {
 fn request(
     target: UpgradeTarget,
     options: SavedUpgradeOptions,
-    wait: WaitFor,
+    wait: WaitOptions,
     thorough: bool,
 ) -> UpgradeRequest {
     UpgradeRequest {
@@ -169,8 +169,8 @@ fn request(
         keep_placement: options.keep_placement,
         skip_cert_manager: options.skip_cert_manager,
         wait,
-        thorough,
-        unfinished: OnUnfinished::Refuse,
+        server_dry_run: thorough,
+        unfinished: UnfinishedPolicy::Refuse,
     }
 }
 
@@ -184,9 +184,9 @@ fn options(request: &UpgradeRequest) -> SavedUpgradeOptions {
     }
 }
 
-fn from_saved(saved: &SavedRequest, wait: WaitFor) -> Result<UpgradeRequest, Failure> {
+fn request_from_saved(saved: &SavedRequest, wait: WaitOptions) -> Result<UpgradeRequest, Failure> {
     let SavedRequest::Upgrade { contract, providers, options, .. } = saved else {
-        return Err(lifecycle::plan_of_another(saved));
+        return Err(lifecycle::wrong_command(saved));
     };
     let target = match contract {
         Some(contract) => UpgradeTarget::Contract(Contract::new(contract)),
@@ -204,23 +204,23 @@ fn item(saved: &SavedReference) -> Result<UpgradeItem, Failure> {
 }
 
 struct Upgrade {
-    sources: OwnedSources,
+    sources: ReleaseSources,
     request: UpgradeRequest,
 }
 
-impl Change for Upgrade {
+impl LifecycleChange for Upgrade {
     async fn plan(&self, cluster: &ManagementCluster) -> Result<LifecyclePlan, Failure> {
-        Ok(Box::pin(management::plan_upgrade(cluster, &self.sources.get(), &self.request)).await?)
+        Ok(Box::pin(management::plan_upgrade(cluster, &self.sources.sources(), &self.request)).await?)
     }
 
-    async fn carry_out(
+    async fn execute(
         &self,
         cluster: &ManagementCluster,
         plan: &mut LifecyclePlan,
-    ) -> Result<Done, Failure> {
+    ) -> Result<ChangeResult, Failure> {
         let not_ready =
-            Box::pin(management::upgrade(cluster, &self.sources.get(), &self.request, plan)).await?;
-        Ok(Done { not_ready, ..Done::default() })
+            Box::pin(management::upgrade(cluster, &self.sources.sources(), &self.request, plan)).await?;
+        Ok(ChangeResult { not_ready, ..ChangeResult::default() })
     }
 
     fn command(&self) -> &'static str {
@@ -230,20 +230,20 @@ impl Change for Upgrade {
     /// Returns the request with pinned versions. If a contract leads to no new versions, the request keeps the
     /// contract.
     fn request(&self, plan: &LifecyclePlan) -> SavedRequest {
-        let providers = lifecycle::settled(plan);
+        let providers = lifecycle::planned_references(plan);
         let contract = match &self.request.target {
             UpgradeTarget::Contract(contract) if providers.is_empty() => Some(contract.to_string()),
             _ => None,
         };
-        let kustomizations = self.sources.layers().to_save();
+        let kustomizations = self.sources.overlays().saved_kustomizations();
         SavedRequest::Upgrade { contract, providers, options: options(&self.request), kustomizations }
     }
 
-    fn goes_on(&self) -> String {
+    fn resume_hint(&self) -> String {
         "`capstan upgrade resume` goes on, `capstan upgrade rollback` goes back".to_owned()
     }
 
-    fn words(&self) -> Words {
-        Words { done: "upgraded", nothing: "nothing to upgrade" }
+    fn result_words(&self) -> ResultWords {
+        ResultWords { past_tense: "upgraded", no_changes: "nothing to upgrade" }
     }
 }

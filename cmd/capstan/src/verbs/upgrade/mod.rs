@@ -27,7 +27,7 @@ pub(crate) enum Upgrade {
     #[command(after_help = "Examples:
   {bin} upgrade rollback --diff
   {bin} upgrade rollback")]
-    Rollback(resume::ToTheEnd),
+    Rollback(resume::ResumeFlags),
     Abort(resume::Abort),
 }
 

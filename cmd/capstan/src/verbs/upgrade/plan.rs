@@ -4,18 +4,18 @@ use api::{
     Contract,
     output::{CertManagerAction, CertManagerReport, ContractUpgrade, ProviderUpgrade, UpgradePlan},
 };
-use management::{NextVersion, UpgradeOutlook};
+use management::{AvailableUpgrades, NextVersion};
 use provider::InstalledProvider;
 
 use crate::{
     Failure,
-    kustomizations::shown_place,
+    kustomizations::shown_location,
     program::Program,
     session::Session,
     settings::{self, OutputFlag, ServerFlags},
     suggested_commands::SuggestedCommands,
-    ui::{Narrow, table},
-    verbs::lifecycle::{OwnedSources, unfinished_upgrade},
+    ui::{NarrowingStep, table},
+    verbs::lifecycle::{ReleaseSources, unfinished_upgrade},
 };
 
 /// Show which newer versions there are
@@ -35,9 +35,9 @@ pub(crate) struct UpgradePlanFlags {
 
 pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
-    let sources = OwnedSources::of(session)?;
+    let sources = ReleaseSources::new(session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let outlook = session.block_on(management::upgrade_outlook(&cluster, &sources.get()))?;
+    let outlook = session.block_on(management::find_upgrades(&cluster, &sources.sources()))?;
     if let Some(unfinished) = &outlook.unfinished {
         session.messages().warning(format!(
             "an upgrade begun at {} is not finished: `capstan upgrade resume` goes on, `capstan upgrade rollback` \
@@ -45,10 +45,10 @@ pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), 
             unfinished.begun
         ));
     }
-    let mut plan = printed(&outlook);
+    let mut plan = upgrade_plan(&outlook);
     for provider in plan.contracts.iter_mut().flat_map(|contract| &mut contract.providers) {
         let place = sources.config().kustomization(&provider.id)?;
-        provider.kustomization = place.map(|place| shown_place(&place));
+        provider.kustomization = place.map(|place| shown_location(&place));
     }
     // Under the name clusterctl, the text matches that of clusterctl.
     let commands = match session.program() {
@@ -59,10 +59,10 @@ pub(super) fn run(args: &UpgradePlanFlags, session: &mut Session) -> Result<(), 
     session.print(format, &plan, |plan, width| text(plan, width, program, &commands))
 }
 
-fn printed(outlook: &UpgradeOutlook) -> UpgradePlan {
+fn upgrade_plan(outlook: &AvailableUpgrades) -> UpgradePlan {
     let contracts = outlook.contracts.iter().map(|(contract, providers)| {
         let mut providers: Vec<ProviderUpgrade> =
-            providers.iter().map(|(installed, next)| printed_provider(installed, next)).collect();
+            providers.iter().map(|(installed, next)| provider_upgrade(installed, next)).collect();
         providers.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         ContractUpgrade {
             contract: contract.clone(),
@@ -82,7 +82,7 @@ fn sort_key(provider: &ProviderUpgrade) -> (&str, &str, &str) {
     (provider.id.provider_type.as_str(), &provider.provider, &provider.namespace)
 }
 
-fn printed_provider(installed: &InstalledProvider, next: &NextVersion) -> ProviderUpgrade {
+fn provider_upgrade(installed: &InstalledProvider, next: &NextVersion) -> ProviderUpgrade {
     let (next, why) = match next {
         NextVersion::To(version) => (Some(version.clone()), None),
         NextVersion::UpToDate => (None, None),
@@ -144,10 +144,10 @@ fn contract_text(
         })
         .collect();
     let ways = [
-        Narrow::Shorten("NAMESPACE", 12),
-        Narrow::Drop("TYPE"),
-        Narrow::Shorten("NAME", 16),
-        Narrow::Drop("NAMESPACE"),
+        NarrowingStep::Shorten("NAMESPACE", 12),
+        NarrowingStep::Drop("TYPE"),
+        NarrowingStep::Shorten("NAME", 16),
+        NarrowingStep::Drop("NAMESPACE"),
     ];
     let rows = table(width, &ways, ["NAME", "NAMESPACE", "TYPE", "CURRENT VERSION", "NEXT VERSION"], &rows);
     let advice = if contract.providers.iter().all(|provider| provider.next.is_none()) {
@@ -155,7 +155,7 @@ fn contract_text(
     } else if contract.supported {
         format!(
             "You can now apply the upgrade by executing the following command:\n\n{}",
-            commands.command(&format!("capstan upgrade apply --contract {name}"))
+            commands.complete_command(&format!("capstan upgrade apply --contract {name}"))
         )
     } else {
         format!(
@@ -190,10 +190,10 @@ mod tests {
         }
     }
 
-    fn outlook(next: NextVersion) -> UpgradeOutlook {
+    fn outlook(next: NextVersion) -> AvailableUpgrades {
         let core = installed(ProviderType::Core, "cluster-api", "capi-system");
         let bootstrap = installed(ProviderType::Bootstrap, "kubeadm", "capi-kubeadm-bootstrap-system");
-        UpgradeOutlook {
+        AvailableUpgrades {
             cert_manager: CertManagerPlan::keep("v1.20.3"),
             contracts: vec![(
                 Contract::new("v1beta2"),
@@ -210,7 +210,7 @@ mod tests {
     // Row: D-242, D-317
     #[test]
     fn under_the_peers_name_the_table_is_the_peers() {
-        let plan = printed(&outlook(NextVersion::To("v1.14.0".to_owned())));
+        let plan = upgrade_plan(&outlook(NextVersion::To("v1.14.0".to_owned())));
         assert_data_eq!(
             shown(&plan, Program::Clusterctl),
             str![[r"
@@ -235,9 +235,9 @@ clusterctl upgrade apply --contract v1beta2
     // Row: D-242
     #[test]
     fn kustomizations_are_named_below_the_table_once_for_all_contracts() {
-        let mut plan = printed(&outlook(NextVersion::UpToDate));
+        let mut plan = upgrade_plan(&outlook(NextVersion::UpToDate));
         plan.contracts[0].providers[1].kustomization = Some("/etc/capi/core".to_owned());
-        let without = shown(&printed(&outlook(NextVersion::UpToDate)), Program::Capstan);
+        let without = shown(&upgrade_plan(&outlook(NextVersion::UpToDate)), Program::Capstan);
         let contract = plan.contracts[0].clone();
         let once = format!("{without}Kustomizations are laid over: cluster-api (/etc/capi/core)\n");
         assert_eq!(shown(&plan, Program::Capstan), once);
@@ -248,7 +248,7 @@ clusterctl upgrade apply --contract v1beta2
     #[test]
     fn a_provider_without_a_next_version_says_why() {
         let why = "no release series of contract v1beta2".to_owned();
-        let text = shown(&printed(&outlook(NextVersion::None { why })), Program::Capstan);
+        let text = shown(&upgrade_plan(&outlook(NextVersion::None { why })), Program::Capstan);
         assert!(text.contains("v1.13.5           none: no release series of contract v1beta2\n"), "{text}");
         assert!(text.ends_with("\nYou are already up to date!\n\n"), "{text}");
     }

@@ -5,19 +5,20 @@ use management::{LifecyclePlan, NotReady};
 
 use crate::{
     Failure,
-    kustomizations::{Around, KustomizationFlags},
+    kustomizations::{KustomizationFlags, RunScope},
     session::Session,
     settings::{self, LeaseFlags, OutputFlag, OutputFormat, ServerFlags, UnfinishedFlags},
     verbs::lifecycle::{
-        self, OwnedSources, ShowFlags, WaitFlags, Words, plan_text, unfinished_upgrade, upgrade_versions,
+        self, ReleaseSources, ResultWords, ShowFlags, WaitFlags, plan_text, unfinished_upgrade,
+        upgrade_versions,
     },
 };
 
-const GOES_ON: &str = "the same command goes on from there";
+const RESUME_HINT: &str = "the same command goes on from there";
 
 /// The flags of going on and of going back.
 #[derive(clap::Args)]
-pub(crate) struct ToTheEnd {
+pub(crate) struct ResumeFlags {
     #[command(flatten)]
     wait: WaitFlags,
 
@@ -41,7 +42,7 @@ pub(crate) struct Resume {
     customisation: KustomizationFlags,
 
     #[command(flatten)]
-    to_the_end: ToTheEnd,
+    flags: ResumeFlags,
 }
 
 /// Forget an upgrade that was begun
@@ -67,47 +68,49 @@ pub(crate) struct Abort {
 }
 
 pub(super) fn resume(args: &Resume, session: &mut Session) -> Result<(), Failure> {
-    let Resume { customisation, to_the_end: args } = args;
+    let Resume { customisation, flags: args } = args;
     let (format, wait) = (args.show.format()?, args.wait.wait_for()?);
-    let sources = OwnedSources::with(customisation, Around::default(), session)?;
+    let sources = ReleaseSources::with_kustomizations(customisation, RunScope::default(), session)?;
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let (unfinished, thorough) = (args.unfinished.reaction(), args.show.only_shows());
-    let end = End { args, command: "upgrade resume", format };
+    let (unfinished, server_dry_run) = (args.unfinished.on_unfinished(), args.show.is_show_only());
+    let end = UpgradeCompletion { args, command: "upgrade resume", format };
     let plan = |cluster: &ManagementCluster, session: &Session| {
-        let sources = sources.get();
-        let plan = management::plan_resume(cluster, &sources, wait, unfinished, thorough);
+        let sources = sources.sources();
+        let plan = management::plan_resume(cluster, &sources, wait, unfinished, server_dry_run);
         session.block_on(Box::pin(plan))
     };
-    if thorough {
+    if server_dry_run {
         let plan = plan(&cluster, session)?;
         return end.show(plan.plan(), session);
     }
     args.lease.hold(end.command, &[&cluster], session, |clusters, session| {
         let mut plan = plan(&clusters[0], session)?;
-        let sources = sources.get();
+        let sources = sources.sources();
         let resumed = management::resume_upgrade(&clusters[0], &sources, &mut plan, wait);
-        let not_ready = session.carry_out(Box::pin(resumed), GOES_ON)?;
-        let words = Words { done: "finished the upgrade:", nothing: "finished the upgrade" };
-        end.tell(plan.plan(), not_ready.as_ref(), words, session)
+        let not_ready = session.execute(Box::pin(resumed), RESUME_HINT)?;
+        let words = ResultWords { past_tense: "finished the upgrade:", no_changes: "finished the upgrade" };
+        end.report_execution(plan.plan(), not_ready.as_ref(), words, session)
     })
 }
 
-pub(super) fn rollback(args: &ToTheEnd, session: &mut Session) -> Result<(), Failure> {
+pub(super) fn rollback(args: &ResumeFlags, session: &mut Session) -> Result<(), Failure> {
     let (format, wait) = (args.show.format()?, args.wait.wait_for()?);
     let cluster = settings::management_cluster(&args.server.kube, &args.server.pace, session)?;
-    let end = End { args, command: "upgrade rollback", format };
-    let unfinished = args.unfinished.reaction();
-    if args.show.only_shows() {
+    let end = UpgradeCompletion { args, command: "upgrade rollback", format };
+    let unfinished = args.unfinished.on_unfinished();
+    if args.show.is_show_only() {
         let plan = session.block_on(Box::pin(management::plan_rollback(&cluster, unfinished)))?;
         return end.show(&plan.plan, session);
     }
     args.lease.hold(end.command, &[&cluster], session, |clusters, session| {
-        let mut plan = session.block_on(Box::pin(management::begin_rollback(&clusters[0], unfinished)))?;
+        let mut plan = session.block_on(Box::pin(management::start_rollback(&clusters[0], unfinished)))?;
         let rolled_back = management::rollback_upgrade(&clusters[0], &mut plan, wait);
-        let not_ready = session.carry_out(Box::pin(rolled_back), GOES_ON)?;
-        let words =
-            Words { done: "rolled back", nothing: "rolled back the upgrade; no provider had changed" };
-        end.tell(&plan.plan, not_ready.as_ref(), words, session)
+        let not_ready = session.execute(Box::pin(rolled_back), RESUME_HINT)?;
+        let words = ResultWords {
+            past_tense: "rolled back",
+            no_changes: "rolled back the upgrade; no provider had changed",
+        };
+        end.report_execution(&plan.plan, not_ready.as_ref(), words, session)
     })
 }
 
@@ -127,7 +130,7 @@ pub(super) fn abort(args: &Abort, session: &mut Session) -> Result<(), Failure> 
     })?;
     let result = format!("forgot the upgrade begun at {}; its changes stay", upgrade.begun);
     print_aborted(&UpgradeAborted { carried_out: true, upgrade }, format, session)?;
-    session.done_on_cluster(args.server.pace.progress, result);
+    session.show_cluster_result(args.server.pace.progress, result);
     Ok(())
 }
 
@@ -138,22 +141,22 @@ fn print_aborted(
 ) -> Result<(), Failure> {
     session.print(format, aborted, |aborted, _| match aborted {
         UpgradeAborted { carried_out: true, .. } => String::new(),
-        UpgradeAborted { upgrade, .. } => would_forget(upgrade),
+        UpgradeAborted { upgrade, .. } => abort_preview(upgrade),
     })
 }
 
-fn would_forget(upgrade: &UnfinishedUpgrade) -> String {
+fn abort_preview(upgrade: &UnfinishedUpgrade) -> String {
     let what = if upgrade.rolling_back { "going back from the upgrade" } else { "the upgrade" };
     format!("would forget {what} begun at {}:\n{}", upgrade.begun, upgrade_versions(upgrade))
 }
 
-struct End<'a> {
-    args: &'a ToTheEnd,
+struct UpgradeCompletion<'a> {
+    args: &'a ResumeFlags,
     command: &'static str,
     format: OutputFormat,
 }
 
-impl End<'_> {
+impl UpgradeCompletion<'_> {
     /// Returns the report of a plan with the name of this verb.
     fn report(&self, plan: &LifecyclePlan) -> LifecycleReport {
         let command = self.command.to_owned();
@@ -167,19 +170,19 @@ impl End<'_> {
         session.print(self.format, &report, |report, width| plan_text(report, diffs, width))
     }
 
-    fn tell(
+    fn report_execution(
         &self,
         plan: &LifecyclePlan,
         not_ready: Option<&NotReady>,
-        words: Words,
+        words: ResultWords,
         session: &mut Session,
     ) -> Result<(), Failure> {
         let mut report = self.report(plan);
         self.warn(&report.warnings, session);
         let pace = &self.args.server.pace;
-        lifecycle::carried_out(&mut report, not_ready, (self.format, pace), session)?;
-        let result = lifecycle::in_words(words, &report, session.writes());
-        session.done_on_cluster(pace.progress, result);
+        lifecycle::print_executed(&mut report, not_ready, (self.format, pace), session)?;
+        let result = lifecycle::result_text(words, &report, session.writes());
+        session.show_cluster_result(pace.progress, result);
         Ok(())
     }
 

@@ -32,8 +32,8 @@ spec: {template: {spec: {containers: [{name: a, image: 'example.org/webhook:1'}]
 }
 
 /// A complete cert-manager that answers.
-fn found(version: &str) -> Found {
-    Found { is_served: true, live: manifest(version).objects, ..Found::default() }
+fn found(version: &str) -> CertManagerState {
+    CertManagerState { is_served: true, live: manifest(version).objects, ..CertManagerState::default() }
 }
 
 fn recorded(objects: &[Object]) -> ApplySet {
@@ -66,24 +66,28 @@ fn words(plan: Result<CertManagerPlan, CertManagerError>) -> String {
     }
 }
 
-fn init(found: &Found) -> String {
-    words(for_init(found, WANTED, Some(&manifest(WANTED))))
+fn init(found: &CertManagerState) -> String {
+    words(decide_for_init(found, WANTED, Some(&manifest(WANTED))))
 }
 
-fn upgrade(found: &Found, wanted: &str) -> String {
-    words(for_upgrade(found, &manifest(wanted)))
+fn upgrade(found: &CertManagerState, wanted: &str) -> String {
+    words(decide_for_upgrade(found, &manifest(wanted)))
 }
 
 #[test]
 fn what_is_not_served_is_installed() {
-    assert_eq!(init(&Found::default()), "install v1.21.1: it is not there");
+    assert_eq!(init(&CertManagerState::default()), "install v1.21.1: it is not there");
 }
 
 #[test]
 fn what_is_there_and_answers_is_left_alone() {
     assert_eq!(init(&found(WANTED)), "keep v1.21.1");
     assert_eq!(init(&found("v1.20.3")), "keep v1.20.3");
-    let foreign = Found { is_served: true, foreign_version: "v1.16.0".to_owned(), ..Found::default() };
+    let foreign = CertManagerState {
+        is_served: true,
+        external_version: "v1.16.0".to_owned(),
+        ..CertManagerState::default()
+    };
     assert_eq!(init(&foreign), "keep v1.16.0");
 }
 
@@ -91,11 +95,12 @@ fn what_is_there_and_answers_is_left_alone() {
 #[test]
 fn what_does_not_answer_is_installed_again_only_when_it_is_ours_and_not_newer() {
     let silence = Some("failed calling webhook".to_owned());
-    let silent = |version| Found { silence: silence.clone(), ..found(version) };
+    let silent = |version| CertManagerState { unavailable_reason: silence.clone(), ..found(version) };
     assert_eq!(init(&silent(WANTED)), "install v1.21.1: it does not answer: failed calling webhook");
     assert_eq!(init(&silent("v1.20.3")), "v1.20.3 to v1.21.1");
     assert_eq!(init(&silent("v1.22.0")), "external");
-    let foreign = Found { is_served: true, silence, ..Found::default() };
+    let foreign =
+        CertManagerState { is_served: true, unavailable_reason: silence, ..CertManagerState::default() };
     assert_eq!(init(&foreign), "external");
 }
 
@@ -111,7 +116,7 @@ fn what_is_half_deleted_is_made_whole() {
     }
     assert_eq!(init(&older), "v1.20.3 to v1.21.1", "the record tells, also of another version");
     assert_eq!(init(&newer), "keep v1.22.0", "a step back is none");
-    let unrecorded = Found { set: None, ..older };
+    let unrecorded = CertManagerState { set: None, ..older };
     assert_eq!(init(&unrecorded), "keep v1.20.3", "nobody knows what belongs to another version");
 }
 
@@ -136,13 +141,16 @@ fn the_version_decides_about_an_upgrade() {
     ] {
         assert_eq!(upgrade(&found(there), wanted), expected, "{there} to {wanted}");
     }
-    assert_eq!(upgrade(&Found::default(), WANTED), "external", "nothing of ours is there");
+    assert_eq!(upgrade(&CertManagerState::default(), WANTED), "external", "nothing of ours is there");
 }
 
 #[test]
 fn objects_without_a_version_are_of_the_oldest() {
     let live = objects("apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: cert-manager}\n");
-    assert_eq!(upgrade(&Found { live, ..Found::default() }, WANTED), "v0.11.0 to v1.21.1");
+    assert_eq!(
+        upgrade(&CertManagerState { live, ..CertManagerState::default() }, WANTED),
+        "v0.11.0 to v1.21.1"
+    );
 }
 
 #[test]
@@ -172,7 +180,7 @@ fn what_a_user_labelled_is_no_reason_where_there_is_a_record() {
         "v1.21.1 to v1.21.1",
         "one was deleted and one came: the count is the same"
     );
-    let mut left_over = Found { live: manifest(WANTED).objects, ..Found::default() };
+    let mut left_over = CertManagerState { live: manifest(WANTED).objects, ..CertManagerState::default() };
     left_over.live.push(extra());
     left_over.set = Some(recorded(&left_over.live));
     assert_eq!(upgrade(&left_over, WANTED), "v1.21.1 to v1.21.1", "the release has dropped one");

@@ -15,7 +15,7 @@ use support::{
 
 use crate::delete::*;
 use crate::{
-    InitRequest, NotReady, OnUnfinished, init, plan_init,
+    InitRequest, NotReady, UnfinishedPolicy, init, plan_init,
     tests::{NEW, Releases, asked, cluster, components, core, docker, installed, namespace_of},
 };
 
@@ -35,22 +35,22 @@ fn everything() -> DeleteRequest {
         providers: None,
         include_crds: true,
         include_namespaces: true,
-        wait: WaitFor { timeout: Some(Duration::from_secs(20)), must_be_ready: true },
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        wait: WaitOptions { timeout: Some(Duration::from_secs(20)), must_be_ready: true },
+        full_objects: false,
+        unfinished: UnfinishedPolicy::Refuse,
     }
 }
 
 fn only(id: &ProviderId) -> DeleteRequest {
-    let wait = WaitFor { timeout: None, must_be_ready: false };
+    let wait = WaitOptions { timeout: None, must_be_ready: false };
     let providers = Some(asked(&[(id.clone(), "")]));
     DeleteRequest {
         providers,
         include_crds: false,
         include_namespaces: false,
         wait,
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        full_objects: false,
+        unfinished: UnfinishedPolicy::Refuse,
     }
 }
 
@@ -77,9 +77,9 @@ async fn init_with(
         declined,
         target_namespace,
         validate: true,
-        wait: WaitFor { timeout: None, must_be_ready: false },
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        wait: WaitOptions { timeout: None, must_be_ready: false },
+        server_dry_run: false,
+        unfinished: UnfinishedPolicy::Refuse,
     };
     let mut plan = plan_init(cluster, &releases.sources(), &request).await.unwrap();
     init(cluster, &releases.sources(), &request, &mut plan).await.unwrap();
@@ -367,7 +367,7 @@ async fn what_is_not_gone_in_time_is_told_and_the_provider_is_no_longer_installe
     let held = json!({"metadata": {"finalizers": ["lab.example.org/held"]}});
     let place = format!("{}/selfsigned", namespace_of(&docker()));
     fixture.merge(Kind::new("cert-manager.io", "v1", "Issuer", "issuers"), &place, &held).await;
-    let wait = WaitFor { timeout: Some(Duration::ZERO), must_be_ready: false };
+    let wait = WaitOptions { timeout: Some(Duration::ZERO), must_be_ready: false };
     let request = DeleteRequest { include_namespaces: true, wait, ..only(&docker()) };
     let not_gone = run(&cluster, &request).await.unwrap().unwrap();
     let held: Vec<_> = not_gone.blockers.iter().map(|blocker| blocker.object.to_string()).collect();

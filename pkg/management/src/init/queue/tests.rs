@@ -2,7 +2,7 @@ use ProviderType::{Bootstrap, ControlPlane};
 
 use super::*;
 use crate::{
-    OnUnfinished, WaitFor,
+    UnfinishedPolicy, WaitOptions,
     tests::{NEW, OLD, Releases, asked, bootstrap, control_plane, core, docker, installed},
 };
 
@@ -12,9 +12,9 @@ fn request(providers: &[(ProviderId, &str)], declined: &[ProviderType]) -> InitR
         declined: declined.to_vec(),
         target_namespace: None,
         validate: true,
-        wait: WaitFor { timeout: None, must_be_ready: false },
-        thorough: false,
-        unfinished: OnUnfinished::Refuse,
+        wait: WaitOptions { timeout: None, must_be_ready: false },
+        server_dry_run: false,
+        unfinished: UnfinishedPolicy::Refuse,
     }
 }
 
@@ -24,11 +24,11 @@ fn inventory(providers: &[ProviderId]) -> ProviderInventory {
 }
 
 fn chosen(inventory: &ProviderInventory, request: &InitRequest) -> Vec<String> {
-    let short = |wanted: Wanted| match wanted.version {
+    let short = |wanted: WantedProvider| match wanted.version {
         Some(version) => format!("{}:{version}", wanted.id),
         None => wanted.id.to_string(),
     };
-    select(inventory, request).wanted.into_iter().map(short).collect()
+    select_providers(inventory, request).wanted.into_iter().map(short).collect()
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn later_nothing_is_added() {
     let complete = inventory(&[core(), bootstrap(), control_plane()]);
     assert_eq!(chosen(&complete, &request(&[], &[])), [""; 0]);
     assert_eq!(chosen(&complete, &request(&[(docker(), NEW)], &[])), ["infrastructure-docker:v1.14.0"]);
-    assert!(!is_first(&complete));
+    assert!(!is_first_installation(&complete));
 }
 
 #[test]
@@ -64,12 +64,12 @@ fn an_unfinished_installation_is_completed_with_the_versions_it_began_with() {
     let begun = [core(), bootstrap(), docker()].map(|id| installed(&id, OLD));
     let mut inventory = inventory(&[core()]);
     inventory.unfinished = Some(begun.to_vec());
-    assert!(is_first(&inventory));
+    assert!(is_first_installation(&inventory));
     let all = "cluster-api:v1.13.5 bootstrap-kubeadm:v1.13.5 infrastructure-docker:v1.13.5";
     for same in
         [request(&[], &[]), request(&[(docker(), "")], &[]), request(&[(docker(), OLD)], &[ControlPlane])]
     {
-        let selection = select(&inventory, &same);
+        let selection = select_providers(&inventory, &same);
         assert_eq!(chosen(&inventory, &same).join(" "), all);
         assert_eq!(selection.warnings, [""; 0]);
         assert_eq!(selection.wanted[2].namespace.as_deref(), Some("infrastructure-docker-system"));
@@ -84,7 +84,7 @@ fn another_choice_than_the_unfinished_one_wins_and_what_is_left_behind_is_told()
     let other = request(&[(aws, ""), (core(), NEW)], &[]);
     assert_eq!(chosen(&inventory, &other), ["cluster-api:v1.14.0", "infrastructure-aws"]);
     assert_eq!(
-        select(&inventory, &other).warnings,
+        select_providers(&inventory, &other).warnings,
         [
             "the installation of `infrastructure-docker` v1.13.5 into namespace `infrastructure-docker-system` was begun \
           before and is not asked for now: what was written of it stays"
@@ -95,7 +95,8 @@ fn another_choice_than_the_unfinished_one_wins_and_what_is_left_behind_is_told()
 // Row: D-100
 #[test]
 fn what_another_tool_left_half_done_is_told_with_the_flags_that_complete_it() {
-    let warnings = |there: &[ProviderId], request: &InitRequest| select(&inventory(there), request).warnings;
+    let warnings =
+        |there: &[ProviderId], request: &InitRequest| select_providers(&inventory(there), request).warnings;
     assert_eq!(
         warnings(&[core()], &request(&[(docker(), "")], &[])),
         [
@@ -126,13 +127,13 @@ async fn what_is_installed_as_asked_for_is_dropped_and_another_version_is_not() 
     assert_eq!(left(&inventory(&[])), ["cluster-api", "infrastructure-docker"]);
     let unfinished = ProviderInventory { unfinished: Some(vec![installed(&core(), OLD)]), ..both };
     assert_eq!(left(&unfinished), ["cluster-api", "infrastructure-docker"]);
-    let rest = without(&unfinished, &rendered);
+    let rest = without_queued(&unfinished, &rendered);
     assert_eq!(rest.providers, [installed(&docker(), OLD)]);
 }
 
 #[test]
 fn a_target_namespace_is_for_all() {
     let request = InitRequest { target_namespace: Some("all".to_owned()), ..request(&[], &[]) };
-    let selection = select(&ProviderInventory::default(), &request);
+    let selection = select_providers(&ProviderInventory::default(), &request);
     assert!(selection.wanted.iter().all(|wanted| wanted.namespace.as_deref() == Some("all")));
 }

@@ -45,7 +45,7 @@ async fn an_object_of_another_owner_stops_it() {
              labels: {cluster.x-k8s.io/provider: infrastructure-own}}, rules: []}",
         )
         .await;
-    let thorough = InitRequest { thorough: true, ..small_request("") };
+    let thorough = InitRequest { server_dry_run: true, ..small_request("") };
     let found = problems(&cluster(&fixture).await, &releases, &thorough).await;
     assert_eq!(
         found,

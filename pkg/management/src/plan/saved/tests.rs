@@ -5,7 +5,7 @@ use apply::{ApplyPlan, DesiredSet, ObjectPolicies, PlanStage, PlannedSet, StepAc
 use serde_json::json;
 
 use super::*;
-use crate::Verb;
+use crate::LifecycleVerb;
 
 fn object(value: Value) -> Object {
     value.try_into().unwrap()
@@ -58,7 +58,7 @@ fn plan(manifest: &Object, observation: Observation) -> LifecyclePlan {
         managed_types: Vec::new(),
     };
     LifecyclePlan {
-        verb: Verb::Init,
+        verb: LifecycleVerb::Init,
         cert_manager: CertManagerPlan::keep("v1.0.0"),
         cert_manager_objects: None,
         providers: vec![ProviderPlan {
@@ -100,7 +100,7 @@ fn save(plan: &LifecyclePlan) -> SavedPlan {
 }
 
 fn told(before: &LifecyclePlan, after: &LifecyclePlan) -> Vec<String> {
-    differences(&save(before), &save(after)).iter().map(ToString::to_string).collect()
+    plan_differences(&save(before), &save(after)).iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn what_is_rendered_otherwise_is_named() {
 fn another_cluster_is_all_that_is_told() {
     let saved = save(&plan(&config_map("x"), Observation::Absent));
     let other = SavedPlan { cluster: "other".to_owned(), providers: Vec::new(), ..saved.clone() };
-    assert_eq!(differences(&saved, &other), [Difference::Cluster]);
+    assert_eq!(plan_differences(&saved, &other), [PlanDifference::Cluster]);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn objects_only_one_plan_has_are_named() {
 fn of_secret(value: &str) -> LifecyclePlan {
     let manifest = secret(value);
     let mut there = live(&manifest, "u", "1");
-    there.set_annotation(LAST_APPLIED, value);
+    there.set_annotation(LAST_APPLIED_ANNOTATION, value);
     plan(&manifest, Observation::Present(there))
 }
 
@@ -206,7 +206,7 @@ fn digests_of_a_secret_differ_from_plan_to_plan() {
     let saved = || plan.save(request.clone(), origin("me")).unwrap();
     let (one, other) = (saved(), saved());
     assert_ne!(one.providers, other.providers);
-    assert_eq!(plan.save_like(&one, request.clone(), origin("me")), one);
+    assert_eq!(plan.save_with_salt_of(&one, request.clone(), origin("me")), one);
     let text = serde_json::to_string(&one).unwrap();
     assert!(!text.contains("hunter2"), "{text}");
 }
@@ -217,9 +217,9 @@ fn a_plan_without_salt_still_holds() {
     let plan = of_secret("hunter2");
     let request = save(&plan).request;
     let saved = plan.with_salt(request.clone(), origin("me"), None);
-    assert_eq!(differences(&saved, &plan.save_like(&saved, request.clone(), origin("me"))), []);
-    let longer = of_secret("hunter22").save_like(&saved, request, origin("me"));
-    assert_ne!(differences(&saved, &longer), []);
+    assert_eq!(plan_differences(&saved, &plan.save_with_salt_of(&saved, request.clone(), origin("me"))), []);
+    let longer = of_secret("hunter22").save_with_salt_of(&saved, request, origin("me"));
+    assert_ne!(plan_differences(&saved, &longer), []);
 }
 
 // Row: D-263
@@ -227,9 +227,9 @@ fn a_plan_without_salt_still_holds() {
 fn a_plan_of_another_user_is_told_apart() {
     let saved = save(&plan(&config_map("x"), Observation::Absent));
     let other = SavedPlan { user: Some("other".to_owned()), ..saved.clone() };
-    let difference = Difference::User { saved: "me".to_owned(), now: "other".to_owned() };
-    assert_eq!(differences(&saved, &other), [difference]);
+    let difference = PlanDifference::User { saved: "me".to_owned(), now: "other".to_owned() };
+    assert_eq!(plan_differences(&saved, &other), [difference]);
     let unknown = SavedPlan { user: None, ..saved.clone() };
-    assert_eq!(differences(&saved, &unknown), []);
-    assert_eq!(differences(&unknown, &saved), []);
+    assert_eq!(plan_differences(&saved, &unknown), []);
+    assert_eq!(plan_differences(&unknown, &saved), []);
 }

@@ -1,12 +1,12 @@
 use api::{ProviderId, ReleaseSeries};
 
 use super::*;
-use crate::{WaitFor, tests::upgrade_to_contract};
+use crate::{WaitOptions, tests::upgrade_to_contract};
 
 /// Parses `core v1.0.0: v1.0.0 v1.1.0-rc.0 | 1.0=v1beta1 1.1=v1beta2`: name, installed version,
 /// releases, series.
 /// `!reason` after the first colon stands for unknown releases.
-fn candidate(line: &str) -> Candidate {
+fn candidate(line: &str) -> UpgradeCandidate {
     let (installed, rest) = line.split_once(':').unwrap();
     let (name, version) = installed.split_once(' ').unwrap();
     let (provider_type, name) = match name {
@@ -22,10 +22,10 @@ fn candidate(line: &str) -> Candidate {
         Some(why) => Err(why.to_owned()),
         None => Ok(releases(version, rest)),
     };
-    Candidate { installed, releases }
+    UpgradeCandidate { installed, releases }
 }
 
-fn releases(current: &str, rest: &str) -> Releases {
+fn releases(current: &str, rest: &str) -> CandidateReleases {
     let (versions, series) = rest.split_once('|').unwrap();
     let version = |text: &str| Version::parse(text).unwrap();
     let one = |text: &str| {
@@ -37,15 +37,15 @@ fn releases(current: &str, rest: &str) -> Releases {
             contract: Contract::new(contract),
         }
     };
-    Releases {
+    CandidateReleases {
         current: version(current),
         versions: versions.split_whitespace().map(version).collect(),
         metadata: vec![Metadata { release_series: series.split_whitespace().map(one).collect() }],
-        notes: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 
-fn candidates(lines: &[&str]) -> Vec<Candidate> {
+fn candidates(lines: &[&str]) -> Vec<UpgradeCandidate> {
     lines.iter().copied().map(candidate).collect()
 }
 
@@ -56,10 +56,10 @@ fn outlook_text(lines: &[&str]) -> Vec<String> {
         NextVersion::UpToDate => format!("{} -", installed.id.name),
         NextVersion::None { why } => format!("{} ({why})", installed.id.name),
     };
-    let text = |(contract, rows): &ContractOutlook| {
+    let text = |(contract, rows): &ContractUpgrades| {
         format!("{contract}: {}", rows.iter().map(row).collect::<Vec<_>>().join(", "))
     };
-    outlook(&candidates(lines)).iter().map(text).collect()
+    available_upgrades(&candidates(lines)).iter().map(text).collect()
 }
 
 // Row: D-115, D-116
@@ -130,12 +130,12 @@ fn request(target: &str) -> UpgradeRequest {
         Some(contract) => UpgradeTarget::Contract(Contract::new(contract)),
         None => UpgradeTarget::Providers(target.split_whitespace().map(item).collect()),
     };
-    UpgradeRequest { target, ..upgrade_to_contract(WaitFor { timeout: None, must_be_ready: false }) }
+    UpgradeRequest { target, ..upgrade_to_contract(WaitOptions { timeout: None, must_be_ready: false }) }
 }
 
 /// Returns `cluster-api v1.1.0, aws v2.1.0`, or `! ` and the problems.
-fn choice_text(candidates: &[Candidate], request: &UpgradeRequest) -> String {
-    match choose(candidates, request) {
+fn choice_text(candidates: &[UpgradeCandidate], request: &UpgradeRequest) -> String {
+    match choose_upgrade(candidates, request) {
         Ok(choice) => {
             let item = |(installed, to): &(InstalledProvider, String)| format!("{} {to}", installed.id.name);
             choice.items.iter().map(item).collect::<Vec<_>>().join(", ")
@@ -251,7 +251,7 @@ fn going_back_is_refused_until_it_is_allowed() {
 #[test]
 fn the_version_that_is_there_is_taken_with_a_word() {
     let candidates = candidates(&["core v1.11.0: v1.11.0 | 1.11=v1beta2"]);
-    let choice = choose(&candidates, &request("core=v1.11.0")).unwrap();
+    let choice = choose_upgrade(&candidates, &request("core=v1.11.0")).unwrap();
     assert_eq!(choice.items.len(), 1);
     assert_eq!(choice.warnings, ["`cluster-api` has version v1.11.0 already"]);
 }
@@ -277,19 +277,19 @@ fn more_than_three_minor_versions_of_cluster_api_are_refused_from_any_version() 
         }
         let candidates: Vec<_> = lines.iter().map(|line| candidate(line)).collect();
         let mut request = request(&format!("{name}={to}"));
-        assert_eq!(choose(&candidates, &request).is_ok(), fits, "{name} {from} {to}");
+        assert_eq!(choose_upgrade(&candidates, &request).is_ok(), fits, "{name} {from} {to}");
         request.allow_skip = true;
-        assert!(choose(&candidates, &request).is_ok(), "{name} {from} {to}");
+        assert!(choose_upgrade(&candidates, &request).is_ok(), "{name} {from} {to}");
     }
 }
 
 #[test]
 fn the_first_metadata_that_lists_a_series_counts() {
     let mut of_aws = releases("v1.0.0", "v1.0.0 v1.1.0 | 1.0=v1beta1");
-    assert_eq!(of_aws.next(&Contract::new("v1beta2")), None);
+    assert_eq!(of_aws.newest_compatible(&Contract::new("v1beta2")), None);
     of_aws.metadata.push(releases("v1.0.0", "| 1.0=v9 1.1=v1beta2").metadata.remove(0));
     assert_eq!(of_aws.contract_of(&of_aws.current).unwrap().as_str(), "v1beta1");
-    assert_eq!(of_aws.next(&Contract::new("v1beta2")).unwrap().as_str(), "v1.1.0");
+    assert_eq!(of_aws.newest_compatible(&Contract::new("v1beta2")).unwrap().as_str(), "v1.1.0");
 }
 
 #[test]

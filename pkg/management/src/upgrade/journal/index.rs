@@ -6,7 +6,7 @@ use inventory::ProviderInventory;
 use provider::Overlays;
 use serde::{Deserialize, Serialize};
 
-use crate::{OnUnfinished, UpgradeRequest, UpgradeTarget, WaitFor, upgrade::choose::Choice};
+use crate::{UnfinishedPolicy, UpgradeRequest, UpgradeTarget, WaitOptions, upgrade::choose::UpgradeChoice};
 
 /// The format that this binary writes and reads.
 const FORMAT: u32 = 1;
@@ -32,7 +32,7 @@ pub enum UpgradeError {
     Unfinished(JournalState),
     /// Kustomizations of providers at the start of the upgrade are missing now.
     #[error("the upgrade begun at {begun} cannot go on without {}", kustomizations(lost))]
-    WithoutKustomizations {
+    MissingKustomizations {
         begun: String,
         /// Providers, each with the folder or URL of its kustomization.
         lost: Vec<(ProviderId, String)>,
@@ -44,16 +44,16 @@ pub enum UpgradeError {
     },
     /// The object on the cluster is marked as a journal but cannot be used.
     #[error("the journal of the last upgrade cannot be used: {problem}")]
-    Journal { problem: String },
+    InvalidJournal { problem: String },
     /// The journal cannot be written, so nothing was changed.
     #[error("cannot keep a journal on the cluster; nothing was changed")]
-    NoJournalKept {
+    WriteJournal {
         #[source]
         source: Box<ApiError>,
     },
     /// A rollback would lose objects, or the installed providers differ from the journal.
     #[error("cannot go back{}", only(reasons))]
-    NoWayBack {
+    CannotRollBack {
         /// One reason per definition or provider.
         reasons: Vec<String>,
     },
@@ -73,25 +73,25 @@ fn only(reasons: &[String]) -> String {
 /// The JSON content of the first Secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Index {
+pub(crate) struct JournalIndex {
     /// The format, equal to [`FORMAT`].
     pub(crate) format: u32,
     /// The start time in RFC 3339 and UTC.
     pub(crate) begun: String,
-    pub(crate) phase: Phase,
+    pub(crate) phase: UpgradePhase,
     pub(crate) target: UpgradeTarget,
     pub(crate) keep_replicas: bool,
     pub(crate) keep_placement: bool,
     pub(crate) skip_cert_manager: bool,
     /// The providers in execution order.
-    pub(crate) providers: Vec<Entry>,
+    pub(crate) providers: Vec<JournalEntry>,
     pub(crate) cert_manager: CertManagerStep,
 }
 
 /// The progress of an upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Phase {
+pub(crate) enum UpgradePhase {
     Upgrading,
     Finished,
     RollingBack,
@@ -100,7 +100,7 @@ pub(crate) enum Phase {
 /// The progress of one provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Entry {
+pub(crate) struct JournalEntry {
     pub(crate) provider: ProviderId,
     pub(crate) namespace: String,
     pub(crate) from: String,
@@ -126,8 +126,8 @@ pub(crate) struct CertManagerStep {
     pub(crate) to: Option<String>,
 }
 
-pub(super) fn unusable(problem: impl Into<String>) -> UpgradeError {
-    UpgradeError::Journal { problem: problem.into() }
+pub(super) fn invalid_journal(problem: impl Into<String>) -> UpgradeError {
+    UpgradeError::InvalidJournal { problem: problem.into() }
 }
 
 impl From<&CertManagerPlan> for CertManagerStep {
@@ -139,13 +139,13 @@ impl From<&CertManagerPlan> for CertManagerStep {
     }
 }
 
-impl Index {
+impl JournalIndex {
     /// Returns the index of a new upgrade. The start time and the providers are set when the index is written.
-    pub(crate) fn begin(request: &UpgradeRequest, cert_manager: &CertManagerPlan) -> Self {
+    pub(crate) fn new(request: &UpgradeRequest, cert_manager: &CertManagerPlan) -> Self {
         Self {
             format: FORMAT,
             begun: String::new(),
-            phase: Phase::Upgrading,
+            phase: UpgradePhase::Upgrading,
             target: request.target.clone(),
             keep_replicas: request.keep_replicas,
             keep_placement: request.keep_placement,
@@ -156,25 +156,29 @@ impl Index {
     }
 
     pub(crate) fn state(&self) -> JournalState {
-        let row = |entry: &Entry| (entry.provider.clone(), entry.from.clone(), entry.to.clone(), entry.done);
+        let row =
+            |entry: &JournalEntry| (entry.provider.clone(), entry.from.clone(), entry.to.clone(), entry.done);
         JournalState {
             begun: self.begun.clone(),
-            finished: self.phase == Phase::Finished,
-            rolling_back: self.phase == Phase::RollingBack,
+            finished: self.phase == UpgradePhase::Finished,
+            rolling_back: self.phase == UpgradePhase::RollingBack,
             providers: self.providers.iter().map(row).collect(),
         }
     }
 
-    pub(super) fn read(text: &[u8]) -> Result<Self, UpgradeError> {
+    pub(super) fn parse(text: &[u8]) -> Result<Self, UpgradeError> {
         /// The fields that every format begins with.
         #[derive(Deserialize)]
-        struct Head {
+        struct FormatHeader {
             format: u32,
         }
-        let broken = |error: serde_json::Error| unusable(format!("it cannot be read: {error}"));
-        let head: Head = serde_json::from_slice(text).map_err(broken)?;
+        let broken = |error: serde_json::Error| invalid_journal(format!("it cannot be read: {error}"));
+        let head: FormatHeader = serde_json::from_slice(text).map_err(broken)?;
         if head.format != FORMAT {
-            return Err(unusable(format!("it has format {}, and this binary knows {FORMAT}", head.format)));
+            return Err(invalid_journal(format!(
+                "it has format {}, and this binary knows {FORMAT}",
+                head.format
+            )));
         }
         serde_json::from_slice(text).map_err(broken)
     }
@@ -184,15 +188,15 @@ impl Index {
         &self,
         inventory: &ProviderInventory,
         request: &UpgradeRequest,
-        layers: &Overlays,
-    ) -> Result<Choice, UpgradeError> {
+        overlays: &Overlays,
+    ) -> Result<UpgradeChoice, UpgradeError> {
         self.check_target(request)?;
-        self.check_kustomizations(layers)?;
-        let item = |entry: &Entry| {
+        self.check_kustomizations(overlays)?;
+        let item = |entry: &JournalEntry| {
             let installed = inventory.entries_of(&entry.provider).next().cloned();
             installed.map(|installed| (installed, entry.to.clone()))
         };
-        Ok(Choice {
+        Ok(UpgradeChoice {
             items: self.providers.iter().filter_map(item).collect(),
             warnings: vec![format!("this goes on with the upgrade begun at {}", self.begun)],
         })
@@ -200,7 +204,7 @@ impl Index {
 
     /// Checks that a request has the target of this upgrade.
     pub(crate) fn check_target(&self, request: &UpgradeRequest) -> Result<(), UpgradeError> {
-        if self.phase == Phase::Upgrading && self.target.is_same_as(&request.target) {
+        if self.phase == UpgradePhase::Upgrading && self.target.is_same_as(&request.target) {
             Ok(())
         } else {
             Err(UpgradeError::Unfinished(self.state()))
@@ -208,19 +212,20 @@ impl Index {
     }
 
     /// Checks that no kustomization of a provider would be dropped. A different location is a decision of the user.
-    fn check_kustomizations(&self, layers: &Overlays) -> Result<(), UpgradeError> {
-        let lost = |entry: &Entry| {
-            let place = entry.kustomization.clone().filter(|_| layers.location(&entry.provider).is_none())?;
+    fn check_kustomizations(&self, overlays: &Overlays) -> Result<(), UpgradeError> {
+        let missing = |entry: &JournalEntry| {
+            let place =
+                entry.kustomization.clone().filter(|_| overlays.location(&entry.provider).is_none())?;
             Some((entry.provider.clone(), place))
         };
-        match self.providers.iter().filter_map(lost).collect::<Vec<_>>() {
+        match self.providers.iter().filter_map(missing).collect::<Vec<_>>() {
             lost if lost.is_empty() => Ok(()),
-            lost => Err(UpgradeError::WithoutKustomizations { begun: self.begun.clone(), lost }),
+            lost => Err(UpgradeError::MissingKustomizations { begun: self.begun.clone(), lost }),
         }
     }
 
     /// Returns the request at the start of the upgrade. Options that were allowed then are allowed again.
-    pub(crate) fn request(&self, wait: WaitFor) -> UpgradeRequest {
+    pub(crate) fn request(&self, wait: WaitOptions) -> UpgradeRequest {
         UpgradeRequest {
             target: self.target.clone(),
             allow_downgrade: true,
@@ -229,8 +234,8 @@ impl Index {
             keep_placement: self.keep_placement,
             skip_cert_manager: self.skip_cert_manager,
             wait,
-            thorough: false,
-            unfinished: OnUnfinished::Refuse,
+            server_dry_run: false,
+            unfinished: UnfinishedPolicy::Refuse,
         }
     }
 }

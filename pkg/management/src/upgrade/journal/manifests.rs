@@ -9,7 +9,7 @@ use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use manifest::{Map, Object, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::sources::ca_bundle::leave_ca_bundles_alone;
+use crate::sources::ca_bundle::remove_injected_ca_bundles;
 
 /// The size of one part in bytes. A Secret may hold 1 MiB; in base64 this is 0.93 of the 1.0 million a
 /// request may safely have.
@@ -19,7 +19,7 @@ const PART_BYTES: usize = 700_000;
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Metadata fields that servers write, and fields that refer to other objects that may be gone at restore time.
-const OF_THE_SERVER: [&str; 9] = [
+const SERVER_FIELDS: [&str; 9] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
     "deletionTimestamp",
@@ -33,13 +33,13 @@ const OF_THE_SERVER: [&str; 9] = [
 
 /// Returns a live object without the fields that the server and controllers write, so that the object can be
 /// applied again.
-pub(crate) fn to_restore(live: &Object) -> Object {
+pub(crate) fn restorable_object(live: &Object) -> Object {
     let mut object = live.clone();
-    leave_ca_bundles_alone(&mut object);
+    remove_injected_ca_bundles(&mut object);
     let fields = object.as_map_mut();
     fields.remove("status");
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-        for field in OF_THE_SERVER {
+        for field in SERVER_FIELDS {
             metadata.remove(field);
         }
         if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
@@ -150,7 +150,7 @@ mod tests {
             ),
         ];
         for (live, expected) in cases {
-            assert_eq!(Value::from(to_restore(&object(live))), expected);
+            assert_eq!(Value::from(restorable_object(&object(live))), expected);
         }
     }
 

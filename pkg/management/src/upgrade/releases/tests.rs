@@ -9,13 +9,16 @@ use crate::{
 const PRE: &str = "v1.15.0-rc.0";
 const NEXT: &str = "v1.15.0";
 
-async fn candidate(repository: &Repository, target: Option<&UpgradeTarget>) -> Result<Releases, String> {
+async fn candidate(
+    repository: &Repository,
+    target: Option<&UpgradeTarget>,
+) -> Result<CandidateReleases, String> {
     let installed = [installed(&docker(), OLD)];
-    look_up(&repository.sources(), &installed, target).await.remove(0).releases
+    read_candidates(&repository.sources(), &installed, target).await.remove(0).releases
 }
 
 /// Returns the contract of a version, or `-`.
-fn contract(releases: &Releases, version: &str) -> String {
+fn contract(releases: &CandidateReleases, version: &str) -> String {
     let version = Version::parse(version).unwrap();
     releases.contract_of(&version).map_or("-", Contract::as_str).to_owned()
 }
@@ -33,7 +36,7 @@ async fn the_metadata_of_the_newest_release_is_enough_when_it_lists_what_is_inst
         .with_file(&docker(), NEW, Metadata::FILE, &of_both(("v1beta1", "v1beta2")))
         .with_file(&docker(), OLD, Metadata::FILE, "a: [");
     let found = candidate(&repository, None).await.unwrap();
-    assert_eq!((found.metadata.len(), found.notes.len()), (1, 0));
+    assert_eq!((found.metadata.len(), found.warnings.len()), (1, 0));
     assert_eq!((contract(&found, OLD), contract(&found, NEW)), ("v1beta1".to_owned(), "v1beta2".to_owned()));
 }
 
@@ -43,7 +46,7 @@ async fn the_newest_pre_release_is_asked_next_and_the_installed_version_last() {
     let found = candidate(&repository, None).await.unwrap();
     assert_eq!(found.metadata.len(), 3);
     assert_eq!(
-        found.notes,
+        found.warnings,
         [
             "the metadata of `infrastructure-docker` v1.14.0 does not list v1.13.5; that of v1.13.5 is used for it"
         ]

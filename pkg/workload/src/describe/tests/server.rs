@@ -139,7 +139,9 @@ async fn a_cluster_that_is_not_there_is_told_with_those_that_are() {
     let missing = async |namespace: &str, name: &str| {
         let request = DescribeRequest { namespace: namespace.into(), name: name.into(), ..request() };
         match describe_cluster(&server, &request).await.unwrap_err() {
-            DescribeError::UnknownCluster { suggestions, other_namespaces, .. } => (suggestions, other_namespaces),
+            DescribeError::UnknownCluster { suggestions, other_namespaces, .. } => {
+                (suggestions, other_namespaces)
+            }
             other => panic!("{other}"),
         }
     };

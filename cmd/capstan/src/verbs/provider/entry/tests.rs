@@ -1,7 +1,7 @@
 use super::*;
 
-fn entry() -> Entry {
-    Entry {
+fn entry() -> ConfigEntry {
+    ConfigEntry {
         name: "mine".into(),
         provider_type: ProviderType::Infrastructure,
         url: "/srv/mine/v1.0.0/c.yaml".into(),
@@ -10,14 +10,14 @@ fn entry() -> Entry {
 }
 
 fn added(text: &str) -> String {
-    match put(text, &entry(), false) {
+    match add_entry(text, &entry(), false) {
         Ok(Edit::Added(text)) => text,
         other => panic!("{other:?}"),
     }
 }
 
 fn replaced(text: &str) -> String {
-    match put(text, &entry(), true) {
+    match add_entry(text, &entry(), true) {
         Ok(Edit::Replaced(text)) => text,
         other => panic!("{other:?}"),
     }
@@ -68,14 +68,14 @@ fn windows_line_ends_and_a_missing_last_one_are_kept_in_style() {
 #[test]
 fn a_second_time_changes_nothing() {
     let text = added("A: 1\n");
-    assert_eq!(put(&text, &entry(), false).unwrap(), Edit::AlreadyThere);
-    assert_eq!(put(&text, &entry(), true).unwrap(), Edit::AlreadyThere);
+    assert_eq!(add_entry(&text, &entry(), false).unwrap(), Edit::Unchanged);
+    assert_eq!(add_entry(&text, &entry(), true).unwrap(), Edit::Unchanged);
 }
 
 #[test]
 fn another_url_is_replaced_only_when_asked_and_alone() {
     let text = "providers:\n  - name: \"mine\"\n    url: 'old'   # mirror\n    type: InfrastructureProvider\n  - name: b\n    url: y\n    type: CoreProvider\n";
-    assert!(matches!(put(text, &entry(), false), Err(Refusal::OtherUrl { url, .. }) if url == "old"));
+    assert!(matches!(add_entry(text, &entry(), false), Err(EditError::OtherUrl { url, .. }) if url == "old"));
     assert_eq!(replaced(text), text.replace("'old'  ", "/srv/mine/v1.0.0/c.yaml"));
     let dash = "providers:\n- url: old\n  name: mine\n  type: InfrastructureProvider\n";
     assert_eq!(replaced(dash), dash.replace("old", "/srv/mine/v1.0.0/c.yaml"));
@@ -85,8 +85,8 @@ fn another_url_is_replaced_only_when_asked_and_alone() {
 fn what_cannot_be_edited_safely_is_refused() {
     let one_line = "providers: [{name: a, url: x, type: CoreProvider}]\n";
     assert!(matches!(
-        put(one_line, &entry(), false),
-        Err(Refusal::Layout { found: "is written in one line" })
+        add_entry(one_line, &entry(), false),
+        Err(EditError::Layout { found: "is written in one line" })
     ));
     for text in [
         "{A: 1}\n",
@@ -96,24 +96,24 @@ fn what_cannot_be_edited_safely_is_refused() {
         "- a\n",
         "providers:\n  - name: mine\n    type: InfrastructureProvider\n    url: >-\n      folded\n",
     ] {
-        assert!(matches!(put(text, &entry(), true), Err(Refusal::Layout { .. })), "{text:?}");
+        assert!(matches!(add_entry(text, &entry(), true), Err(EditError::Layout { .. })), "{text:?}");
     }
-    assert!(matches!(put("a: [", &entry(), false), Err(Refusal::Invalid(_))));
+    assert!(matches!(add_entry("a: [", &entry(), false), Err(EditError::Invalid(_))));
 }
 
 #[test]
 fn a_url_that_yaml_would_read_otherwise_is_quoted() {
-    let odd = Entry { url: "a: b #c".into(), ..entry() };
-    let Ok(Edit::Added(text)) = put("", &odd, false) else { panic!() };
-    assert_eq!(put(&text, &odd, false).unwrap(), Edit::AlreadyThere);
+    let odd = ConfigEntry { url: "a: b #c".into(), ..entry() };
+    let Ok(Edit::Added(text)) = add_entry("", &odd, false) else { panic!() };
+    assert_eq!(add_entry(&text, &odd, false).unwrap(), Edit::Unchanged);
 }
 
 #[test]
 fn a_kind_of_host_is_written_and_never_changed_in_passing() {
-    let entry = Entry { kind: Some(HostKind::GitLab), ..entry() };
-    let Ok(Edit::Added(text)) = put("", &entry, false) else { panic!("it was not added") };
+    let entry = ConfigEntry { kind: Some(HostKind::GitLab), ..entry() };
+    let Ok(Edit::Added(text)) = add_entry("", &entry, false) else { panic!("it was not added") };
     assert!(text.ends_with("  kind: gitlab\n"), "{text}");
-    assert_eq!(put(&text, &entry, false).unwrap(), Edit::AlreadyThere);
-    let other = Entry { kind: Some(HostKind::Folder), ..entry };
-    assert!(matches!(put(&text, &other, true), Err(Refusal::OtherKind { .. })));
+    assert_eq!(add_entry(&text, &entry, false).unwrap(), Edit::Unchanged);
+    let other = ConfigEntry { kind: Some(HostKind::Folder), ..entry };
+    assert!(matches!(add_entry(&text, &other, true), Err(EditError::OtherKind { .. })));
 }

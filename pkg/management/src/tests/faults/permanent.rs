@@ -95,7 +95,7 @@ async fn a_definition_that_is_never_established_is_told_at_the_deadline() {
         taken.split("---\n").find(|document| document.contains("CustomResourceDefinition")).unwrap();
     fixture.apply(definition).await;
     let request = InitRequest {
-        wait: WaitFor { timeout: Some(Duration::from_secs(1)), must_be_ready: true },
+        wait: WaitOptions { timeout: Some(Duration::from_secs(1)), must_be_ready: true },
         ..first_installation()
     };
     let cluster = cluster_behind(&Wire::new(&fixture, |_| Fate::Answered)).await;
@@ -135,7 +135,7 @@ async fn what_is_still_going_is_waited_for_by_the_next_init() {
     let (fixture, _folder) = start.again().await;
     let expected = state(&fixture).await;
     let cluster = cluster_behind(&Wire::new(&fixture, |_| Fate::Answered)).await;
-    let no_wait = WaitFor { timeout: None, must_be_ready: false };
+    let no_wait = WaitOptions { timeout: None, must_be_ready: false };
     let request = DeleteRequest { wait: no_wait, ..everything() };
     let mut plan = Box::pin(plan_delete(&cluster, &request)).await.unwrap();
     Box::pin(delete_providers(&cluster, &request, &mut plan)).await.unwrap();

@@ -22,7 +22,7 @@ use super::{
 
 /// A request to list Clusters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClusterListRequest {
+pub struct ClusterOverviewRequest {
     /// The namespace; `None` for all namespaces.
     pub namespace: Option<String>,
     /// A label selector; empty for all Clusters.
@@ -31,7 +31,7 @@ pub struct ClusterListRequest {
 
 /// The result of listing Clusters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClusterList {
+pub struct ClusterOverview {
     /// The Clusters, sorted by namespace and name.
     pub clusters: Vec<ClusterSummary>,
     /// If there are no Clusters: the number of Clusters in each other namespace.
@@ -80,8 +80,8 @@ struct ListedCluster {
 /// only a warning.
 pub async fn list_clusters(
     cluster: &ManagementCluster,
-    request: &ClusterListRequest,
-) -> Result<ClusterList, DescribeError> {
+    request: &ClusterOverviewRequest,
+) -> Result<ClusterOverview, DescribeError> {
     let server = cluster.server.retrying_for(REQUEST_TIMEOUT);
     let list = |labels: &str| ListQuery {
         namespace: request.namespace.clone(),
@@ -103,7 +103,7 @@ pub async fn list_clusters(
     let is_elsewhere = clusters.is_empty() && request.namespace.is_some();
     let elsewhere =
         if is_elsewhere { count_in_other_namespaces(&server, &kind, request).await } else { BTreeMap::new() };
-    Ok(ClusterList { clusters, other_namespaces: elsewhere })
+    Ok(ClusterOverview { clusters, other_namespaces: elsewhere })
 }
 
 /// Returns the error for a server without Clusters in the version of the contract.
@@ -194,7 +194,7 @@ async fn read_versions(
 async fn count_in_other_namespaces(
     server: &Server,
     kind: &ApiKind,
-    request: &ClusterListRequest,
+    request: &ClusterOverviewRequest,
 ) -> BTreeMap<String, usize> {
     let all = ListQuery { labels: request.labels.clone(), metadata_only: true, ..ListQuery::default() };
     let mut namespaces = BTreeMap::new();

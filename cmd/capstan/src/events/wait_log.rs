@@ -12,15 +12,15 @@ use tokio::runtime::Handle;
 use crate::ui::WaitLine;
 
 /// The limit of objects that are shown. The others are counted.
-const SHOWN: usize = 12;
+const MAX_SHOWN: usize = 12;
 
-pub(super) fn lines(blockers: &[Blocker]) -> Vec<WaitLine> {
+pub(super) fn wait_lines(blockers: &[Blocker]) -> Vec<WaitLine> {
     let mut all = Vec::new();
     for blocker in blockers {
         add(blocker, 0, &mut all);
     }
-    let more = all.len().saturating_sub(SHOWN);
-    all.truncate(SHOWN);
+    let more = all.len().saturating_sub(MAX_SHOWN);
+    all.truncate(MAX_SHOWN);
     if more > 0 {
         all.push(WaitLine { text: format!("and {more} more"), since: None });
     }
@@ -36,24 +36,24 @@ fn add(blocker: &Blocker, depth: usize, to: &mut Vec<WaitLine>) {
 }
 
 /// Returns the unreported messages of objects that have blocked for `at_least`: new objects and changed messages.
-pub(super) fn news(
+pub(super) fn new_messages(
     blockers: &[Blocker],
     at_least: Duration,
-    told: &mut BTreeMap<String, String>,
+    logged: &mut BTreeMap<String, String>,
 ) -> Vec<String> {
     let now: BTreeMap<String, &Blocker> =
         blockers.iter().map(|blocker| (blocker.object.to_string(), blocker)).collect();
-    told.retain(|object, _| now.contains_key(object));
+    logged.retain(|object, _| now.contains_key(object));
     let mut news = Vec::new();
     for (object, blocker) in now.into_iter().filter(|(_, blocker)| blocker.since >= at_least) {
         let said = blocker.one_line();
-        if told.get(&object) != Some(&said) {
+        if logged.get(&object) != Some(&said) {
             news.push(format!("waiting for {said}"));
-            told.insert(object, said);
+            logged.insert(object, said);
         }
     }
-    let more = news.len().saturating_sub(SHOWN);
-    news.truncate(SHOWN);
+    let more = news.len().saturating_sub(MAX_SHOWN);
+    news.truncate(MAX_SHOWN);
     if more > 0 {
         news.push(format!("waiting for {more} more"));
     }
@@ -61,64 +61,64 @@ pub(super) fn news(
 }
 
 /// The minimum wait before a line is logged, which keeps short waits out of the log.
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const LOG_AFTER: Duration = Duration::from_secs(3);
 
 /// Logs long waits if nothing can be drawn. Clones share their state.
 #[derive(Clone, Default)]
-pub(super) struct Patient(Arc<Mutex<Seen>>);
+pub(super) struct WaitLog(Arc<Mutex<WaitState>>);
 
 #[derive(Default)]
-struct Seen {
+struct WaitState {
     blockers: Vec<Blocker>,
-    at: Option<Instant>,
-    told: BTreeMap<String, String>,
-    is_watched: bool,
+    updated_at: Option<Instant>,
+    logged: BTreeMap<String, String>,
+    is_logging: bool,
 }
 
-impl Patient {
-    /// Records the blockers. Returns the runtime for [`Patient::tell`] if the task does not run yet.
-    pub(super) fn show(&self, blockers: &[Blocker]) -> Option<Handle> {
+impl WaitLog {
+    /// Records the blockers. Returns the runtime for [`WaitLog::tell`] if the task does not run yet.
+    pub(super) fn update(&self, blockers: &[Blocker]) -> Option<Handle> {
         let mut seen = self.lock();
         seen.blockers = blockers.to_vec();
-        seen.at = Some(Instant::now());
-        if seen.is_watched || blockers.is_empty() {
+        seen.updated_at = Some(Instant::now());
+        if seen.is_logging || blockers.is_empty() {
             return None;
         }
         let runtime = Handle::try_current().ok()?;
-        seen.is_watched = true;
+        seen.is_logging = true;
         Some(runtime)
     }
 
     /// Logs long waits until no blocker is left.
-    pub(super) async fn tell(&self, say: impl Fn(String)) {
+    pub(super) async fn log_waits(&self, say: impl Fn(String)) {
         loop {
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(LOG_AFTER).await;
             let lines = {
                 let mut seen = self.lock();
                 if seen.blockers.is_empty() {
-                    seen.is_watched = false;
+                    seen.is_logging = false;
                     return;
                 }
-                seen.news()
+                seen.new_messages()
             };
             lines.into_iter().for_each(&say);
         }
     }
 
     /// Clears the blockers, because another step has begun.
-    pub(super) fn forget(&self) {
+    pub(super) fn clear(&self) {
         self.lock().blockers.clear();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, WaitState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Seen {
-    fn news(&mut self) -> Vec<String> {
-        let passed = self.at.map(|at| at.elapsed()).unwrap_or_default();
-        news(&self.blockers, PATIENCE.saturating_sub(passed), &mut self.told)
+impl WaitState {
+    fn new_messages(&mut self) -> Vec<String> {
+        let passed = self.updated_at.map(|at| at.elapsed()).unwrap_or_default();
+        new_messages(&self.blockers, LOG_AFTER.saturating_sub(passed), &mut self.logged)
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
         let tree =
             [blocker("a", "Available: 0 of 1", vec![blocker("pod", "image cannot be pulled", vec![])])];
         assert_eq!(
-            texts(&lines(&tree)),
+            texts(&wait_lines(&tree)),
             ["Deployment ns/a: Available: 0 of 1", "  Deployment ns/pod: image cannot be pulled"]
         );
     }
@@ -156,17 +156,20 @@ mod tests {
     #[test]
     fn of_many_some_are_shown_and_the_rest_is_counted() {
         let many: Vec<Blocker> = (0..30).map(|at| blocker(&at.to_string(), "x", vec![])).collect();
-        let shown = lines(&many);
-        assert_eq!((shown.len(), shown[SHOWN].text.as_str()), (SHOWN + 1, "and 18 more"));
-        assert_eq!(news(&many, Duration::ZERO, &mut BTreeMap::new())[SHOWN], "waiting for 18 more");
+        let shown = wait_lines(&many);
+        assert_eq!((shown.len(), shown[MAX_SHOWN].text.as_str()), (MAX_SHOWN + 1, "and 18 more"));
+        assert_eq!(
+            new_messages(&many, Duration::ZERO, &mut BTreeMap::new())[MAX_SHOWN],
+            "waiting for 18 more"
+        );
     }
 
     #[test]
     fn without_a_terminal_only_news_of_what_lasts_are_told() {
         let mut told = BTreeMap::new();
         let first = [blocker("a", "0 of 1", vec![]), blocker("b", "", vec![])];
-        assert_eq!(news(&first, Duration::from_secs(4), &mut told), Vec::<String>::new());
-        let mut news = |blockers: &[Blocker]| news(blockers, Duration::from_secs(3), &mut told);
+        assert_eq!(new_messages(&first, Duration::from_secs(4), &mut told), Vec::<String>::new());
+        let mut news = |blockers: &[Blocker]| new_messages(blockers, Duration::from_secs(3), &mut told);
         assert_eq!(
             news(&first),
             ["waiting for Deployment ns/a: 0 of 1", "waiting for Deployment ns/b: InProgress"]

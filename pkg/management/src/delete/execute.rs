@@ -14,45 +14,47 @@ use tokio::time::Instant;
 
 use super::{DeleteRequest, namespace};
 use crate::{
-    LifecycleError, LifecyclePlan, NotReady, ProviderPlan, Verb,
-    carry_out::of_provider,
+    LifecycleError, LifecyclePlan, LifecycleVerb, NotReady, ProviderPlan,
+    execute::provider_event,
     provider_set::{ProviderRecord, marks, options},
 };
 
 /// The time limit for objects that must be gone before other objects can be deleted.
-const BETWEEN_WAVES: Duration = Duration::from_mins(1);
+const WAVE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Executes a deletion plan, then waits for all providers together as the request says.
 /// Returns the objects that are not gone in time, if that is no failure.
 /// # Errors
-/// `Objects` with the answer of the server. `NotReady` if objects cannot be deleted yet because earlier ones
+/// `Apply` with the answer of the server. `NotReady` if objects cannot be deleted yet because earlier ones
 /// remain. The remaining objects are recorded: the same command resumes the deletion.
 pub async fn delete_providers(
     cluster: &ManagementCluster,
     request: &DeleteRequest,
     plan: &mut LifecyclePlan,
 ) -> Result<Option<NotReady>, LifecycleError> {
-    let begun = Instant::now();
-    let mut leaving = Vec::new();
+    let started_at = Instant::now();
+    let mut terminating = Vec::new();
     for provider in &mut plan.providers {
-        leaving.extend(delete_provider(cluster, provider).await?);
+        terminating.extend(delete_provider(cluster, provider).await?);
     }
     if plan.unfinished_init {
-        forget_unfinished_init(cluster).await?;
+        clear_unfinished_init(cluster).await?;
     }
     let Some(timeout) = request.wait.timeout else { return Ok(None) };
-    let ends =
-        leaving.into_iter().map(|batch| run_batch(cluster, batch, &Unrecorded, Some(begun + timeout), None));
-    let blockers: Vec<_> = try_join_all(ends).await?.into_iter().flat_map(|(blockers, _)| blockers).collect();
+    let waits = terminating
+        .into_iter()
+        .map(|batch| run_batch(cluster, batch, &NoRecord, Some(started_at + timeout), None));
+    let blockers: Vec<_> =
+        try_join_all(waits).await?.into_iter().flat_map(|(blockers, _)| blockers).collect();
     if blockers.is_empty() {
         return Ok(None);
     }
-    let not_gone = NotReady { after: begun.elapsed(), blockers };
+    let not_gone = NotReady { after: started_at.elapsed(), blockers };
     if request.wait.must_be_ready { Err(not_gone.into()) } else { Ok(Some(not_gone)) }
 }
 
 /// Objects of one owner to delete.
-struct Batch {
+struct DeletionBatch {
     provider: ProviderId,
     namespace: String,
     marks: OwnershipMarks,
@@ -63,42 +65,42 @@ struct Batch {
 ///
 /// Objects that stay are recorded too, so that a later run with more flags finds them. Nothing is recorded
 /// once all objects are marked for deletion, because the record is deleted next.
-struct Remaining<'a> {
+struct RemainingRecord<'a> {
     record: &'a ProviderRecord,
-    staying: &'a [ApplySetItem],
+    kept: &'a [ApplySetItem],
 }
 
-impl ApplySetStore for Remaining<'_> {
+impl ApplySetStore for RemainingRecord<'_> {
     fn save<'a>(&'a self, set: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
-        if set.items.iter().all(is_told_to_go) {
+        if set.items.iter().all(is_marked_for_deletion) {
             return async { Ok(()) }.boxed();
         }
-        let items = set.items.iter().chain(self.staying).cloned().collect();
+        let items = set.items.iter().chain(self.kept).cloned().collect();
         async move { self.record.save(&ApplySet { items }).await }.boxed()
     }
 }
 
 /// Records nothing, because a Namespace contains the record.
-struct Unrecorded;
+struct NoRecord;
 
-impl ApplySetStore for Unrecorded {
+impl ApplySetStore for NoRecord {
     fn save<'a>(&'a self, _: &'a ApplySet) -> BoxFuture<'a, Result<(), ApiError>> {
         async { Ok(()) }.boxed()
     }
 }
 
 /// Reads the live objects of all providers, in the given order.
-pub(super) async fn look_at_all(
+pub(super) async fn observe_all(
     cluster: &ManagementCluster,
     providers: &[InstalledProvider],
-    going: &[ApplySet],
+    sets: &[ApplySet],
     detail: ReadDetail,
 ) -> Result<Vec<LiveObjects>, ApiError> {
     let (marks, nothing): (Vec<_>, _) =
         (providers.iter().map(|one| marks(&one.id)).collect(), DesiredSet::default());
-    let sought =
-        marks.iter().zip(going).map(|(marks, set)| ObservationTarget { marks, set, desired: &nothing });
-    cluster.server.observe_all(&sought.collect::<Vec<_>>(), ReadByName::Applied, detail).await
+    let targets =
+        marks.iter().zip(sets).map(|(marks, set)| ObservationTarget { marks, set, desired: &nothing });
+    cluster.server.observe_all(&targets.collect::<Vec<_>>(), ReadByName::Applied, detail).await
 }
 
 /// Deletes all objects of a provider, then its namespace, its record and its inventory entry.
@@ -106,74 +108,76 @@ pub(super) async fn look_at_all(
 async fn delete_provider(
     cluster: &ManagementCluster,
     provider: &mut ProviderPlan,
-) -> Result<Vec<Batch>, LifecycleError> {
-    let installed = provider.as_it_is();
-    cluster.events.send(&of_provider(ProgressStep::Deleting, &installed));
+) -> Result<Vec<DeletionBatch>, LifecycleError> {
+    let installed = provider.installed_before();
+    cluster.events.send(&provider_event(ProgressStep::Deleting, &installed));
     let InstalledProvider { id, version, namespace } = installed.clone();
     let PlannedSet { set, live, plan, .. } = &mut provider.objects;
-    let goes = |item: &ApplySetItem| plan.steps.iter().any(|step| step.key == item.key);
-    let (going, mut staying): (Vec<_>, Vec<_>) = mem::take(&mut set.items).into_iter().partition(goes);
+    let is_planned = |item: &ApplySetItem| plan.steps.iter().any(|step| step.key == item.key);
+    let (deleted, mut kept): (Vec<_>, Vec<_>) = mem::take(&mut set.items).into_iter().partition(is_planned);
     let (own_namespace, items): (Vec<_>, Vec<_>) =
-        going.into_iter().partition(|item| item.key == namespace::key_of(&namespace));
+        deleted.into_iter().partition(|item| item.key == namespace::namespace_key(&namespace));
     // The Namespace is deleted after all other objects. Until then, an interrupted run must find it in the record.
-    staying.extend(own_namespace.iter().cloned());
+    kept.extend(own_namespace.iter().cloned());
 
     let record =
         ProviderRecord { cluster: cluster.clone(), id: id.clone(), version, namespace: namespace.clone() };
-    let batch = Batch { marks: marks(&id), provider: id.clone(), namespace: namespace.clone(), items };
-    let remaining = Remaining { record: &record, staying: &staying };
+    let batch =
+        DeletionBatch { marks: marks(&id), provider: id.clone(), namespace: namespace.clone(), items };
+    let remaining = RemainingRecord { record: &record, kept: &kept };
     let of_batch = |step: &&PlanStep| batch.items.iter().any(|item| item.key == step.key);
     let steps = plan.steps.iter().filter(of_batch).cloned().collect();
     let seen = Some((ApplyPlan { steps }, mem::take(live)));
-    let mut leaving = vec![tell_to_go(cluster, batch, &remaining, seen).await?];
+    let mut terminating = vec![mark_for_deletion(cluster, batch, &remaining, seen).await?];
     if !own_namespace.is_empty() {
         let marks = marks_of_namespace(cluster, &id, &namespace).await?;
-        let batch = Batch { marks, provider: id.clone(), namespace: namespace.clone(), items: own_namespace };
-        leaving.push(tell_to_go(cluster, batch, &Unrecorded, None).await?);
+        let batch =
+            DeletionBatch { marks, provider: id.clone(), namespace: namespace.clone(), items: own_namespace };
+        terminating.push(mark_for_deletion(cluster, batch, &NoRecord, None).await?);
     }
     if id.provider_type == ProviderType::Core {
         delete_journals(cluster, &namespace).await?;
     }
     record.save(&ApplySet::default()).await?;
     cluster.delete_provider_record(&installed).await?;
-    leaving.retain(|batch| !batch.items.is_empty());
-    Ok(leaving)
+    terminating.retain(|batch| !batch.items.is_empty());
+    Ok(terminating)
 }
 
 /// Marks all objects for deletion. Waits only for objects that must be gone before others can be deleted.
-async fn tell_to_go(
+async fn mark_for_deletion(
     cluster: &ManagementCluster,
-    batch: Batch,
+    batch: DeletionBatch,
     record: &dyn ApplySetStore,
-    seen: Option<(ApplyPlan, LiveObjects)>,
-) -> Result<Batch, LifecycleError> {
-    let (_, batch) = run_batch(cluster, batch, record, None, seen).await?;
-    if batch.items.iter().all(is_told_to_go) {
+    observed: Option<(ApplyPlan, LiveObjects)>,
+) -> Result<DeletionBatch, LifecycleError> {
+    let (_, batch) = run_batch(cluster, batch, record, None, observed).await?;
+    if batch.items.iter().all(is_marked_for_deletion) {
         return Ok(batch);
     }
-    let begun = Instant::now();
-    let (blockers, batch) = run_batch(cluster, batch, record, Some(begun + BETWEEN_WAVES), None).await?;
-    if batch.items.iter().all(is_told_to_go) {
+    let started_at = Instant::now();
+    let (blockers, batch) = run_batch(cluster, batch, record, Some(started_at + WAVE_TIMEOUT), None).await?;
+    if batch.items.iter().all(is_marked_for_deletion) {
         return Ok(batch);
     }
-    Err(NotReady { after: begun.elapsed(), blockers }.into())
+    Err(NotReady { after: started_at.elapsed(), blockers }.into())
 }
 
 /// Executes a plan, or a new plan if none is given. Returns the blockers and the remaining objects.
 async fn run_batch(
     cluster: &ManagementCluster,
-    batch: Batch,
+    batch: DeletionBatch,
     record: &dyn ApplySetStore,
-    until: Option<Instant>,
-    seen: Option<(ApplyPlan, LiveObjects)>,
-) -> Result<(Vec<Blocker>, Batch), LifecycleError> {
-    let Batch { provider, namespace, marks, items } = batch;
+    deadline: Option<Instant>,
+    observed: Option<(ApplyPlan, LiveObjects)>,
+) -> Result<(Vec<Blocker>, DeletionBatch), LifecycleError> {
+    let DeletionBatch { provider, namespace, marks, items } = batch;
     if items.is_empty() {
-        return Ok((Vec::new(), Batch { provider, namespace, marks, items }));
+        return Ok((Vec::new(), DeletionBatch { provider, namespace, marks, items }));
     }
     let options = options(&namespace);
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
-    let until = until.map(Instant::into_std);
+    let until = deadline.map(Instant::into_std);
     // The plan already checked the definitions of all providers.
     let run = RunOptions {
         save_at: SaveAt::Start,
@@ -182,16 +186,16 @@ async fn run_batch(
         ..RunOptions::new(record)
     };
     let set = ApplySet { items };
-    let mut planned = match seen {
+    let mut planned = match observed {
         Some((plan, live)) => PlannedSet { set, live, plan, ..PlannedSet::default() },
         None => engine.plan_deletion(set).await?,
     };
     let blockers = match Box::pin(engine.delete(&mut planned, run)).await {
         Ok(EngineOutcome::Done) => Vec::new(),
         Ok(EngineOutcome::Waiting(blockers)) => blockers,
-        Err(source) => return Err(LifecycleError::objects(Verb::Delete, provider, source)),
+        Err(source) => return Err(LifecycleError::apply_error(LifecycleVerb::Delete, provider, source)),
     };
-    Ok((blockers, Batch { provider, namespace, marks, items: planned.set.items }))
+    Ok((blockers, DeletionBatch { provider, namespace, marks, items: planned.set.items }))
 }
 
 /// Returns the marks of a namespace. A namespace shared by several providers carries the label of one of them.
@@ -235,13 +239,13 @@ async fn delete_journals(cluster: &ManagementCluster, namespace: &str) -> Result
 }
 
 /// Clears the mark of an unfinished first installation after the last provider is deleted.
-async fn forget_unfinished_init(cluster: &ManagementCluster) -> Result<(), LifecycleError> {
+async fn clear_unfinished_init(cluster: &ManagementCluster) -> Result<(), LifecycleError> {
     if cluster.inventory().await?.providers.is_empty() {
         cluster.finish_first_installation().await?;
     }
     Ok(())
 }
 
-fn is_told_to_go(item: &ApplySetItem) -> bool {
+fn is_marked_for_deletion(item: &ApplySetItem) -> bool {
     item.phase == ItemPhase::Deleting
 }

@@ -37,7 +37,7 @@ async fn who_does_not_wait_has_nothing_of_the_old_version_left_although_nothing_
 async fn the_outlook_tells_versions_and_an_upgrade_that_was_begun() {
     let lab = Lab::start().await;
     let sources = lab.releases.sources();
-    let outlook = upgrade_outlook(&lab.cluster, &sources).await.unwrap();
+    let outlook = find_upgrades(&lab.cluster, &sources).await.unwrap();
     let (contract, rows) = &outlook.contracts[0];
     assert_eq!((outlook.contracts.len(), contract.as_str()), (1, "v1beta2"));
     let to_new = |(_, next): &(InstalledProvider, NextVersion)| *next == NextVersion::To(NEW.to_owned());
@@ -45,7 +45,7 @@ async fn the_outlook_tells_versions_and_an_upgrade_that_was_begun() {
     assert_eq!(outlook.unfinished, None);
 
     assert!(!lab.upgrade_until(8, &to_contract()).await);
-    let unfinished = upgrade_outlook(&lab.cluster, &sources).await.unwrap().unfinished.unwrap();
+    let unfinished = find_upgrades(&lab.cluster, &sources).await.unwrap().unfinished.unwrap();
     assert!(!unfinished.finished && !unfinished.rolling_back);
     let steps: Vec<_> =
         unfinished.providers.iter().map(|(id, from, to, _)| (id.clone(), &**from, &**to)).collect();
@@ -123,7 +123,7 @@ async fn nothing_is_touched_when_the_journal_cannot_be_kept() {
         lab.fixture.sandbox().faults().add(Fault::parse(fault).unwrap());
         let refused = upgrade(&lab.cluster, &lab.releases.sources(), &to_contract(), &mut plan).await;
         assert!(
-            matches!(refused, Err(LifecycleError::Upgrade(UpgradeError::NoJournalKept { .. }))),
+            matches!(refused, Err(LifecycleError::Upgrade(UpgradeError::WriteJournal { .. }))),
             "{fault}: {refused:?}"
         );
         lab.fixture.sandbox().faults().clear();
@@ -182,7 +182,7 @@ async fn a_version_in_which_objects_are_stored_must_stay_served() {
 async fn what_is_not_ready_in_time_is_waited_for_again_by_the_same_command() {
     let lab = Lab::without_workloads().await;
     let at_once = UpgradeRequest {
-        wait: WaitFor { timeout: Some(Duration::ZERO), must_be_ready: true },
+        wait: WaitOptions { timeout: Some(Duration::ZERO), must_be_ready: true },
         ..to_contract()
     };
     for run in ["the first", "the same again"] {

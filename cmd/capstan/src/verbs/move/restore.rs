@@ -5,66 +5,66 @@ use apply::{ObjectKey, object_name};
 use inventory::ManagementCluster;
 use mover::{MovePlan, MoveRequest, RestoreOptions, RestoreOutcome, SavedObjects, TargetEffect};
 
-use super::{carry_out::warn, text};
+use super::{execute::warn, text};
 use crate::{
     Failure,
     events::ProgressFormat,
     session::Session,
     settings::{LeaseFlags, OutputFormat},
-    ui::count_of,
+    ui::format_count,
 };
 
-pub(in crate::verbs) struct Source<'a> {
+pub(in crate::verbs) struct RestoreSource<'a> {
     pub(in crate::verbs) name: String,
     pub(in crate::verbs) objects: &'a SavedObjects,
 }
 
-pub(in crate::verbs) struct How<'a> {
+pub(in crate::verbs) struct RestoreSettings<'a> {
     pub(in crate::verbs) format: OutputFormat,
     pub(in crate::verbs) dry_run: bool,
     pub(in crate::verbs) progress: ProgressFormat,
     pub(in crate::verbs) options: RestoreOptions<'a>,
 }
 
-pub(in crate::verbs) struct Done {
+pub(in crate::verbs) struct RestoreResult {
     pub(in crate::verbs) restored: RestoreOutcome,
     pub(in crate::verbs) warnings: Vec<String>,
 }
 
-/// Plans a restore, and shows or executes the plan. `None` for a plan that was only shown.
+/// Plans a restore, and shows or executes the plan. `Unchanged` for a plan that was only shown.
 pub(in crate::verbs) fn run(
-    source: &Source<'_>,
+    source: &RestoreSource<'_>,
     target: &ManagementCluster,
     request: &MoveRequest,
-    how: &How<'_>,
+    how: &RestoreSettings<'_>,
     lease: &LeaseFlags,
     session: &mut Session,
-) -> Result<Option<Done>, Failure> {
+) -> Result<Option<RestoreResult>, Failure> {
     if how.dry_run {
         let plan = plan(source, target, request, how, session)?;
         return show(source, target, &plan, request, how, session).map(|()| None);
     }
     let done = lease.hold("restore", &[target], session, |clusters, session| {
-        carry_out(source, &clusters[0], request, how, session)
+        execute(source, &clusters[0], request, how, session)
     })?;
-    session.done_on_cluster(how.progress, result(&done.restored, &source.name));
+    session.show_cluster_result(how.progress, result_text(&done.restored, &source.name));
     Ok(Some(done))
 }
 
 /// Returns a text such as ``restored 8 objects from `a.tar.gz`; 2 objects existed``.
-fn result(restored: &RestoreOutcome, from: &str) -> String {
+fn result_text(restored: &RestoreOutcome, from: &str) -> String {
     let existed = match restored.kept.len() {
         0 => String::new(),
-        kept => format!("; {} existed", count_of(kept, "object")),
+        kept => format!("; {} existed", format_count(kept, "object")),
     };
-    format!("restored {} from `{from}`{existed}", count_of(restored.created.len(), "object"))
+    format!("restored {} from `{from}`{existed}", format_count(restored.created.len(), "object"))
 }
 
 fn plan(
-    source: &Source<'_>,
+    source: &RestoreSource<'_>,
     target: &ManagementCluster,
     request: &MoveRequest,
-    how: &How<'_>,
+    how: &RestoreSettings<'_>,
     session: &Session,
 ) -> Result<MovePlan, Failure> {
     session.messages().progress().begin("looking at the cluster");
@@ -74,31 +74,31 @@ fn plan(
     Ok(plan)
 }
 
-fn carry_out(
-    source: &Source<'_>,
+fn execute(
+    source: &RestoreSource<'_>,
     target: &ManagementCluster,
     request: &MoveRequest,
-    how: &How<'_>,
+    how: &RestoreSettings<'_>,
     session: &Session,
-) -> Result<Done, Failure> {
+) -> Result<RestoreResult, Failure> {
     let plan = plan(source, target, request, how, session)?;
     let restore = mover::restore_objects(target, request, &plan, source.objects, how.options);
     let resume_hint = "re-run the same command to complete the restore; until then new Clusters stay paused";
-    let restored = session.carry_out(Box::pin(restore), resume_hint)?;
+    let restored = session.execute(Box::pin(restore), resume_hint)?;
     let events = session.cluster_events(how.progress);
     if let Some(paused) = restored.paused_text() {
         events.warning(paused);
     }
     let warnings = plan.warnings.iter().map(|warning| warning.text.clone()).collect();
-    Ok(Done { restored, warnings })
+    Ok(RestoreResult { restored, warnings })
 }
 
 fn show(
-    source: &Source<'_>,
+    source: &RestoreSource<'_>,
     target: &ManagementCluster,
     plan: &MovePlan,
     request: &MoveRequest,
-    how: &How<'_>,
+    how: &RestoreSettings<'_>,
     session: &mut Session,
 ) -> Result<(), Failure> {
     let mut report = plan.report(&source.name, Some(target.server().address()), request);
@@ -114,12 +114,14 @@ fn show(
 
 /// Returns the result of every object, in the form of a move.
 pub(super) fn report(restored: &RestoreOutcome) -> MoveReport {
-    let those = |keys: &[ObjectKey], outcome: &'static str| -> Vec<MovedObject> {
+    let moved_objects = |keys: &[ObjectKey], outcome: &'static str| -> Vec<MovedObject> {
         let one = |key: &ObjectKey| MovedObject { object: object_name(key), outcome: outcome.to_owned() };
         keys.iter().map(one).collect()
     };
-    let objects =
-        [those(&restored.created, "created"), those(&restored.kept, "was there, and stays as it is")];
+    let objects = [
+        moved_objects(&restored.created, "created"),
+        moved_objects(&restored.kept, "was there, and stays as it is"),
+    ];
     MoveReport {
         run: "restore".to_owned(),
         journal: None,

@@ -3,11 +3,11 @@
 use inventory::{ManagementCluster, ProviderInventory};
 use mover::{JournalError, unfinished_move};
 
-use crate::{LifecycleError, OnUnfinished, UnfinishedRun, upgrade::unfinished_upgrade};
+use crate::{LifecycleError, UnfinishedPolicy, UnfinishedRun, upgrade::unfinished_upgrade};
 
 /// The interrupted runs that must stay completable after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unfinished {
+pub enum CheckedRuns {
     /// Only moves: the change itself completes or replaces an upgrade.
     Moves,
     /// Moves and upgrades.
@@ -17,10 +17,10 @@ pub enum Unfinished {
 /// Rejects a change before it waits for the lease of the cluster, with the same check as its plan.
 /// # Errors
 /// Returns the interrupted run, or the error of the check.
-pub async fn refuse_unfinished(
+pub async fn reject_unfinished(
     cluster: &ManagementCluster,
-    what: Unfinished,
-    on: OnUnfinished,
+    what: CheckedRuns,
+    on: UnfinishedPolicy,
 ) -> Result<(), LifecycleError> {
     let inventory = cluster.inventory().await?;
     check_unfinished(cluster, &inventory, what, on).await.map(drop)
@@ -34,8 +34,8 @@ pub async fn refuse_unfinished(
 pub(crate) async fn check_unfinished(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
-    what: Unfinished,
-    on: OnUnfinished,
+    what: CheckedRuns,
+    on: UnfinishedPolicy,
 ) -> Result<Vec<String>, LifecycleError> {
     if inventory.providers.is_empty() {
         return Ok(Vec::new());
@@ -43,27 +43,27 @@ pub(crate) async fn check_unfinished(
     let mut runs = Vec::new();
     match unfinished_move(cluster, inventory).await {
         Ok(journal) => runs.extend(journal.map(|journal| UnfinishedRun::Move(Box::new(journal)))),
-        Err(error) => warn_of_unknown(cluster, "move", is_unknown(&error), error)?,
+        Err(error) => warn_unreadable(cluster, "move", is_unreadable(&error), error)?,
     }
-    if what == Unfinished::All {
+    if what == CheckedRuns::All {
         match unfinished_upgrade(cluster, inventory).await {
             Ok(journal) => {
                 runs.extend(journal.map(|journal| UnfinishedRun::Upgrade(journal.index.state())));
             }
             Err(error) => {
                 let is_forbidden = matches!(&error, LifecycleError::Api(error) if error.code() == Some(403));
-                warn_of_unknown(cluster, "upgrade", is_forbidden, error)?;
+                warn_unreadable(cluster, "upgrade", is_forbidden, error)?;
             }
         }
     }
     match (on, runs) {
-        (OnUnfinished::Refuse, mut runs) if !runs.is_empty() => Err(runs.remove(0).into()),
-        (_, runs) => Ok(runs.iter().map(UnfinishedRun::abandoned).collect()),
+        (UnfinishedPolicy::Refuse, mut runs) if !runs.is_empty() => Err(runs.remove(0).into()),
+        (_, runs) => Ok(runs.iter().map(UnfinishedRun::abandon_warning).collect()),
     }
 }
 
 /// Warns about a journal that cannot be read. Returns any other error.
-fn warn_of_unknown<E: std::error::Error + Into<LifecycleError>>(
+fn warn_unreadable<E: std::error::Error + Into<LifecycleError>>(
     cluster: &ManagementCluster,
     run: &str,
     is_unknown: bool,
@@ -77,7 +77,7 @@ fn warn_of_unknown<E: std::error::Error + Into<LifecycleError>>(
 }
 
 /// True if reading the journal is forbidden, or if the object is not a valid journal.
-fn is_unknown(error: &JournalError) -> bool {
+fn is_unreadable(error: &JournalError) -> bool {
     match error {
         JournalError::Api { source, .. } => source.code() == Some(403),
         JournalError::Unusable { .. } => true,

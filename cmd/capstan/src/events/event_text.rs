@@ -3,41 +3,41 @@ use std::time::Duration;
 use api::output::{MovePhase, ObjectName, ProgressEvent, ProgressStep, StepCounts};
 use apply::{ObjectKey, Written};
 
-use crate::ui::{count_of, in_seconds};
+use crate::ui::{format_count, format_duration};
 
 /// The message of an event.
-pub(super) enum Said {
+pub(super) enum EventText {
     Status(String),
     /// A part of a step. The total is shown at the end of the step.
-    Part(String),
+    Progress(String),
     Warning(String),
 }
 
 /// Returns the line of an event. Lines that clusterctl has too are identical, because scripts may search for them.
 /// Source: clusterctl v1.14, run: message, then `key=<json>` in the order of the call.
-pub(super) fn of_cluster(event: &ProgressEvent) -> Option<Said> {
-    Some(Said::Status(match event {
-        ProgressEvent::Step { .. } => step(event)?,
+pub(super) fn event_text(event: &ProgressEvent) -> Option<EventText> {
+    Some(EventText::Status(match event {
+        ProgressEvent::Step { .. } => step_line(event)?,
         ProgressEvent::Resuming { what } => format!("going on with {what}"),
         ProgressEvent::Moving { phase, done, of } if done < of || *of == 0 => {
-            return Some(Said::Part(moving(*phase, *done, *of)));
+            return Some(EventText::Progress(move_line(*phase, *done, *of)));
         }
-        ProgressEvent::Moving { phase, done, of } => moving(*phase, *done, *of),
+        ProgressEvent::Moving { phase, done, of } => move_line(*phase, *done, *of),
         ProgressEvent::Saving { done, of } => {
-            return Some(Said::Part(format!("read {done} of {of} objects")));
+            return Some(EventText::Progress(format!("read {done} of {of} objects")));
         }
         ProgressEvent::MoveBlocked { objects } => {
-            format!("waiting until providers let go of {}", some(objects))
+            format!("waiting until providers let go of {}", object_names(objects))
         }
         ProgressEvent::MoveResting { objects } => {
-            format!("waiting until controllers say that they let rest {}", some(objects))
+            format!("waiting until controllers say that they let rest {}", object_names(objects))
         }
-        ProgressEvent::Warning { text } => return Some(Said::Warning(text.clone())),
+        ProgressEvent::Warning { text } => return Some(EventText::Warning(text.clone())),
         _ => return None,
     }))
 }
 
-fn step(event: &ProgressEvent) -> Option<String> {
+fn step_line(event: &ProgressEvent) -> Option<String> {
     let ProgressEvent::Step { step, provider, from, version, namespace, counts, took } = event else {
         return None;
     };
@@ -66,7 +66,7 @@ fn step(event: &ProgressEvent) -> Option<String> {
         ProgressStep::Applied => {
             let StepCounts { number, of, objects } = (*counts)?;
             let (provider, version) = (provider.as_deref()?, version.as_deref()?);
-            let (objects, took) = (count_of(objects, "object"), in_seconds(*took));
+            let (objects, took) = (format_count(objects, "object"), format_duration(*took));
             format!("applied {provider} {version} ({number} of {of}): {objects} in {took}")
         }
         ProgressStep::Deleting => format!("Deleting {}", reference()),
@@ -76,7 +76,7 @@ fn step(event: &ProgressEvent) -> Option<String> {
 }
 
 /// Returns the live line of a step with a count, or of a step whose text would otherwise repeat the previous line.
-pub(super) fn live(event: &ProgressEvent) -> Option<String> {
+pub(super) fn live_line(event: &ProgressEvent) -> Option<String> {
     let ProgressEvent::Step { step, provider, version, counts, .. } = event else { return None };
     let version = version.as_deref();
     match step {
@@ -92,14 +92,14 @@ pub(super) fn live(event: &ProgressEvent) -> Option<String> {
 }
 
 /// Returns the live line of a step with counted objects.
-pub(super) fn counted(step: &str, written: usize, of: Option<usize>) -> String {
+pub(super) fn counted_line(step: &str, written: usize, of: Option<usize>) -> String {
     match of {
         Some(of) => format!("{step}: object {} of {of}", written.min(of)),
-        None => format!("{step}: {}", count_of(written, "object")),
+        None => format!("{step}: {}", format_count(written, "object")),
     }
 }
 
-fn moving(phase: MovePhase, done: usize, of: usize) -> String {
+fn move_line(phase: MovePhase, done: usize, of: usize) -> String {
     let count = if done < of { format!("{done} of {of}") } else { of.to_string() };
     let resting = if of == 1 { "Cluster or ClusterClass" } else { "Clusters and ClusterClasses" };
     let objects = if of == 1 { "object" } else { "objects" };
@@ -114,11 +114,11 @@ fn moving(phase: MovePhase, done: usize, of: usize) -> String {
     }
 }
 
-fn some(objects: &[ObjectName]) -> String {
+fn object_names(objects: &[ObjectName]) -> String {
     /// The limit of objects that are named. The others are counted.
-    const NAMED: usize = 5;
-    let named: Vec<String> = objects.iter().take(NAMED).map(ToString::to_string).collect();
-    let more = match objects.len().saturating_sub(NAMED) {
+    const MAX_NAMED: usize = 5;
+    let named: Vec<String> = objects.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+    let more = match objects.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -129,18 +129,18 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-pub(super) fn retrying(action: &str, why: &str, since: Duration, after: Duration) -> String {
+pub(super) fn retry_line(action: &str, why: &str, since: Duration, after: Duration) -> String {
     let tried = if since.as_secs() > 0 { format!(" (for {}s)", since.as_secs()) } else { String::new() };
-    format!("cannot {action}{tried}: {why}; trying again in {}", in_seconds(after))
+    format!("cannot {action}{tried}: {why}; trying again in {}", format_duration(after))
 }
 
 /// Returns a warning of a server with the request it belongs to.
-pub(super) fn warned(text: &str, action: &str) -> String {
+pub(super) fn warning_line(text: &str, action: &str) -> String {
     format!("{text} (told to {action})")
 }
 
 /// Returns the line of a wait for another run.
-pub(super) fn lease(event: &apply::Event) -> String {
+pub(super) fn lease_line(event: &apply::Event) -> String {
     match event {
         apply::Event::TookOverLease { holder } => {
             format!("waiting {} s for {holder} to stop writing", apply::lease::MAX_CONFIRMATION_AGE.as_secs())
@@ -152,7 +152,7 @@ pub(super) fn lease(event: &apply::Event) -> String {
     }
 }
 
-pub(super) fn wrote(object: &ObjectKey, how: Written) -> String {
+pub(super) fn write_line(object: &ObjectKey, how: Written) -> String {
     match how {
         Written::Created => format!("created {object}"),
         Written::Changed => format!("changed {object}"),
@@ -160,7 +160,7 @@ pub(super) fn wrote(object: &ObjectKey, how: Written) -> String {
     }
 }
 
-pub(super) fn migrating(definition: &str, done: usize, of: Option<usize>) -> String {
+pub(super) fn migration_line(definition: &str, done: usize, of: Option<usize>) -> String {
     match of {
         Some(of) => format!("migrating objects of {definition}: {done} of {of}"),
         None => format!("migrating objects of {definition}: {done}"),
@@ -175,7 +175,7 @@ mod tests {
     fn a_deletion_names_the_inventory_entry_as_the_peer_does() {
         let label = "cluster-api".to_owned();
         let event = ProgressEvent::provider(ProgressStep::Deleting, label, "v1.14.0", "capi-system");
-        let Some(Said::Status(text)) = of_cluster(&event) else { panic!("a deletion is no warning") };
+        let Some(EventText::Status(text)) = event_text(&event) else { panic!("a deletion is no warning") };
         assert_eq!(
             text,
             r#"Deleting Provider={"name":"cluster-api","namespace":"capi-system"} providerVersion="v1.14.0""#
@@ -184,14 +184,14 @@ mod tests {
 
     #[test]
     fn a_move_tells_how_far_it_is_and_at_the_end_of_a_phase_what_was_done() {
-        let said = |phase, done, of| of_cluster(&ProgressEvent::Moving { phase, done, of });
+        let said = |phase, done, of| event_text(&ProgressEvent::Moving { phase, done, of });
         assert!(matches!(
             said(MovePhase::Creating, 3, 12),
-            Some(Said::Part(text)) if text == "created 3 of 12 objects on the target"
+            Some(EventText::Progress(text)) if text == "created 3 of 12 objects on the target"
         ));
         assert!(matches!(
             said(MovePhase::Deleting, 1, 1),
-            Some(Said::Status(text)) if text == "deleted 1 object on the source"
+            Some(EventText::Status(text)) if text == "deleted 1 object on the source"
         ));
         let name = |name: String| {
             let (group, kind, namespace) = (String::new(), "Host".to_owned(), String::new());
@@ -199,19 +199,19 @@ mod tests {
         };
         let objects: Vec<_> = (0..7).map(|number| name(number.to_string())).collect();
         assert!(matches!(
-            of_cluster(&ProgressEvent::MoveResting { objects: objects[..1].to_vec() }),
-            Some(Said::Status(text)) if text == "waiting until controllers say that they let rest Host 0"
+            event_text(&ProgressEvent::MoveResting { objects: objects[..1].to_vec() }),
+            Some(EventText::Status(text)) if text == "waiting until controllers say that they let rest Host 0"
         ));
         assert!(matches!(
-            of_cluster(&ProgressEvent::MoveBlocked { objects }),
-            Some(Said::Status(text)) if text == "waiting until providers let go of Host 0, Host 1, Host 2, Host 3, Host 4 and 2 more"
+            event_text(&ProgressEvent::MoveBlocked { objects }),
+            Some(EventText::Status(text)) if text == "waiting until providers let go of Host 0, Host 1, Host 2, Host 3, Host 4 and 2 more"
         ));
     }
 
     #[test]
     fn a_retry_says_why_since_when_and_when_next() {
         let said = |since, after| {
-            retrying("apply Service ns/a", "connection refused", since, Duration::from_millis(after))
+            retry_line("apply Service ns/a", "connection refused", since, Duration::from_millis(after))
         };
         assert_eq!(
             said(Duration::ZERO, 250),

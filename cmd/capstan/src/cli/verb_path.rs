@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, Command};
 pub(super) fn verbs_first(tree: &Command, argv: &[OsString]) -> Vec<OsString> {
     let Some((program, words)) = argv.split_first() else { return Vec::new() };
     let VerbPath { verbs, rest, .. } = VerbPath::find(tree, words);
-    let rest = if verbs.is_empty() { rest } else { with_colour_joined(rest) };
+    let rest = if verbs.is_empty() { rest } else { join_colour_flag(rest) };
     std::iter::once(program.clone()).chain(verbs).chain(rest).collect()
 }
 
@@ -46,7 +46,7 @@ impl<'a> VerbPath<'a> {
 
 /// Joins `--color WHEN` to `--color=WHEN`. In `describe cluster`, clusterctl has `--color` as a switch, so the next
 /// word may be an argument.
-fn with_colour_joined(words: Vec<OsString>) -> Vec<OsString> {
+fn join_colour_flag(words: Vec<OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
@@ -74,12 +74,12 @@ fn first_word(path: &[&Command], words: &[OsString]) -> Option<usize> {
         if !text.starts_with('-') {
             return Some(at);
         }
-        at += if takes_next(path, &text) { 2 } else { 1 };
+        at += if takes_value(path, &text) { 2 } else { 1 };
     }
     None
 }
 
-fn takes_next(path: &[&Command], flag: &str) -> bool {
+fn takes_value(path: &[&Command], flag: &str) -> bool {
     let is_switch = |arg: &Arg| matches!(arg.get_action(), ArgAction::SetTrue) || arg.is_require_equals_set();
     let find = |matches: &dyn Fn(&Arg) -> bool| {
         let known = path.iter().flat_map(|command| command.get_arguments()).find(|arg| matches(arg));

@@ -11,9 +11,9 @@ use mover::{
 };
 
 use super::{
-    destination::{Destination, Stem},
+    destination::{BackupNamePrefix, Destination},
+    encryption::EncryptionFlags,
     inspect,
-    sealing::SealFlags,
 };
 use crate::{
     Failure,
@@ -21,9 +21,9 @@ use crate::{
     session::Session,
     settings::{self, LeaseFlags, OutputFlag, ServerFlags},
     verbs::r#move::{
-        carry_out::warn,
-        flags::{choice, filled, saving_request, timeout},
-        saving::Saving,
+        execute::warn,
+        flags::{cluster_choice, non_empty, save_request, timeout},
+        save::SaveRun,
     },
 };
 
@@ -109,7 +109,7 @@ struct BackupFlags {
     output: OutputFlag,
 
     #[command(flatten)]
-    sealing: SealFlags,
+    sealing: EncryptionFlags,
 
     #[command(flatten)]
     server: ServerFlags,
@@ -118,59 +118,59 @@ struct BackupFlags {
     lease: LeaseFlags,
 }
 
-struct Writing<'a> {
+struct BackupTarget<'a> {
     destination: &'a Destination,
     seal: Option<&'a Encryption>,
-    stem: Stem,
+    name_prefix: BackupNamePrefix,
 }
 
 pub(crate) fn run(args: &Backup, session: &mut Session) -> Result<(), Failure> {
     match &args.verb {
         Some(BackupVerb::Inspect(args)) => inspect::inspect(args, session),
         Some(BackupVerb::Verify(args)) => inspect::verify(args, session),
-        None => back_up(&args.flags, session),
+        None => create_backup(&args.flags, session),
     }
 }
 
-fn back_up(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
+fn create_backup(args: &BackupFlags, session: &mut Session) -> Result<(), Failure> {
     let format = args.output.format()?;
     let how = if args.pause { SaveMode::Paused } else { SaveMode::Live };
-    let clusters: ClusterChoice = choice(&filled(&args.cluster), args.selector.as_deref());
-    let request = saving_request(filled(&args.namespace), clusters, timeout(args.timeout.as_deref())?);
+    let clusters: ClusterChoice = cluster_choice(&non_empty(&args.cluster), args.selector.as_deref());
+    let request = save_request(non_empty(&args.namespace), clusters, timeout(args.timeout.as_deref())?);
     let file = args.file.as_deref().ok_or_else(|| Failure::user("no file to write is named"))?;
     let keep = args.keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
     let destination = Destination::new(file, args.force, keep)?;
     // Prompts come before any other work.
     let seal = if args.dry_run { None } else { args.sealing.seal(session)? };
-    let source = settings::management_cluster_hiding(
+    let source = settings::management_cluster_hiding_warnings(
         &args.server.kube,
         &args.server.pace,
         ApiWarnings::Known,
         session,
     )?;
-    let saving = Saving { source: &source, request: &request, how, into: SaveFormat::Archive, format };
+    let saving = SaveRun { source: &source, request: &request, how, into: SaveFormat::Archive, format };
     if args.dry_run {
         let plan = plan(&saving, args, session)?;
         return saving.show(&plan, &file.display().to_string(), session);
     }
-    let stem = stem(&source, args, session)?;
-    let writing = Writing { destination: &destination, seal: seal.as_ref(), stem };
+    let stem = name_prefix(&source, args, session)?;
+    let writing = BackupTarget { destination: &destination, seal: seal.as_ref(), name_prefix: stem };
     let mut backup = match how {
         // This mode writes nothing to the cluster.
         SaveMode::Live => write(&saving, plan(&saving, args, session)?, &writing, session)?,
         SaveMode::Paused => args.lease.hold("backup --pause", &[&source], session, |clusters, session| {
-            let saving = Saving { source: &clusters[0], ..saving };
+            let saving = SaveRun { source: &clusters[0], ..saving };
             write(&saving, plan(&saving, args, session)?, &writing, session)
         })?,
     };
-    let removed = destination.prune(backup.file.as_ref(), &writing.stem)?;
+    let removed = destination.prune(backup.file.as_ref(), &writing.name_prefix)?;
     backup.removed = removed.iter().map(|path| path.display().to_string()).collect();
-    session.done_on_cluster(args.server.pace.progress, result(&backup, seal.as_ref()));
+    session.show_cluster_result(args.server.pace.progress, result_text(&backup, seal.as_ref()));
     session.print(format, &backup, |_, _| String::new())
 }
 
 /// Returns a text such as ``saved 8 objects of 1 Cluster to `a.tar.gz` ``.
-fn result(backup: &BackupReport, seal: Option<&Encryption>) -> String {
+fn result_text(backup: &BackupReport, seal: Option<&Encryption>) -> String {
     let sealed = match seal {
         None => "",
         Some(Encryption::Recipients(_)) => ", encrypted to public keys",
@@ -181,18 +181,22 @@ fn result(backup: &BackupReport, seal: Option<&Encryption>) -> String {
         1 => "; removed 1 older backup".to_owned(),
         several => format!("; removed {several} older backups"),
     };
-    format!("saved {} to `{}`{sealed}{removed}", inspect::amount(backup), backup.file)
+    format!("saved {} to `{}`{sealed}{removed}", inspect::contents_summary(backup), backup.file)
 }
 
-fn stem(source: &ManagementCluster, args: &BackupFlags, session: &Session) -> Result<Stem, Failure> {
+fn name_prefix(
+    source: &ManagementCluster,
+    args: &BackupFlags,
+    session: &Session,
+) -> Result<BackupNamePrefix, Failure> {
     let kube = &args.server.kube;
     // A pod has no context.
     let context = || kube.context(session.environment()).ok().map(|context| context.name);
     let context = kube.sandbox.clone().or_else(context);
-    Ok(Stem::new(context.as_deref(), &session.block_on(source.identity())?))
+    Ok(BackupNamePrefix::new(context.as_deref(), &session.block_on(source.identity())?))
 }
 
-fn plan(saving: &Saving<'_>, args: &BackupFlags, session: &Session) -> Result<MovePlan, Failure> {
+fn plan(saving: &SaveRun<'_>, args: &BackupFlags, session: &Session) -> Result<MovePlan, Failure> {
     let plan = saving.plan(session)?;
     warn(&plan, &session.cluster_events(args.server.pace.progress));
     Ok(plan)
@@ -200,9 +204,9 @@ fn plan(saving: &Saving<'_>, args: &BackupFlags, session: &Session) -> Result<Mo
 
 /// Writes the backup next to its destination. Renames the file after it is complete and on the disk.
 fn write(
-    saving: &Saving<'_>,
+    saving: &SaveRun<'_>,
     plan: MovePlan,
-    writing: &Writing<'_>,
+    writing: &BackupTarget<'_>,
     session: &Session,
 ) -> Result<BackupReport, Failure> {
     let destination = writing.destination;
@@ -210,19 +214,19 @@ fn write(
     let about = BackupOrigin::describe(saving.source, &plan, saving.how, env!("CARGO_PKG_VERSION"));
     let about = session.block_on(about)?;
     // Ctrl-C must not leave the temporary file.
-    session.hold_interrupts();
-    let file = destination.begin().map_err(|error| failed(&error))?;
+    session.defer_interrupts();
+    let file = destination.create_temporary().map_err(|error| failed(&error))?;
     let out = ArchiveOutput::new(BufWriter::new(file), writing.seal).map_err(|error| failed(&error))?;
     let mut archive = ArchiveWriter::new(out);
     let mut keep = |object: SavedObject| archive.add(&object);
-    let saved = saving.carry_out(plan, &mut keep, "the same command resumes them", session)?;
-    saved.warn_lost(session);
+    let saved = saving.execute(plan, &mut keep, "the same command resumes them", session)?;
+    saved.warn_disappeared(session);
     let created = about.created.clone();
     let (out, index) = archive.finish(about, saved.left_out).map_err(|error| failed(&error))?;
     let file = out.finish().and_then(|out| out.into_inner().map_err(IntoInnerError::into_error));
     let file = file.map_err(|error| failed(&error))?;
     file.as_file().sync_all().map_err(|error| failed(&error))?;
-    let path = destination.publish(file, &writing.stem, &created, writing.seal.is_some())?;
+    let path = destination.publish(file, &writing.name_prefix, &created, writing.seal.is_some())?;
     let lock = match writing.seal {
         None => RequiredKey::None,
         Some(Encryption::Recipients(_)) => RequiredKey::Recipients,

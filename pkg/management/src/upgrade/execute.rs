@@ -6,48 +6,49 @@ use std::time::Instant;
 
 use super::{
     UpgradeRequest,
-    journal::{Before, Index, Journal, Phase, to_restore},
+    journal::{JournalIndex, PreviousState, UpgradeJournal, UpgradePhase, restorable_object},
     prepare::live_objects,
 };
 use crate::{
     CertManagerError, LifecycleError, LifecyclePlan, NotReady, ProviderPlan, Sources,
-    carry_out::{Position, carry_out_provider, wait_as_asked},
-    cert_manager::carry_out_cert_manager,
+    cert_manager::execute_cert_manager,
+    execute::{ProviderPosition, execute_provider, wait_if_requested},
     upgrade::journal::upgrade_journal,
 };
 
 /// Executes an upgrade from the start, or from the position in its journal.
-pub(crate) async fn carry_out_upgrade(
+pub(crate) async fn execute_upgrade(
     cluster: &ManagementCluster,
     sources: &Sources<'_>,
     request: &UpgradeRequest,
     plan: &mut LifecyclePlan,
 ) -> Result<Option<NotReady>, LifecycleError> {
-    let Some(mut journal) = journal_for(cluster, request, plan).await? else {
-        return wait_as_asked(cluster, &plan.providers, request.wait).await;
+    let Some(mut journal) = open_journal(cluster, request, plan).await? else {
+        return wait_if_requested(cluster, &plan.providers, request.wait).await;
     };
     if !plan.cert_manager.is_empty() {
-        let patience = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
+        let timeout = sources.config.cert_manager().map_err(CertManagerError::from)?.timeout;
         let objects = &mut plan.cert_manager_objects;
-        let until = Instant::now() + patience;
-        carry_out_cert_manager(cluster, &plan.cert_manager, objects, sources, until).await?;
+        let deadline = Instant::now() + timeout;
+        execute_cert_manager(cluster, &plan.cert_manager, objects, sources, deadline).await?;
     }
     let of = plan.providers.len();
     for (provider, number) in plan.providers.iter_mut().zip(1..) {
-        carry_out_provider(cluster, plan.verb, provider, Position { number, of }, request.wait).await?;
-        journal.arrived(&provider.id).await?;
+        execute_provider(cluster, plan.verb, provider, ProviderPosition { number, total: of }, request.wait)
+            .await?;
+        journal.record_done(&provider.id).await?;
     }
-    let late = wait_as_asked(cluster, &plan.providers, request.wait).await?;
-    journal.enter(Phase::Finished).await?;
-    Ok(late)
+    let not_ready = wait_if_requested(cluster, &plan.providers, request.wait).await?;
+    journal.enter_phase(UpgradePhase::Finished).await?;
+    Ok(not_ready)
 }
 
 /// Returns the journal of this upgrade: the unfinished one, or else a new one. `None` if nothing changes.
-async fn journal_for(
+async fn open_journal(
     cluster: &ManagementCluster,
     request: &UpgradeRequest,
     plan: &LifecyclePlan,
-) -> Result<Option<Journal>, LifecycleError> {
+) -> Result<Option<UpgradeJournal>, LifecycleError> {
     let inventory = cluster.inventory().await?;
     match upgrade_journal(cluster, &inventory).await? {
         Some(journal) if journal.is_unfinished() => {
@@ -59,20 +60,20 @@ async fn journal_for(
         }
         _ if plan.is_empty() => Ok(None),
         replaced => {
-            let index = Index::begin(request, &plan.cert_manager);
+            let index = JournalIndex::new(request, &plan.cert_manager);
             let restore = |provider: &ProviderPlan| {
                 live_objects(&provider.objects.set, &provider.objects.live)
-                    .map(to_restore)
+                    .map(restorable_object)
                     .collect::<Vec<_>>()
             };
-            let kept: Vec<_> = plan.providers.iter().map(restore).collect();
-            let before = plan.providers.iter().zip(&kept).map(|(provider, objects)| Before {
-                installed: provider.as_it_is(),
+            let manifests: Vec<_> = plan.providers.iter().map(restore).collect();
+            let previous = plan.providers.iter().zip(&manifests).map(|(provider, objects)| PreviousState {
+                installed: provider.installed_before(),
                 to: provider.to.clone().unwrap_or_default(),
                 kustomization: provider.kustomization.clone(),
                 objects: objects.iter().collect(),
             });
-            Journal::begin(cluster, &inventory, replaced, index, before.collect()).await.map(Some)
+            UpgradeJournal::create(cluster, &inventory, replaced, index, previous.collect()).await.map(Some)
         }
     }
 }

@@ -6,17 +6,17 @@ use api::output::{MovePhase, MoveReport};
 use inventory::ManagementCluster;
 use mover::{JournalError, JournalStore, MoveError, MoveOutcome, MovePlan, MoveRequest, MoveRoute};
 
-use super::{flags::MoveFlags, journal_file::keeper, text, undo};
+use super::{flags::MoveFlags, journal_file::journal_store, text, undo};
 use crate::{
-    Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat, ui::count_of,
+    Failure, events::ClusterEvents, failure::Kind, session::Session, settings::OutputFormat, ui::format_count,
 };
 
 pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failure> {
     let (format, request) = (flags.how.format()?, flags.request(session)?);
     if let Some(cluster) = flags.how.lost {
-        return undo::end_on_one(cluster, &request, format, flags, session);
+        return undo::finish_without_lost_cluster(cluster, &request, format, flags, session);
     }
-    let ends = flags.ends(session)?;
+    let ends = flags.connect_clusters(session)?;
     if flags.how.abort {
         let MoveRoute { source, target } = ends.route()?;
         return flags.lease.hold("move --abort", &[source, target], session, |clusters, session| {
@@ -32,7 +32,7 @@ pub(super) fn run(flags: &MoveFlags, session: &mut Session) -> Result<(), Failur
     }
     let MoveRoute { source, target } = ends.route()?;
     flags.lease.hold("move", &[source, target], session, |clusters, session| {
-        carry_out(route(clusters), &request, format, flags, session)
+        execute(route(clusters), &request, format, flags, session)
     })
 }
 
@@ -55,13 +55,13 @@ fn plan(
         session.messages().status(format!(
             "nothing to move: the move begun at {} has moved {} to the target; `capstan move report` shows each",
             finished.begun,
-            count_of(finished.objects, "object"),
+            format_count(finished.objects, "object"),
         ));
     }
     Ok(plan)
 }
 
-fn carry_out(
+fn execute(
     route: MoveRoute<'_>,
     request: &MoveRequest,
     format: OutputFormat,
@@ -69,18 +69,19 @@ fn carry_out(
     session: &mut Session,
 ) -> Result<(), Failure> {
     let plan = plan(route.source, Some(route.target), request, flags, session)?;
-    let begun = Begun::default();
-    let keeper = begun.watching(keeper(session.environment()));
+    let tracker = PhaseTracker::default();
+    let store = tracker.track(journal_store(session.environment()));
     let events = session.cluster_events(flags.server.pace.progress);
     let moved = async {
-        let outcome = Box::pin(mover::execute_move(route, request, plan, &keeper)).await;
-        outcome.map_err(|error| begun.explain(error))
+        let outcome = Box::pin(mover::execute_move(route, request, plan, &store)).await;
+        outcome.map_err(|error| tracker.explain(error))
     };
-    let outcome = session.block_on(moved).map_err(|failure| begun.interrupted(failure))?;
-    let result =
-        outcome.as_ref().map_or_else(|| "nothing to move".to_owned(), |outcome| tell(outcome, &events));
+    let outcome = session.block_on(moved).map_err(|failure| tracker.explain_interruption(failure))?;
+    let result = outcome
+        .as_ref()
+        .map_or_else(|| "nothing to move".to_owned(), |outcome| result_text(outcome, &events));
     print(outcome.as_ref(), format, session)?;
-    session.done_on_cluster(flags.server.pace.progress, result);
+    session.show_cluster_result(flags.server.pace.progress, result);
     Ok(())
 }
 
@@ -102,25 +103,25 @@ pub(in crate::verbs) fn warn(plan: &MovePlan, events: &ClusterEvents) {
 }
 
 /// Warns about objects that the target stores differently, and returns the result in words.
-pub(super) fn tell(outcome: &MoveOutcome, events: &ClusterEvents) -> String {
+pub(super) fn result_text(outcome: &MoveOutcome, events: &ClusterEvents) -> String {
     for (object, what) in &outcome.differences {
         events.warning(format!("the target keeps {object} in another way than it was sent: {what}"));
     }
-    format!("moved {}", count_of(outcome.journal.objects, "object"))
+    format!("moved {}", format_count(outcome.journal.objects, "object"))
 }
 
 /// The last journalled phase of a move in this run. Clones share their state.
 #[derive(Clone, Default)]
-struct Begun(Arc<Mutex<Option<MovePhase>>>);
+struct PhaseTracker(Arc<Mutex<Option<MovePhase>>>);
 
-impl Begun {
-    fn watching(&self, keeper: JournalStore) -> JournalStore {
-        let (this, store) = (self.clone(), keeper.write_journal);
+impl PhaseTracker {
+    fn track(&self, journal_store: JournalStore) -> JournalStore {
+        let (this, store) = (self.clone(), journal_store.write_journal);
         let store = Arc::new(move |journal: &mover::MoveJournal| {
             *this.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(journal.phase);
             store(journal)
         });
-        JournalStore { write_journal: store, ..keeper }
+        JournalStore { write_journal: store, ..journal_store }
     }
 
     /// Adds the hint to resume to an error, unless another run owns the move.
@@ -128,14 +129,14 @@ impl Begun {
         use JournalError::{Conflict, TakenOver};
         let is_theirs = matches!(&error, MoveError::Journal(Conflict { .. } | TakenOver));
         let failure = Failure::from(error);
-        if is_theirs { failure } else { self.half_way(failure) }
+        if is_theirs { failure } else { self.with_resume_hint(failure) }
     }
 
-    fn interrupted(&self, failure: Failure) -> Failure {
-        if failure.kind() == Kind::Interrupted { self.half_way(failure) } else { failure }
+    fn explain_interruption(&self, failure: Failure) -> Failure {
+        if failure.kind() == Kind::Interrupted { self.with_resume_hint(failure) } else { failure }
     }
 
-    fn half_way(&self, failure: Failure) -> Failure {
+    fn with_resume_hint(&self, failure: Failure) -> Failure {
         let phase = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let both = "Clusters stay paused until the move is resumed or undone: `capstan move status` prints the command that \
                     resumes it, and `--abort` in addition undoes it";
@@ -143,11 +144,15 @@ impl Begun {
                   be undone";
         match phase {
             None => failure,
-            Some(MovePhase::Pausing) => failure.half_way("while it paused Clusters", both),
-            Some(MovePhase::Creating) => failure.half_way("while it created objects on the target", both),
-            Some(MovePhase::Verifying) => failure.half_way("while it verified the target", both),
-            Some(MovePhase::Deleting) => failure.half_way("while it deleted objects on the source", on),
-            Some(_) => failure.half_way("while it resumed Clusters", on),
+            Some(MovePhase::Pausing) => failure.with_resume_hint("while it paused Clusters", both),
+            Some(MovePhase::Creating) => {
+                failure.with_resume_hint("while it created objects on the target", both)
+            }
+            Some(MovePhase::Verifying) => failure.with_resume_hint("while it verified the target", both),
+            Some(MovePhase::Deleting) => {
+                failure.with_resume_hint("while it deleted objects on the source", on)
+            }
+            Some(_) => failure.with_resume_hint("while it resumed Clusters", on),
         }
     }
 }

@@ -2,21 +2,21 @@ use apply::{ApplySet, ApplySetItem};
 
 /// The optional objects of a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Going {
+pub(super) struct DeletionScope {
     /// True if CustomResourceDefinitions are deleted.
     pub(super) definitions: bool,
     /// True if the Namespace of the provider is deleted.
     pub(super) namespace: bool,
 }
 
-impl Going {
+impl DeletionScope {
     /// Returns the objects of a provider to delete.
-    pub(super) fn of(self, set: &ApplySet, namespace: &str) -> ApplySet {
-        let items = set.items.iter().filter(|item| self.takes(item, namespace));
+    pub(super) fn select(self, set: &ApplySet, namespace: &str) -> ApplySet {
+        let items = set.items.iter().filter(|item| self.includes(item, namespace));
         ApplySet { items: items.cloned().collect() }
     }
 
-    fn takes(self, item: &ApplySetItem, namespace: &str) -> bool {
+    fn includes(self, item: &ApplySetItem, namespace: &str) -> bool {
         if item.key.is("apiextensions.k8s.io", "CustomResourceDefinition") {
             self.definitions
         } else if item.key.is("", "Namespace") {

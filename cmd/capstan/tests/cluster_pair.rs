@@ -9,15 +9,16 @@ use support::{
 
 /// A source with the Cluster `default/demo`, and a target for it.
 /// Tests need several threads, because one thread waits for the binary.
-pub(crate) struct Two {
+pub(crate) struct ClusterPair {
     pub(crate) source: Fixture,
     pub(crate) target: Fixture,
     pub(crate) world: World,
 }
 
-impl Two {
+impl ClusterPair {
     pub(crate) async fn start() -> Self {
-        let (source, target) = (Box::pin(side()).await, Box::pin(side()).await);
+        let (source, target) =
+            (Box::pin(start_management_cluster()).await, Box::pin(start_management_cluster()).await);
         source.create(cluster("default/demo").machines(1)).await;
         Self { source, target, world: crate::world() }
     }
@@ -28,7 +29,7 @@ impl Two {
     }
 }
 
-async fn side() -> Fixture {
+async fn start_management_cluster() -> Fixture {
     let side = Fixture::start().await;
     install(&side).await;
     let ids = [

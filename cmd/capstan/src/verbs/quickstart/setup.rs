@@ -14,7 +14,7 @@ use std::{
 use crate::{
     Environment, Failure,
     failure::Kind,
-    sandboxes::{Folder, Home},
+    sandboxes::{SandboxFolder, SandboxesFolder},
 };
 
 /// The source sandbox of the move. The target sandbox follows.
@@ -28,14 +28,14 @@ pub(super) const INFRASTRUCTURE: &str = "sandbox";
 pub(super) const FLAVOR: &str = "development";
 
 /// Lists files by their path below the fixture folder, each with its text.
-macro_rules! carried {
+macro_rules! bundled_files {
     ($($path:literal),+ $(,)?) => {
         [$(($path, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../e2e/fixtures/", $path)))),+]
     };
 }
 
 /// The bundled providers: the newer of the two releases that the project contains.
-const CARRIED: [(&str, &str); 13] = carried![
+const BUNDLED_FILES: [(&str, &str); 13] = bundled_files![
     "clusterctl.yaml",
     "repository/cert-manager/v1.0.0/cert-manager.yaml",
     "repository/cluster-api/v1.1.0/core-components.yaml",
@@ -52,21 +52,21 @@ const CARRIED: [(&str, &str); 13] = carried![
 ];
 
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct TourSetup {
     folder: PathBuf,
-    home: Home,
+    home: SandboxesFolder,
 }
 
 /// The lock of a running tour.
 #[derive(Debug)]
-pub(super) struct StageLock {
+pub(super) struct TourLock {
     _file: File,
 }
 
-impl Stage {
+impl TourSetup {
     pub(super) fn of(environment: &Environment) -> Result<Self, Failure> {
-        let home = Home::of(environment)?;
-        Ok(Self { folder: home.beside("quickstart"), home })
+        let home = SandboxesFolder::of(environment)?;
+        Ok(Self { folder: home.sibling_folder("quickstart"), home })
     }
 
     /// Returns the path of a file in the folder, as a word of a command.
@@ -79,10 +79,10 @@ impl Stage {
     }
 
     /// Creates the folder, and writes the bundled providers if they are needed.
-    pub(super) fn write(&self, is_carried: bool) -> Result<(), Failure> {
+    pub(super) fn write(&self, with_bundled_providers: bool) -> Result<(), Failure> {
         let write = || {
             fs::create_dir_all(&self.folder)?;
-            for (path, text) in CARRIED.iter().filter(|_| is_carried) {
+            for (path, text) in BUNDLED_FILES.iter().filter(|_| with_bundled_providers) {
                 let path = self.folder.join(path);
                 path.parent().map_or(Ok(()), fs::create_dir_all)?;
                 fs::write(path, text)?;
@@ -93,13 +93,13 @@ impl Stage {
     }
 
     /// Takes the lock of the stage, because only one tour can run at a time.
-    pub(super) fn lock(&self) -> Result<StageLock, Failure> {
+    pub(super) fn lock(&self) -> Result<TourLock, Failure> {
         let path = self.folder.join("lock");
         let opened = fs::create_dir_all(&self.folder)
             .and_then(|()| OpenOptions::new().create(true).write(true).truncate(false).open(&path));
         let file = opened.map_err(|error| Failure::io("open", &path, &error))?;
         match file.try_lock() {
-            Ok(()) => Ok(StageLock { _file: file }),
+            Ok(()) => Ok(TourLock { _file: file }),
             Err(TryLockError::WouldBlock) => {
                 Err(Failure::new(Kind::Conflict, "another tour is under way").hint("wait until it has ended"))
             }
@@ -115,7 +115,7 @@ impl Stage {
     pub(super) fn sandboxes(&self) -> Result<Vec<&'static str>, Failure> {
         let mut made = Vec::new();
         for name in [SOURCE, TARGET] {
-            if self.home.folder(name)?.is_of_tour() {
+            if self.home.folder(name)?.is_of_quickstart() {
                 made.push(name);
             }
         }
@@ -126,27 +126,27 @@ impl Stage {
     pub(super) fn check_names(&self) -> Result<(), Failure> {
         for name in [SOURCE, TARGET] {
             let folder = self.home.folder(name)?;
-            if folder.path().exists() && !folder.is_of_tour() {
-                return Err(taken(&folder));
+            if folder.path().exists() && !folder.is_of_quickstart() {
+                return Err(sandbox_exists_failure(&folder));
             }
         }
         Ok(())
     }
 
     /// Creates the sandboxes. The first command that needs a sandbox starts it.
-    pub(super) fn make_sandboxes(&self) -> Result<(), Failure> {
+    pub(super) fn create_sandboxes(&self) -> Result<(), Failure> {
         for name in [SOURCE, TARGET] {
             let folder = self.home.folder(name)?;
             if !folder.create()? {
-                return Err(taken(&folder));
+                return Err(sandbox_exists_failure(&folder));
             }
-            folder.mark_as_of_tour()?;
+            folder.mark_as_quickstart()?;
         }
         Ok(())
     }
 
     /// Returns the addresses of the sandboxes if both were started.
-    pub(super) fn servers(&self) -> Result<Option<[String; 2]>, Failure> {
+    pub(super) fn server_addresses(&self) -> Result<Option<[String; 2]>, Failure> {
         let server = |name: &str| self.home.folder(name)?.last_server();
         Ok(match (server(SOURCE)?, server(TARGET)?) {
             (Some(source), Some(target)) if self.sandboxes()?.len() == 2 => Some([source, target]),
@@ -154,12 +154,12 @@ impl Stage {
         })
     }
 
-    pub(super) fn remove(&self, _lock: &StageLock) -> Result<(), Failure> {
+    pub(super) fn remove(&self, _lock: &TourLock) -> Result<(), Failure> {
         fs::remove_dir_all(&self.folder).map_err(|error| Failure::io("remove", &self.folder, &error))
     }
 }
 
-fn taken(folder: &Folder) -> Failure {
+fn sandbox_exists_failure(folder: &SandboxFolder) -> Failure {
     let name = folder.name();
     Failure::new(Kind::Conflict, format!("there is a sandbox `{name}` already, and no tour has made it"))
         .hint(format!("when it is not needed any more, remove it with `capstan sandbox delete {name}`"))
@@ -186,15 +186,18 @@ mod tests {
         let shipped = files(&shipped.join("repository")).into_iter().filter(of_newer);
         let mut shipped: BTreeSet<String> = shipped.map(|path| path.replace(&prefix, "")).collect();
         shipped.insert(CONFIG.to_owned());
-        assert_eq!(CARRIED.map(|(path, _)| path.to_owned()).into_iter().collect::<BTreeSet<_>>(), shipped);
+        assert_eq!(
+            BUNDLED_FILES.map(|(path, _)| path.to_owned()).into_iter().collect::<BTreeSet<_>>(),
+            shipped
+        );
     }
 
     #[test]
     fn a_sandbox_of_the_user_is_not_taken_for_one_of_the_tour() {
         let state = tempfile::tempdir().unwrap();
-        let stage = Stage::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
+        let stage = TourSetup::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
         assert!(stage.is_empty().unwrap());
-        stage.make_sandboxes().unwrap();
+        stage.create_sandboxes().unwrap();
         stage.check_names().unwrap();
         assert_eq!(stage.sandboxes().unwrap(), [SOURCE, TARGET]);
         let source = stage.home.folder(SOURCE).unwrap();
@@ -202,13 +205,13 @@ mod tests {
         source.create().unwrap();
         assert_eq!(stage.sandboxes().unwrap(), [TARGET]);
         assert!(stage.check_names().unwrap_err().message().contains("no tour has made it"));
-        assert!(stage.make_sandboxes().is_err());
+        assert!(stage.create_sandboxes().is_err());
     }
 
     #[test]
     fn one_tour_goes_on_at_a_time() {
         let state = tempfile::tempdir().unwrap();
-        let stage = Stage::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
+        let stage = TourSetup::of(&Environment::new([("XDG_STATE_HOME", state.path())], "/")).unwrap();
         let lock = stage.lock().unwrap();
         assert_eq!(stage.lock().unwrap_err().message(), "another tour is under way");
         stage.remove(&lock).unwrap();

@@ -8,48 +8,48 @@ use inventory::ManagementCluster;
 use provider::InstalledProvider;
 
 use crate::{
-    LifecycleError, NotReady, ProviderPlan, Verb, WaitFor,
+    LifecycleError, LifecycleVerb, NotReady, ProviderPlan, WaitOptions,
     provider_set::{ProviderRecord, marks, options},
     readiness::wait_for_providers,
 };
 
 /// The default time limit for the objects of one wave to become ready before the next wave.
-const WAVE_PATIENCE: Duration = Duration::from_mins(5);
+const WAVE_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// The position of a provider in a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Position {
+pub(crate) struct ProviderPosition {
     /// Starts at 1.
     pub(crate) number: usize,
-    pub(crate) of: usize,
+    pub(crate) total: usize,
 }
 
 /// Applies a provider in place and writes its version to the inventory last. Writes nothing if nothing changes.
-pub(crate) async fn carry_out_provider(
+pub(crate) async fn execute_provider(
     cluster: &ManagementCluster,
-    verb: Verb,
+    verb: LifecycleVerb,
     provider: &mut ProviderPlan,
-    Position { number, of }: Position,
-    wait: WaitFor,
+    ProviderPosition { number, total: of }: ProviderPosition,
+    wait: WaitOptions,
 ) -> Result<(), LifecycleError> {
     if provider.is_empty() {
         return Ok(());
     }
-    let installed = provider.as_it_becomes();
+    let installed = provider.installed_after();
     let InstalledProvider { id, version, namespace } = installed.clone();
     let objects = provider.objects.plan.steps.iter().filter(|step| step.action.is_write()).count();
     let counts = StepCounts { number, of, objects };
     cluster
         .events
-        .send(&of_provider(ProgressStep::Installing, &installed).with_counts(counts, Duration::ZERO));
+        .send(&provider_event(ProgressStep::Installing, &installed).with_counts(counts, Duration::ZERO));
     let (marks, options) = (marks(&id), options(&namespace));
     let record = ProviderRecord { cluster: cluster.clone(), id: id.clone(), version, namespace };
-    let (begun, patience) = (Instant::now(), wait.timeout.unwrap_or(WAVE_PATIENCE));
+    let (started_at, timeout) = (Instant::now(), wait.timeout.unwrap_or(WAVE_TIMEOUT));
     let run = RunOptions {
         store: &record,
         save_at: SaveAt::AfterNamespaces,
         in_use_check: InUseCheck::Perform,
-        deadline: Some(begun + patience),
+        deadline: Some(started_at + timeout),
         wait_for_last: false,
         // Controllers of two releases must never run at the same time, whatever the run waits for.
         prune: PruneTiming::Immediately,
@@ -59,12 +59,14 @@ pub(crate) async fn carry_out_provider(
     match outcome {
         Ok(EngineOutcome::Done) => {}
         Ok(EngineOutcome::Waiting(blockers)) => {
-            return Err(NotReady { after: begun.elapsed(), blockers }.into());
+            return Err(NotReady { after: started_at.elapsed(), blockers }.into());
         }
-        Err(source) => return Err(LifecycleError::objects(verb, id, source)),
+        Err(source) => return Err(LifecycleError::apply_error(verb, id, source)),
     }
     cluster.record_provider(&installed).await?;
-    cluster.events.send(&of_provider(ProgressStep::Applied, &installed).with_counts(counts, begun.elapsed()));
+    cluster
+        .events
+        .send(&provider_event(ProgressStep::Applied, &installed).with_counts(counts, started_at.elapsed()));
     Ok(())
 }
 
@@ -73,29 +75,29 @@ pub(crate) async fn carry_out_provider(
 /// does not wait.
 /// # Errors
 /// `NotReady` if the request requires readiness, or if the server rejects a definition.
-pub(crate) async fn wait_as_asked(
+pub(crate) async fn wait_if_requested(
     cluster: &ManagementCluster,
     providers: &[ProviderPlan],
-    wait: WaitFor,
+    wait: WaitOptions,
 ) -> Result<Option<NotReady>, LifecycleError> {
     let Some(timeout) = wait.timeout.filter(|_| !providers.is_empty()) else { return Ok(None) };
     cluster.send_step(ProgressStep::WaitingForProviders);
-    let begun = Instant::now();
-    let blockers = wait_for_providers(cluster, providers, begun + timeout).await?;
+    let started_at = Instant::now();
+    let blockers = wait_for_providers(cluster, providers, started_at + timeout).await?;
     if blockers.is_empty() {
         return Ok(None);
     }
-    let is_refused = blockers.iter().any(is_refused_definition);
-    let late = NotReady { after: begun.elapsed(), blockers };
-    if wait.must_be_ready || is_refused { Err(late.into()) } else { Ok(Some(late)) }
+    let is_refused = blockers.iter().any(is_rejected_definition);
+    let not_ready = NotReady { after: started_at.elapsed(), blockers };
+    if wait.must_be_ready || is_refused { Err(not_ready.into()) } else { Ok(Some(not_ready)) }
 }
 
-fn is_refused_definition(blocker: &Blocker) -> bool {
+fn is_rejected_definition(blocker: &Blocker) -> bool {
     blocker.object.kind == "CustomResourceDefinition" && blocker.status.health == Health::Failed
 }
 
 /// Returns the progress event of a step for one provider.
-pub(crate) fn of_provider(
+pub(crate) fn provider_event(
     step: ProgressStep,
     InstalledProvider { id, version, namespace }: &InstalledProvider,
 ) -> ProgressEvent {
@@ -109,16 +111,16 @@ impl ProviderPlan {
     }
 
     /// Returns the provider as it is before the plan is executed.
-    pub(crate) fn as_it_is(&self) -> InstalledProvider {
-        self.in_version(self.from.as_ref())
+    pub(crate) fn installed_before(&self) -> InstalledProvider {
+        self.with_version(self.from.as_ref())
     }
 
     /// Returns the provider as it is after the plan is executed.
-    pub(crate) fn as_it_becomes(&self) -> InstalledProvider {
-        self.in_version(self.to.as_ref())
+    pub(crate) fn installed_after(&self) -> InstalledProvider {
+        self.with_version(self.to.as_ref())
     }
 
-    fn in_version(&self, version: Option<&String>) -> InstalledProvider {
+    fn with_version(&self, version: Option<&String>) -> InstalledProvider {
         InstalledProvider {
             id: self.id.clone(),
             version: version.cloned().unwrap_or_default(),

@@ -1,7 +1,7 @@
 use support::wire::{Asked, Moment, Wire};
 
 use super::*;
-use crate::OnUnfinished;
+use crate::UnfinishedPolicy;
 
 #[tokio::test]
 async fn going_back_restores_what_was_there_before() {
@@ -127,7 +127,7 @@ async fn there_is_no_way_back_from_a_new_storage_version_once_there_are_objects(
         .await;
     let revision = lab.revision();
     match lab.roll_back().await {
-        Err(error @ LifecycleError::Upgrade(UpgradeError::NoWayBack { .. })) => assert_eq!(
+        Err(error @ LifecycleError::Upgrade(UpgradeError::CannotRollBack { .. })) => assert_eq!(
             error.to_string(),
             format!(
                 "cannot go back: objects of `{MACHINES}` may be stored as v1beta3, which the old definition lacks; \
@@ -146,7 +146,7 @@ async fn there_is_no_way_back_once_a_provider_went_on_or_away() {
     let place = format!("{}/{}", namespace_of(&docker()), docker());
     lab.fixture.merge(PROVIDER, &place, &json!({"version": "v1.15.0"})).await;
     let reasons = |result| match result {
-        Err(LifecycleError::Upgrade(UpgradeError::NoWayBack { reasons })) => reasons,
+        Err(LifecycleError::Upgrade(UpgradeError::CannotRollBack { reasons })) => reasons,
         other => panic!("{other:?}"),
     };
     let found: Vec<String> = reasons(lab.roll_back().await);
@@ -169,7 +169,10 @@ async fn a_journal_that_was_tampered_with_changes_nothing() {
     lab.fixture.merge(SECRET, &place, &json!({"data": {"manifests": "AAAA"}})).await;
     let revision = lab.revision();
     let result = lab.roll_back().await;
-    assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::Journal { .. }))), "{result:?}");
+    assert!(
+        matches!(result, Err(LifecycleError::Upgrade(UpgradeError::InvalidJournal { .. }))),
+        "{result:?}"
+    );
     let index = format!("{}/capstan-upgrade", namespace_of(&core()));
     lab.fixture.delete(SECRET, &place).await;
     let gone = lab.roll_back().await.unwrap_err().to_string();
@@ -208,7 +211,10 @@ async fn kept_manifests_that_were_changed_are_refused() {
     lab.fixture.merge(SECRET, &place, &readable).await;
     let revision = lab.revision();
     let result = lab.roll_back().await;
-    assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::Journal { .. }))), "{result:?}");
+    assert!(
+        matches!(result, Err(LifecycleError::Upgrade(UpgradeError::InvalidJournal { .. }))),
+        "{result:?}"
+    );
     assert_eq!(lab.revision(), revision);
 }
 
@@ -234,7 +240,7 @@ async fn half_upgraded() -> Lab {
 }
 
 async fn unfinished(lab: &Lab) -> JournalState {
-    upgrade_outlook(&lab.cluster, &lab.releases.sources()).await.unwrap().unfinished.unwrap()
+    find_upgrades(&lab.cluster, &lab.releases.sources()).await.unwrap().unfinished.unwrap()
 }
 
 #[tokio::test]
@@ -272,9 +278,12 @@ async fn object_created_during_a_rollback_keeps_its_stored_version() {
         "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta3, kind: DockerMachine, \
          metadata: {name: late, namespace: default}}",
     );
-    let mut plan = plan_rollback(&cluster, OnUnfinished::Refuse).await.unwrap();
+    let mut plan = plan_rollback(&cluster, UnfinishedPolicy::Refuse).await.unwrap();
     let result = Box::pin(moment.during(rollback_upgrade(&cluster, &mut plan, WAIT), late)).await;
-    assert!(matches!(result, Err(LifecycleError::Upgrade(UpgradeError::NoWayBack { .. }))), "{result:?}");
+    assert!(
+        matches!(result, Err(LifecycleError::Upgrade(UpgradeError::CannotRollBack { .. }))),
+        "{result:?}"
+    );
     let definition = lab.fixture.get(CUSTOM_RESOURCE_DEFINITION, MACHINES).await.unwrap();
     assert_eq!(definition["status"]["storedVersions"], json!(["v1beta2", "v1beta3"]));
 }

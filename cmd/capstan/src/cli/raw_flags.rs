@@ -2,12 +2,16 @@ use std::ffi::{OsStr, OsString};
 
 use clap::Arg;
 
-use super::{hoist::VerbPath, tree::named};
+use super::{tree::command_for_program, verb_path::VerbPath};
 use crate::{program::Program, ui::ErrorFormat};
 
 /// Returns the value of a flag in the typed words: `--flag value`, `--flag=value`, `-f value` or `-fvalue`.
 /// The last occurrence counts. Words after `--` are not flags.
-pub(crate) fn typed<'a>(words: &'a [impl AsRef<OsStr>], long: &str, short: Option<char>) -> Option<&'a str> {
+pub(crate) fn raw_flag_value<'a>(
+    words: &'a [impl AsRef<OsStr>],
+    long: &str,
+    short: Option<char>,
+) -> Option<&'a str> {
     let long = format!("--{long}");
     let short = short.map(|letter| format!("-{letter}"));
     let words: Vec<&str> =
@@ -28,16 +32,16 @@ pub(crate) fn typed<'a>(words: &'a [impl AsRef<OsStr>], long: &str, short: Optio
 /// Returns the format of a final error, from a command line that may be invalid.
 pub(crate) fn error_format(program: Program, argv: &[OsString]) -> ErrorFormat {
     let words = argv.get(1..).unwrap_or_default();
-    if typed(words, "progress", None) == Some("json") {
+    if raw_flag_value(words, "progress", None) == Some("json") {
         return ErrorFormat::ProgressLine;
     }
-    let format = match typed(words, "output", Some('o')) {
+    let format = match raw_flag_value(words, "output", Some('o')) {
         Some("json") => ErrorFormat::Json,
         Some("yaml") => ErrorFormat::Yaml,
         _ => return ErrorFormat::Text,
     };
     // Runs without an output flag skip building the tree.
-    let tree = named(program);
+    let tree = command_for_program(program);
     let command = VerbPath::find(&tree, words).command;
     let is_file =
         |arg: &Arg| arg.get_value_names().is_some_and(|names| names.iter().all(|name| name != "FORMAT"));
@@ -71,7 +75,7 @@ mod tests {
     #[test]
     fn a_flag_is_found_in_every_way_it_can_be_typed() {
         let infrastructure =
-            |words: &[&'static str]| typed(words, "infrastructure", Some('i')).map(str::to_owned);
+            |words: &[&'static str]| raw_flag_value(words, "infrastructure", Some('i')).map(str::to_owned);
         for words in [
             ["--infrastructure", "aws"],
             ["--infrastructure=aws", ""],

@@ -10,11 +10,11 @@ use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter};
 
 use super::{Candidates, Shell};
-use crate::cli::typed;
+use crate::cli::raw_flag_value;
 
 /// Returns the candidates at the cursor, for a completion script.
 /// Shape: `words` is the typed command line, starting with the program name.
-pub(crate) fn answer(
+pub(crate) fn complete(
     shell: Shell,
     tree: Command,
     words: Vec<OsString>,
@@ -55,33 +55,33 @@ fn completer(arg: &Arg, words: &Arc<[OsString]>, candidates: &Arc<Candidates>) -
     let (words, candidates) = (Arc::clone(words), Arc::clone(candidates));
     let Some(long) = arg.get_long() else {
         return Some(match arg.get_id().as_str() {
-            "workload_cluster" => completing(move |_| candidates.clusters()),
-            "rollouts" => completing(move |typed| rollouts(&candidates, typed)),
+            "workload_cluster" => completer_from(move |_| candidates.clusters()),
+            "rollouts" => completer_from(move |typed| rollouts(&candidates, typed)),
             _ => return None,
         });
     };
     if let Some(provider_type) = ProviderType::ALL.into_iter().find(|known| known.flag() == long) {
-        return Some(completing(move |typed| providers(&candidates, provider_type, typed)));
+        return Some(completer_from(move |typed| providers(&candidates, provider_type, typed)));
     }
     Some(match long {
-        "flavor" => completing(move |_| flavors(&candidates, &words)),
-        "kubeconfig-context" => completing(move |_| candidates.contexts()),
-        "to-kubeconfig-context" => completing(move |_| candidates.target_contexts()),
-        "sandbox" | "to-sandbox" => completing(move |_| candidates.sandboxes()),
-        "namespace" | "target-namespace" => completing(move |_| candidates.namespaces()),
+        "flavor" => completer_from(move |_| flavors(&candidates, &words)),
+        "kubeconfig-context" => completer_from(move |_| candidates.contexts()),
+        "to-kubeconfig-context" => completer_from(move |_| candidates.target_contexts()),
+        "sandbox" | "to-sandbox" => completer_from(move |_| candidates.sandboxes()),
+        "namespace" | "target-namespace" => completer_from(move |_| candidates.namespaces()),
         "output" => return output_formats(arg),
-        "contract" => completing(|_| vec![Contract::CURRENT.to_owned()]),
+        "contract" => completer_from(|_| vec![Contract::CURRENT.to_owned()]),
         "output-dir" | "to-directory" | "from-directory" => ArgValueCompleter::new(PathCompleter::dir()),
         "config" | "kubeconfig" | "to-kubeconfig" | "from" | "write-to" | "plan" | "out" => {
             ArgValueCompleter::new(PathCompleter::file())
         }
-        "type" => completing(|_| ProviderType::ALL.map(|known| known.flag().to_owned()).into()),
+        "type" => completer_from(|_| ProviderType::ALL.map(|known| known.flag().to_owned()).into()),
         _ => return None,
     })
 }
 
 /// Offers the names that start with the typed text. The names may depend on the text.
-fn completing(names: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) -> ArgValueCompleter {
+fn completer_from(names: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
         let typed = typed.to_string_lossy();
         let names = names(&typed).into_iter().filter(|name| name.starts_with(&*typed));
@@ -99,7 +99,7 @@ fn output_formats(arg: &Arg) -> Option<ArgValueCompleter> {
     // `version` prints all fields without a format.
     let for_people = if for_people.is_empty() { "short" } else { for_people };
     let formats = [for_people, "json", "yaml"].map(str::to_owned).to_vec();
-    Some(completing(move |_| formats.clone()))
+    Some(completer_from(move |_| formats.clone()))
 }
 
 /// Offers types first, and names after `type/`.
@@ -126,7 +126,7 @@ fn providers(candidates: &Candidates, provider_type: ProviderType, typed: &str) 
 
 /// Returns the flavors of the typed infrastructure provider.
 fn flavors(candidates: &Candidates, words: &[OsString]) -> Vec<String> {
-    let Some(reference) = typed(words, ProviderType::Infrastructure.flag(), Some('i')) else {
+    let Some(reference) = raw_flag_value(words, ProviderType::Infrastructure.flag(), Some('i')) else {
         return Vec::new();
     };
     let (name, version) = match reference.split_once(':') {

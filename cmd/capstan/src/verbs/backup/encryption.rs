@@ -18,7 +18,7 @@ const PASSPHRASE: &str = "CAPSTAN_BACKUP_PASSPHRASE";
 /// The flags that seal.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Encryption")]
-pub(super) struct SealFlags {
+pub(super) struct EncryptionFlags {
     /// Encrypt to this public key of age, `age1…`; may be given several times
     #[arg(long, value_name = "RECIPIENT")]
     encrypt_to: Vec<String>,
@@ -39,7 +39,7 @@ pub(super) struct SealFlags {
 /// The flags that open.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Encryption")]
-pub(in crate::verbs) struct OpenFlags {
+pub(in crate::verbs) struct DecryptionFlags {
     /// File of secret keys of age, for a backup that is encrypted to one of them; may be given several times
     #[arg(long, value_name = "FILE")]
     identity: Vec<PathBuf>,
@@ -49,11 +49,11 @@ pub(in crate::verbs) struct OpenFlags {
     passphrase_file: Option<PathBuf>,
 }
 
-impl SealFlags {
-    /// Returns the encryption of a backup. `None` for an unencrypted backup.
+impl EncryptionFlags {
+    /// Returns the encryption of a backup. `Unchanged` for an unencrypted backup.
     pub(super) fn seal(&self, session: &Session) -> Result<Option<Encryption>, Failure> {
         if let Some(file) = &self.passphrase_file {
-            return passphrase_in(file).map(Encryption::Passphrase).map(Some);
+            return read_passphrase(file).map(Encryption::Passphrase).map(Some);
         }
         if self.passphrase {
             return new_passphrase(session).map(Encryption::Passphrase).map(Some);
@@ -65,21 +65,21 @@ impl SealFlags {
             })?);
         }
         for file in &self.encrypt_to_file {
-            recipients.extend(keys_in(file, Recipient::read_all)?);
+            recipients.extend(read_keys(file, Recipient::read_all)?);
         }
         Ok((!recipients.is_empty()).then_some(Encryption::Recipients(recipients)))
     }
 }
 
-impl OpenFlags {
+impl DecryptionFlags {
     /// Reads and verifies a whole backup. `otherwise` is the hint if the file is no backup.
     pub(in crate::verbs) fn read(
         &self,
         file: &Path,
-        otherwise: &str,
+        hint: &str,
         session: &Session,
     ) -> Result<Backup, Failure> {
-        self.open(file, otherwise, session, ArchiveInput::read)
+        self.open(file, hint, session, ArchiveInput::read)
     }
 
     /// Verifies a whole backup without keeping its objects in memory.
@@ -124,15 +124,15 @@ impl OpenFlags {
             RequiredKey::Recipients if !self.identity.is_empty() => {
                 let mut identities = Vec::new();
                 for file in &self.identity {
-                    identities.extend(keys_in(file, Identity::read_all)?);
+                    identities.extend(read_keys(file, Identity::read_all)?);
                 }
                 Ok(ArchiveKeys::Identities(identities))
             }
             RequiredKey::Passphrase => {
-                let passphrase = match (&self.passphrase_file, of_environment(session)) {
-                    (Some(file), _) => passphrase_in(file)?,
+                let passphrase = match (&self.passphrase_file, passphrase_from_environment(session)) {
+                    (Some(file), _) => read_passphrase(file)?,
                     (None, Some(passphrase)) => passphrase,
-                    (None, None) => asked("passphrase of the backup", session)?,
+                    (None, None) => prompt_passphrase("passphrase of the backup", session)?,
                 };
                 Ok(ArchiveKeys::Passphrase(passphrase))
             }
@@ -141,7 +141,7 @@ impl OpenFlags {
     }
 }
 
-fn keys_in<K>(file: &Path, read: fn(&str) -> Result<Vec<K>, KeyFileError>) -> Result<Vec<K>, Failure> {
+fn read_keys<K>(file: &Path, read: fn(&str) -> Result<Vec<K>, KeyFileError>) -> Result<Vec<K>, Failure> {
     let text =
         fs::read_to_string(file).map(Passphrase::new).map_err(|error| Failure::io("read", file, &error))?;
     let unusable =
@@ -149,7 +149,7 @@ fn keys_in<K>(file: &Path, read: fn(&str) -> Result<Vec<K>, KeyFileError>) -> Re
     read(text.as_str()).map_err(unusable)
 }
 
-fn passphrase_in(file: &Path) -> Result<Passphrase, Failure> {
+fn read_passphrase(file: &Path) -> Result<Passphrase, Failure> {
     let text =
         fs::read_to_string(file).map(Passphrase::new).map_err(|error| Failure::io("read", file, &error))?;
     let passphrase = Passphrase::new(text.as_str().trim_end_matches(['\r', '\n']).to_owned());
@@ -159,25 +159,25 @@ fn passphrase_in(file: &Path) -> Result<Passphrase, Failure> {
     Ok(passphrase)
 }
 
-fn of_environment(session: &Session) -> Option<Passphrase> {
+fn passphrase_from_environment(session: &Session) -> Option<Passphrase> {
     session.environment().text(PASSPHRASE).map(|text| Passphrase::new(text.to_owned()))
 }
 
 fn new_passphrase(session: &Session) -> Result<Passphrase, Failure> {
-    if let Some(passphrase) = of_environment(session) {
+    if let Some(passphrase) = passphrase_from_environment(session) {
         return Ok(passphrase);
     }
-    let first = asked("passphrase for the backup", session)?;
+    let first = prompt_passphrase("passphrase for the backup", session)?;
     if first.is_empty() {
         return Err(Failure::user("an empty passphrase protects nothing"));
     }
-    if !first.is_same(&asked("the same again", session)?) {
+    if !first.is_same(&prompt_passphrase("the same again", session)?) {
         return Err(Failure::user("the two passphrases differ").hint("type the same twice"));
     }
     Ok(first)
 }
 
-fn asked(what: &str, session: &Session) -> Result<Passphrase, Failure> {
+fn prompt_passphrase(what: &str, session: &Session) -> Result<Passphrase, Failure> {
     let answer = async {
         ask_secret(what).await.map(Passphrase::new).map_err(|error| {
             Failure::new(Kind::Environment, "cannot ask for the passphrase")

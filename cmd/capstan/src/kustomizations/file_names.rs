@@ -3,15 +3,15 @@ use std::{collections::HashSet, fmt::Write as _, path::Path};
 use kustomize::{BuildProblem, FetchRequest, FetchResults, FetchedContent, RemoteEntry, TreePath};
 use manifest::{Object, provenance::FieldOrigin};
 
-use super::disk::{Start, tree_path};
+use super::disk::{BuildRoot, tree_path};
 
 /// Returns the folder or URL of a kustomization without credentials.
-pub(crate) fn shown_place(place: &str) -> String {
+pub(crate) fn shown_location(place: &str) -> String {
     RemoteEntry::of_entry(place).map_or_else(|| place.to_owned(), |remote| remote.redacted())
 }
 
 /// Returns each problem of a location once, with the first path to the file. Several overlays may share a base.
-pub(crate) fn distinct(problems: &[BuildProblem]) -> Vec<&BuildProblem> {
+pub(crate) fn distinct_problems(problems: &[BuildProblem]) -> Vec<&BuildProblem> {
     let mut seen = HashSet::new();
     let key = |it: &BuildProblem| {
         (it.location.files.last().cloned(), it.location.field.clone(), it.error.to_string())
@@ -28,18 +28,18 @@ pub(crate) struct FileNames {
 }
 
 impl FileNames {
-    pub(crate) fn seen_from(current: &Path) -> Self {
+    pub(crate) fn relative_to(current: &Path) -> Self {
         let current = current.canonicalize().ok().as_deref().and_then(tree_path);
         Self { current, copies: Vec::new() }
     }
 
     /// Adds the remote copy that the build starts in, if any.
-    pub(super) fn with_start(mut self, place: &str, start: &Start) -> Self {
-        self.copies.extend(start.top.clone().map(|top| (place.to_owned(), top)));
+    pub(super) fn with_root(mut self, place: &str, start: &BuildRoot) -> Self {
+        self.copies.extend(start.copy_root.clone().map(|top| (place.to_owned(), top)));
         self
     }
 
-    pub(super) fn with_answers(mut self, answers: &FetchResults) -> Self {
+    pub(super) fn with_fetched(mut self, answers: &FetchResults) -> Self {
         let given = answers.iter().filter_map(|(request, answer)| match (request, answer) {
             (FetchRequest::Remote(remote), Ok(answer)) => Some((remote.redacted(), answer)),
             _ => None,
@@ -55,26 +55,26 @@ impl FileNames {
     }
 
     /// Returns the name of a file in a remote copy: the address, and the path in the repository.
-    pub(super) fn in_copy(&self, file: &TreePath) -> Option<String> {
+    pub(super) fn name_in_copy(&self, file: &TreePath) -> Option<String> {
         let (address, top) = self.copies.iter().find(|(_, top)| file.is_in(top))?;
         Some(if file == top { address.clone() } else { format!("{address}: {}", file.relative_to(top)) })
     }
 
-    fn of(&self, file: &TreePath) -> String {
-        self.in_copy(file).unwrap_or_else(|| match &self.current {
+    fn name(&self, file: &TreePath) -> String {
+        self.name_in_copy(file).unwrap_or_else(|| match &self.current {
             Some(current) if file.is_in(current) => file.relative_to(current),
             _ => file.to_string(),
         })
     }
 
     /// Returns the files that led to a problem, outermost first. The last file contains the problem.
-    pub(crate) fn of_problem(&self, problem: &BuildProblem) -> Vec<String> {
-        problem.location.files.iter().map(|file| self.of(file)).collect()
+    pub(crate) fn problem_files(&self, problem: &BuildProblem) -> Vec<String> {
+        problem.location.files.iter().map(|file| self.name(file)).collect()
     }
 
     /// Returns a problem or warning as text: the file, the field, the problem, and the files that lead to it.
-    pub(crate) fn in_short(&self, problem: &BuildProblem) -> String {
-        let mut files = self.of_problem(problem);
+    pub(crate) fn problem_text(&self, problem: &BuildProblem) -> String {
+        let mut files = self.problem_files(problem);
         let mut text = files.pop().unwrap_or_default();
         if !problem.location.field.is_empty() {
             let _ = write!(text, ": {}", problem.location.field);
@@ -87,9 +87,10 @@ impl FileNames {
     }
 
     /// Replaces the file names in the field origins of objects.
-    pub(crate) fn name_setters(&self, objects: &mut [Object]) {
-        let file =
-            |text: &str| if text.starts_with('/') { self.of(&TreePath::new(text)) } else { text.to_owned() };
+    pub(crate) fn rename_origins(&self, objects: &mut [Object]) {
+        let file = |text: &str| {
+            if text.starts_with('/') { self.name(&TreePath::new(text)) } else { text.to_owned() }
+        };
         for object in objects {
             object.map_origins(|setter| FieldOrigin {
                 file: file(&setter.file),

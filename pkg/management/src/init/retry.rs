@@ -8,21 +8,21 @@ use futures::future::try_join_all;
 use inventory::{ManagementCluster, ProviderInventory};
 use provider::InstalledProvider;
 
-use super::queue::as_installed;
+use super::queue::inventory_entry;
 use crate::{
     InstalledHealth, RenderedProvider,
-    applied::Applied,
-    provider_set::{marks, options, recorded_set},
-    status::status_of_one,
+    applied::AppliedObjects,
+    provider_set::{marks, options, read_recorded_set},
+    status::provider_status,
 };
 
 /// The remaining work for an installed provider.
-enum Left {
+enum RemainingWork {
     Nothing,
     /// Objects are missing, changed, unfinished or not ready: the provider is planned, applied and waited for again.
-    Something,
+    Reapply,
     /// The record has another version, because an upgrade began.
-    Upgrade {
+    InterruptedUpgrade {
         recorded: String,
     },
 }
@@ -30,52 +30,55 @@ enum Left {
 /// Returns the requested providers that are installed in this version but incomplete.
 /// A warning names each provider that an upgrade left incomplete. Providers that other tools installed have
 /// no record and are skipped.
-pub(super) async fn not_whole(
+pub(super) async fn find_incomplete(
     cluster: &ManagementCluster,
     inventory: &ProviderInventory,
     rendered: &[RenderedProvider],
 ) -> Result<(BTreeSet<ProviderId>, Vec<String>), ApiError> {
-    let installed = rendered.iter().map(as_installed).filter(|one| inventory.providers.contains(one));
-    let looked_at = installed.map(async |one| {
-        let left = left_to_do(cluster, &one).await?;
-        Ok::<_, ApiError>((one, left))
+    let installed = rendered.iter().map(inventory_entry).filter(|one| inventory.providers.contains(one));
+    let checks = installed.map(async |one| {
+        let work = remaining_work(cluster, &one).await?;
+        Ok::<_, ApiError>((one, work))
     });
-    let (mut ids, mut words) = (BTreeSet::new(), Vec::new());
-    for (InstalledProvider { id, version, .. }, left) in try_join_all(looked_at).await? {
+    let (mut ids, mut warnings) = (BTreeSet::new(), Vec::new());
+    for (InstalledProvider { id, version, .. }, left) in try_join_all(checks).await? {
         match left {
-            Left::Nothing => {}
-            Left::Something => drop(ids.insert(id)),
-            Left::Upgrade { recorded } => words.push(format!(
+            RemainingWork::Nothing => {}
+            RemainingWork::Reapply => drop(ids.insert(id)),
+            RemainingWork::InterruptedUpgrade { recorded } => warnings.push(format!(
                 "`{id}` was left half-way between {version} and {recorded}: complete it with `capstan upgrade resume` or \
                  `capstan upgrade apply`"
             )),
         }
     }
-    Ok((ids, words))
+    Ok((ids, warnings))
 }
 
-async fn left_to_do(cluster: &ManagementCluster, installed: &InstalledProvider) -> Result<Left, ApiError> {
+async fn remaining_work(
+    cluster: &ManagementCluster,
+    installed: &InstalledProvider,
+) -> Result<RemainingWork, ApiError> {
     let (id, namespace) = (&installed.id, &installed.namespace);
-    let recorded = match recorded_set(cluster, id, namespace).await {
+    let recorded = match read_recorded_set(cluster, id, namespace).await {
         // A record that cannot be read is rewritten.
-        Err(ApiError::InvalidAnswer { .. }) => return Ok(Left::Something),
+        Err(ApiError::InvalidAnswer { .. }) => return Ok(RemainingWork::Reapply),
         recorded => recorded?,
     };
-    let Some((set, recorded)) = recorded else { return Ok(Left::Nothing) };
+    let Some((set, recorded)) = recorded else { return Ok(RemainingWork::Nothing) };
     if recorded != installed.version {
-        return Ok(Left::Upgrade { recorded });
+        return Ok(RemainingWork::InterruptedUpgrade { recorded });
     }
-    let is_complete = is_complete(&set);
+    let is_complete = has_no_open_steps(&set);
     let (marks, options) = (marks(id), options(namespace));
     let engine = Engine { server: &cluster.server, marks: &marks, options: &options };
     let live = engine.observe(&set, &DesiredSet::default(), ReadByName::Applied).await?;
-    let status = status_of_one(installed.clone(), &Applied { set, is_recorded: true }, &live);
-    let is_whole = is_complete && status.drift.is_empty() && status.health == InstalledHealth::Ready;
-    Ok(if is_whole { Left::Nothing } else { Left::Something })
+    let status = provider_status(installed.clone(), &AppliedObjects { set, is_recorded: true }, &live);
+    let is_intact = is_complete && status.drift.is_empty() && status.health == InstalledHealth::Ready;
+    Ok(if is_intact { RemainingWork::Nothing } else { RemainingWork::Reapply })
 }
 
 /// True if every planned step began and the server answered.
-fn is_complete(set: &ApplySet) -> bool {
+fn has_no_open_steps(set: &ApplySet) -> bool {
     let is_open = |phase| {
         matches!(
             phase,

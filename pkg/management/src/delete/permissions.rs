@@ -11,52 +11,53 @@ use super::DeleteRequest;
 use crate::{LifecycleError, preflight::check_permissions};
 
 /// The permissions that a deletion needs.
-struct Rights<'k> {
+struct PermissionCollector<'k> {
     kinds: &'k ServedKinds,
     /// Each permission once.
     wanted: BTreeSet<Permission>,
     /// The namespaces of the objects of each kind. Objects in one namespace are listed there, others across
     /// all namespaces.
-    looked_at: BTreeMap<GroupKind, BTreeSet<String>>,
+    listed_namespaces: BTreeMap<GroupKind, BTreeSet<String>>,
 }
 
 /// Checks the permissions for every planned request, before any deletion.
 /// # Errors
 /// `Problems` with every missing permission.
-pub(super) async fn check_rights(
+pub(super) async fn check_delete_permissions(
     cluster: &ManagementCluster,
     request: &DeleteRequest,
     chosen: &[InstalledProvider],
-    going: &[ApplySet],
+    sets: &[ApplySet],
 ) -> Result<(), LifecycleError> {
     if chosen.is_empty() {
         return Ok(());
     }
     let kinds = cluster.server.kinds().await?;
-    let wanted = wanted(request, chosen, going, &kinds);
+    let wanted = needed_permissions(request, chosen, sets, &kinds);
     let (_, problems) = check_permissions(cluster, &wanted).await?;
     if problems.is_empty() { Ok(()) } else { Err(PreflightProblems { problems }.into()) }
 }
 
-fn wanted(
+fn needed_permissions(
     request: &DeleteRequest,
     chosen: &[InstalledProvider],
-    going: &[ApplySet],
+    sets: &[ApplySet],
     kinds: &ServedKinds,
 ) -> Vec<Permission> {
-    let mut rights = Rights { kinds, wanted: BTreeSet::new(), looked_at: BTreeMap::new() };
-    for (installed, going) in chosen.iter().zip(going) {
+    let mut collector =
+        PermissionCollector { kinds, wanted: BTreeSet::new(), listed_namespaces: BTreeMap::new() };
+    for (installed, going) in chosen.iter().zip(sets) {
         let going = going.items.iter().filter(|item| !item.delete_policy.orphans_on_delete());
-        going.for_each(|item| rights.delete(&item.key));
-        rights.forget(installed);
+        going.for_each(|item| collector.add_deletion(&item.key));
+        collector.add_record_deletion(installed);
     }
-    rights.look(request.wait.timeout.is_some());
-    rights.wanted.extend(lease_permissions());
-    rights.wanted.into_iter().collect()
+    collector.add_lists(request.wait.timeout.is_some());
+    collector.wanted.extend(lease_permissions());
+    collector.wanted.into_iter().collect()
 }
 
-impl Rights<'_> {
-    fn want(&mut self, verbs: &[&str], kind: &ApiKind, namespace: &str) {
+impl PermissionCollector<'_> {
+    fn add(&mut self, verbs: &[&str], kind: &ApiKind, namespace: &str) {
         self.wanted.extend(verbs.iter().map(|verb| Permission {
             verb: (*verb).to_owned(),
             group: kind.group.clone(),
@@ -66,36 +67,36 @@ impl Rights<'_> {
     }
 
     /// Requires the permission to delete an object. An object of an unserved kind is already gone.
-    fn delete(&mut self, key: &ObjectKey) {
+    fn add_deletion(&mut self, key: &ObjectKey) {
         let Some(kind) = self.kinds.preferred(&key.group_kind()) else { return };
         // A role in a namespace also covers the Namespace itself.
         let within = if key.is("", "Namespace") { &key.name } else { &key.namespace };
-        self.want(&["delete"], kind, within);
-        self.looked_at.entry(key.group_kind()).or_default().insert(within.clone());
+        self.add(&["delete"], kind, within);
+        self.listed_namespaces.entry(key.group_kind()).or_default().insert(within.clone());
         if key.is("apiextensions.k8s.io", "CustomResourceDefinition")
             && let Some((plural, group)) = key.name.split_once('.')
         {
             // A definition is only deleted if it has no objects.
-            self.want(&["list"], &known_kind(group, "", "", plural, true), "");
+            self.add(&["list"], &known_kind(group, "", "", plural, true), "");
         }
     }
 
     /// Requires permissions for the record and entry of a provider, and for the upgrade journal of the core provider.
-    fn forget(&mut self, InstalledProvider { id, namespace, .. }: &InstalledProvider) {
-        self.want(&["get"], &known_kind("", "v1", "Namespace", "namespaces", false), namespace);
-        self.want(&["create", "patch", "delete"], &config_map_kind(), namespace);
-        self.want(&["delete"], &entry_kind(), namespace);
+    fn add_record_deletion(&mut self, InstalledProvider { id, namespace, .. }: &InstalledProvider) {
+        self.add(&["get"], &known_kind("", "v1", "Namespace", "namespaces", false), namespace);
+        self.add(&["create", "patch", "delete"], &config_map_kind(), namespace);
+        self.add(&["delete"], &entry_kind(), namespace);
         if id.provider_type == ProviderType::Core {
-            self.want(&["list", "delete"], &known_kind("", "v1", "Secret", "secrets", true), namespace);
+            self.add(&["list", "delete"], &known_kind("", "v1", "Secret", "secrets", true), namespace);
         }
     }
 
-    fn look(&mut self, is_waited: bool) {
+    fn add_lists(&mut self, is_waited: bool) {
         let verbs: &[&str] = if is_waited { &["list", "watch"] } else { &["list"] };
-        for (kind, namespaces) in std::mem::take(&mut self.looked_at) {
+        for (kind, namespaces) in std::mem::take(&mut self.listed_namespaces) {
             let Some(kind) = self.kinds.preferred(&kind) else { continue };
             let only = namespaces.first().filter(|_| namespaces.len() == 1);
-            self.want(verbs, kind, only.map_or("", String::as_str));
+            self.add(verbs, kind, only.map_or("", String::as_str));
         }
     }
 }
@@ -104,8 +105,8 @@ impl Rights<'_> {
 mod tests {
     use super::*;
     use crate::{
-        OnUnfinished, WaitFor,
-        delete::going::Going,
+        UnfinishedPolicy, WaitOptions,
+        delete::scope::DeletionScope,
         tests::{core, docker, installed},
     };
     use apply::ApplySetItem;
@@ -134,7 +135,7 @@ mod tests {
 
     fn shown(
         providers: &[InstalledProvider],
-        going: Going,
+        going: DeletionScope,
         timeout: Option<std::time::Duration>,
     ) -> Vec<String> {
         let mut kinds = ServedKinds::default();
@@ -145,13 +146,13 @@ mod tests {
             providers: None,
             include_crds: going.definitions,
             include_namespaces: going.namespace,
-            wait: WaitFor { timeout, must_be_ready: false },
-            thorough: false,
-            unfinished: OnUnfinished::Refuse,
+            wait: WaitOptions { timeout, must_be_ready: false },
+            full_objects: false,
+            unfinished: UnfinishedPolicy::Refuse,
         };
-        let of = |one: &InstalledProvider| going.of(&set(&one.namespace), &one.namespace);
+        let of = |one: &InstalledProvider| going.select(&set(&one.namespace), &one.namespace);
         let all: Vec<_> = providers.iter().map(of).collect();
-        let wanted = wanted(&request, providers, &all, &kinds);
+        let wanted = needed_permissions(&request, providers, &all, &kinds);
         // Every change needs the permissions of the lease.
         let others = wanted.iter().filter(|permission| permission.resource != "leases");
         others.map(ToString::to_string).collect()
@@ -160,7 +161,7 @@ mod tests {
     #[test]
     fn definitions_and_namespaces_are_asked_about_only_when_they_go() {
         let one = [installed(&docker(), "v1.14.0")];
-        let kept = shown(&one, Going::default(), None);
+        let kept = shown(&one, DeletionScope::default(), None);
         assert_eq!(
             kept,
             [
@@ -175,7 +176,7 @@ mod tests {
                 "patch configmaps in namespace infrastructure-docker-system",
             ]
         );
-        let all = shown(&one, Going { definitions: true, namespace: true }, None);
+        let all = shown(&one, DeletionScope { definitions: true, namespace: true }, None);
         let more: Vec<_> = all.iter().filter(|right| !kept.contains(right)).collect();
         assert_eq!(
             more,
@@ -192,7 +193,7 @@ mod tests {
     #[test]
     fn objects_in_several_namespaces_are_looked_at_in_all_and_watched_when_they_are_waited_for() {
         let two = [installed(&docker(), "v1.14.0"), installed(&core(), "v1.14.0")];
-        let rights = shown(&two, Going::default(), Some(std::time::Duration::ZERO));
+        let rights = shown(&two, DeletionScope::default(), Some(std::time::Duration::ZERO));
         assert!(rights.contains(&"list services".to_owned()), "{rights:#?}");
         assert!(rights.contains(&"watch services".to_owned()), "{rights:#?}");
         assert!(rights.contains(&"delete secrets in namespace cluster-api-system".to_owned()), "{rights:#?}");

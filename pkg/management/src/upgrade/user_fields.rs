@@ -5,21 +5,21 @@ use manifest::{Map, Object, Value};
 
 /// The fields to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Keep {
+pub(crate) struct KeptFields {
     /// True to keep the number of replicas.
     pub(crate) replicas: bool,
     /// True to keep the placement of pods.
     pub(crate) placement: bool,
 }
 
-impl Keep {
+impl KeptFields {
     /// All fields that users can set.
     pub(crate) const ALL: Self = Self { replicas: true, placement: true };
 }
 
 const REPLICAS: &[&str] = &["spec", "replicas"];
-const POD: &[&str] = &["spec", "template", "spec"];
-const PLACEMENT: [&str; 5] =
+const POD_SPEC: &[&str] = &["spec", "template", "spec"];
+const PLACEMENT_FIELDS: [&str; 5] =
     ["affinity", "nodeSelector", "priorityClassName", "tolerations", "topologySpreadConstraints"];
 
 /// Field managers that install providers. Fields of these managers do not come from users.
@@ -30,18 +30,18 @@ const INSTALLERS: [&str; 2] = ["capstan", "clusterctl"];
 /// A field belongs to a user if a manager other than the installer wrote the field. A forced write makes the
 /// installer the manager, so the annotation `capstan.dev/kept` lists such fields for the next upgrade. Zero
 /// replicas are never kept, because a failed upgrade by another tool leaves a Deployment that way.
-pub(crate) fn keep_user_fields(next: &mut Object, live: &Object, keep: Keep) -> bool {
+pub(crate) fn keep_user_fields(next: &mut Object, live: &Object, keep: KeptFields) -> bool {
     if !(live.group() == "apps" && live.kind() == "Deployment") {
         return false;
     }
     let annotation = format!("{CAPSTAN_DOMAIN}/kept");
-    let earlier: Vec<&str> =
+    let recorded: Vec<&str> =
         live.annotation(&annotation).map(|list| list.split(',').collect()).unwrap_or_default();
     let mut kept = Vec::new();
-    for (field, path) in fields(keep) {
+    for (field, path) in kept_paths(keep) {
         let Some(value) = live.get(&path).filter(|value| **value != 0) else { continue };
-        if earlier.contains(&field) || is_of_user(live, &path) {
-            set(next, &path, value.clone());
+        if recorded.contains(&field) || is_set_by_user(live, &path) {
+            set_field(next, &path, value.clone());
             kept.push(field);
         }
     }
@@ -52,39 +52,41 @@ pub(crate) fn keep_user_fields(next: &mut Object, live: &Object, keep: Keep) -> 
 }
 
 /// Returns the name and the path of each field to keep.
-fn fields(keep: Keep) -> Vec<(&'static str, Vec<&'static str>)> {
+fn kept_paths(keep: KeptFields) -> Vec<(&'static str, Vec<&'static str>)> {
     let replicas = keep.replicas.then(|| ("replicas", REPLICAS.to_vec()));
-    let placement =
-        PLACEMENT.iter().filter(|_| keep.placement).map(|field| (*field, [POD, &[*field]].concat()));
+    let placement = PLACEMENT_FIELDS
+        .iter()
+        .filter(|_| keep.placement)
+        .map(|field| (*field, [POD_SPEC, &[*field]].concat()));
     replicas.into_iter().chain(placement).collect()
 }
 
-fn is_of_user(live: &Object, path: &[&str]) -> bool {
+fn is_set_by_user(live: &Object, path: &[&str]) -> bool {
     let entries = live.get(&["metadata", "managedFields"]).and_then(Value::as_array);
-    let entries = entries.into_iter().flatten().filter(|entry| !is_of_installer(entry));
-    entries.filter_map(|entry| entry.get("fieldsV1")).any(|fields| owned(fields, path).is_some())
+    let entries = entries.into_iter().flatten().filter(|entry| !is_installer(entry));
+    entries.filter_map(|entry| entry.get("fieldsV1")).any(|fields| owned_field(fields, path).is_some())
 }
 
 /// True if the manager installs providers. A manager of container images applied the whole manifest.
-fn is_of_installer(entry: &Value) -> bool {
+fn is_installer(entry: &Value) -> bool {
     let manager = entry.get("manager").and_then(Value::as_str).unwrap_or_default();
     if INSTALLERS.contains(&manager) {
         return true;
     }
     let containers = entry
         .get("fieldsV1")
-        .and_then(|fields| owned(fields, &["spec", "template", "spec", "containers"]))
+        .and_then(|fields| owned_field(fields, &["spec", "template", "spec", "containers"]))
         .and_then(Value::as_object);
     containers
         .is_some_and(|containers| containers.values().any(|container| container.get("f:image").is_some()))
 }
 
-fn owned<'f>(fields: &'f Value, path: &[&str]) -> Option<&'f Value> {
+fn owned_field<'f>(fields: &'f Value, path: &[&str]) -> Option<&'f Value> {
     path.iter().try_fold(fields, |fields, field| fields.get(format!("f:{field}")))
 }
 
 /// Sets a value and creates missing parents.
-fn set(object: &mut Object, path: &[&str], value: Value) {
+fn set_field(object: &mut Object, path: &[&str], value: Value) {
     let Some((last, parents)) = path.split_last() else { return };
     let mut at = object.as_map_mut();
     for parent in parents {
@@ -139,30 +141,30 @@ mod tests {
         let pod = json!({"nodeSelector": {"a": "b"}, "tolerations": [{"key": "old"}]});
         let live = deployment(json!({"replicas": 3}), &pod, &json!([whole("clusterctl"), scaled, edited]));
         let mut kept = next();
-        assert!(keep_user_fields(&mut kept, &live, Keep::ALL));
+        assert!(keep_user_fields(&mut kept, &live, KeptFields::ALL));
         assert_eq!(kept.get(&["spec", "replicas"]), Some(&json!(3)));
         assert_eq!(
-            kept.get(POD),
+            kept.get(POD_SPEC),
             Some(&json!({"tolerations": [{"key": "new"}], "nodeSelector": {"a": "b"}})),
             "the installer wrote the tolerations"
         );
         assert_eq!(kept.annotation("capstan.dev/kept"), Some("replicas,nodeSelector"));
 
         let mut replicas = next();
-        keep_user_fields(&mut replicas, &live, Keep { replicas: true, placement: false });
+        keep_user_fields(&mut replicas, &live, KeptFields { replicas: true, placement: false });
         assert_eq!(replicas.annotation("capstan.dev/kept"), Some("replicas"));
         let mut nothing = next();
-        assert!(!keep_user_fields(&mut nothing, &live, Keep::default()));
+        assert!(!keep_user_fields(&mut nothing, &live, KeptFields::default()));
         assert_eq!(nothing, next());
     }
 
     #[test]
     fn what_was_kept_once_is_kept_again() {
         let mut live = deployment(json!({"replicas": 3}), &json!({}), &json!([whole("capstan")]));
-        assert!(!keep_user_fields(&mut next(), &live, Keep::ALL));
+        assert!(!keep_user_fields(&mut next(), &live, KeptFields::ALL));
         live.set_annotation("capstan.dev/kept", "replicas,tolerations");
         let mut kept = next();
-        assert!(keep_user_fields(&mut kept, &live, Keep::ALL));
+        assert!(keep_user_fields(&mut kept, &live, KeptFields::ALL));
         assert_eq!(kept.annotation("capstan.dev/kept"), Some("replicas"));
     }
 
@@ -170,7 +172,7 @@ mod tests {
     fn whoever_brought_the_whole_manifest_is_no_user() {
         let live =
             deployment(json!({"replicas": 3}), &json!({}), &json!([whole("kubectl-client-side-apply")]));
-        assert!(!keep_user_fields(&mut next(), &live, Keep::ALL));
+        assert!(!keep_user_fields(&mut next(), &live, KeptFields::ALL));
     }
 
     #[test]
@@ -178,7 +180,7 @@ mod tests {
         let scaled = by("kubectl", &json!({"f:spec": {"f:replicas": {}}}));
         let live = deployment(json!({"replicas": 0}), &json!({}), &json!([scaled]));
         let mut kept = next();
-        assert!(!keep_user_fields(&mut kept, &live, Keep::ALL));
+        assert!(!keep_user_fields(&mut kept, &live, KeptFields::ALL));
         assert_eq!(kept.get(&["spec", "replicas"]), Some(&json!(1)));
     }
 }

@@ -70,10 +70,10 @@ async fn a_provider_that_was_added_and_not_ready_in_time_is_waited_for_again() {
     fixture.apply(&cert_manager(CERT_MANAGER)).await;
     let releases = Releases::small().with_external_cert_manager();
     let cluster = cluster(&fixture).await;
-    let soon = WaitFor { timeout: Some(Duration::from_millis(1)), must_be_ready: false };
+    let soon = WaitOptions { timeout: Some(Duration::from_millis(1)), must_be_ready: false };
     run(&cluster, &releases, &InitRequest { wait: soon, ..small_request("") }).await.unwrap();
     let added =
-        InitRequest { wait: WaitFor { must_be_ready: true, ..soon }, ..request(&[(bootstrap(), "")]) };
+        InitRequest { wait: WaitOptions { must_be_ready: true, ..soon }, ..request(&[(bootstrap(), "")]) };
     for _ in 0..2 {
         let error = run(&cluster, &releases, &added).await.unwrap_err();
         let LifecycleError::NotReady(late) = &error else { panic!("{error:?}") };
@@ -107,8 +107,8 @@ async fn objects_without_labels_are_found_by_a_thorough_plan_and_by_the_write_it
                 infrastructure-docker-manager}, rules: []}";
     fixture.apply(role).await;
     let cluster = cluster(&fixture).await;
-    for (thorough, expected) in [(false, apply::StepAction::Create), (true, apply::StepAction::Adopt)] {
-        let request = InitRequest { thorough, ..small_request("") };
+    for (server_dry_run, expected) in [(false, apply::StepAction::Create), (true, apply::StepAction::Adopt)] {
+        let request = InitRequest { server_dry_run, ..small_request("") };
         let plan = plan_init(&cluster, &releases.sources(), &request).await.unwrap();
         let steps = plan.providers.iter().flat_map(|provider| &provider.objects.plan.steps);
         let found = steps.filter(|step| step.key.kind == "ClusterRole" && step.key.name == MANAGERS_ROLE);

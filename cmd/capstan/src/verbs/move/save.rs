@@ -7,11 +7,11 @@ use apply::{ObjectKey, object_name};
 use inventory::ManagementCluster;
 use mover::{LeftOutObject, MovePlan, MoveRequest, SaveFormat, SaveMode, SavedObject, StoreSavedFn};
 
-use super::{journal_file::keeper_under_lease, text};
+use super::{journal_file::journal_store_under_lease, text};
 use crate::{Failure, failure::Kind, session::Session, settings::OutputFormat};
 
 #[derive(Clone, Copy)]
-pub(in crate::verbs) struct Saving<'a> {
+pub(in crate::verbs) struct SaveRun<'a> {
     pub(in crate::verbs) source: &'a ManagementCluster,
     pub(in crate::verbs) request: &'a MoveRequest,
     pub(in crate::verbs) how: SaveMode,
@@ -19,17 +19,17 @@ pub(in crate::verbs) struct Saving<'a> {
     pub(in crate::verbs) format: OutputFormat,
 }
 
-pub(in crate::verbs) struct Done {
+pub(in crate::verbs) struct SaveResult {
     pub(in crate::verbs) objects: Vec<ObjectKey>,
     pub(in crate::verbs) left_out: Vec<LeftOutObject>,
-    lost: Vec<LeftOutObject>,
+    disappeared: Vec<LeftOutObject>,
 }
 
-impl Saving<'_> {
+impl SaveRun<'_> {
     pub(in crate::verbs) fn plan(&self, session: &Session) -> Result<MovePlan, Failure> {
         session.messages().progress().begin("looking at the cluster");
-        let keeper = keeper_under_lease(session.environment());
-        let plan = mover::plan_save(self.source, self.request, self.how, self.into, &keeper);
+        let store = journal_store_under_lease(session.environment());
+        let plan = mover::plan_save(self.source, self.request, self.how, self.into, &store);
         session.block_on(Box::pin(plan))
     }
 
@@ -57,40 +57,40 @@ impl Saving<'_> {
 
     /// Reads all objects. An interruption still resumes paused Clusters.
     /// `again` is the hint to resume the Clusters after a second interruption.
-    pub(in crate::verbs) fn carry_out(
+    pub(in crate::verbs) fn execute(
         &self,
         plan: MovePlan,
         keep: &mut (dyn FnMut(SavedObject) -> io::Result<()> + Send),
-        again: &str,
+        resume_hint: &str,
         session: &Session,
-    ) -> Result<Done, Failure> {
-        let keeper = keeper_under_lease(session.environment());
+    ) -> Result<SaveResult, Failure> {
+        let store = journal_store_under_lease(session.environment());
         let planned: BTreeSet<ObjectKey> = plan.left_out().into_iter().map(|left| left.object).collect();
         let mut objects = Vec::new();
-        let mut noting = |object: SavedObject| {
+        let mut record = |object: SavedObject| {
             objects.push(object.key.clone());
             keep(object)
         };
-        let noting: &mut StoreSavedFn<'_> = &mut noting;
-        let save = mover::save_objects(self.source, self.request, plan, self.how, &keeper, noting);
+        let noting: &mut StoreSavedFn<'_> = &mut record;
+        let save = mover::save_objects(self.source, self.request, plan, self.how, &store, noting);
         let saved = match session.block_on(Box::pin(save)) {
             Err(failure) if failure.kind() == Kind::Interrupted && self.how == SaveMode::Paused => {
-                let resume = mover::resume_interrupted_save(self.source, self.request, &keeper);
-                let goes_on = match session.block_on(Box::pin(resume)) {
+                let resume = mover::resume_interrupted_save(self.source, self.request, &store);
+                let hint = match session.block_on(Box::pin(resume)) {
                     Ok(resumed) => format!("nothing was saved; {}", resumed_in_words(resumed.len())),
-                    Err(_) => format!("Clusters may still be paused; {again}"),
+                    Err(_) => format!("Clusters may still be paused; {resume_hint}"),
                 };
-                return Err(failure.half_way("while it saved objects", goes_on));
+                return Err(failure.with_resume_hint("while it saved objects", hint));
             }
             saved => saved?,
         };
         let lost = saved.left_out.iter().filter(|left| !planned.contains(&left.object)).cloned().collect();
-        Ok(Done { objects, left_out: saved.left_out, lost })
+        Ok(SaveResult { objects, left_out: saved.left_out, disappeared: lost })
     }
 
     /// Prints the result of every object for scripts. clusterctl prints nothing here.
-    pub(in crate::verbs) fn report(&self, done: &Done, session: &mut Session) -> Result<(), Failure> {
-        done.warn_lost(session);
+    pub(in crate::verbs) fn report(&self, done: &SaveResult, session: &mut Session) -> Result<(), Failure> {
+        done.warn_disappeared(session);
         let moved =
             |object: &ObjectKey| MovedObject { object: object_name(object), outcome: "saved".to_owned() };
         let objects = done.objects.iter().map(moved).collect();
@@ -99,10 +99,10 @@ impl Saving<'_> {
     }
 }
 
-impl Done {
+impl SaveResult {
     /// Warns about objects that disappeared during the save.
-    pub(in crate::verbs) fn warn_lost(&self, session: &Session) {
-        for LeftOutObject { object, why } in &self.lost {
+    pub(in crate::verbs) fn warn_disappeared(&self, session: &Session) {
+        for LeftOutObject { object, why } in &self.disappeared {
             session.messages().warning(format!("{object} is left out: {why}"));
         }
     }

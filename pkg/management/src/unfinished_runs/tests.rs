@@ -10,13 +10,13 @@ use support::{
 
 use super::*;
 use crate::{
-    DeleteRequest, InitRequest, LifecycleError, UpgradeRequest, WaitFor, plan_delete, plan_init,
+    DeleteRequest, InitRequest, LifecycleError, UpgradeRequest, WaitOptions, plan_delete, plan_init,
     plan_upgrade,
     tests::{OLD, Releases, cluster, core, docker, small_init, upgrade_to_contract},
-    unfinished::refuse_unfinished,
+    unfinished_runs::reject_unfinished,
 };
 
-const NO_WAIT: WaitFor = WaitFor { timeout: None, must_be_ready: false };
+const NO_WAIT: WaitOptions = WaitOptions { timeout: None, must_be_ready: false };
 
 /// Returns a cluster with two providers and a move in this phase.
 async fn moving(phase: &str) -> Fixture {
@@ -33,7 +33,7 @@ async fn moving(phase: &str) -> Fixture {
     fixture
 }
 
-async fn plans(fixture: &Fixture, unfinished: OnUnfinished) -> [Result<Vec<String>, LifecycleError>; 3] {
+async fn plans(fixture: &Fixture, unfinished: UnfinishedPolicy) -> [Result<Vec<String>, LifecycleError>; 3] {
     let (cluster, releases) = (cluster(fixture).await, Releases::small());
     let sources = releases.sources();
     let init = InitRequest { unfinished, ..small_init(OLD, NO_WAIT) };
@@ -43,7 +43,7 @@ async fn plans(fixture: &Fixture, unfinished: OnUnfinished) -> [Result<Vec<Strin
         include_crds: false,
         include_namespaces: false,
         wait: NO_WAIT,
-        thorough: false,
+        full_objects: false,
         unfinished,
     };
     [
@@ -60,7 +60,7 @@ async fn an_unfinished_move_stops_init_upgrade_and_delete() {
     for phase in ["pausing", "deleting", "aborting"] {
         let fixture = moving(phase).await;
         let before = fixture.sandbox().revision();
-        for refused in plans(&fixture, OnUnfinished::Refuse).await {
+        for refused in plans(&fixture, UnfinishedPolicy::Refuse).await {
             let Err(LifecycleError::Unfinished(UnfinishedRun::Move(journal))) = refused else {
                 panic!("{phase}: {refused:?}")
             };
@@ -74,7 +74,7 @@ async fn an_unfinished_move_stops_init_upgrade_and_delete() {
 #[tokio::test]
 async fn an_unfinished_move_is_abandoned_with_a_warning() {
     let fixture = moving("creating").await;
-    let [init, _, delete] = plans(&fixture, OnUnfinished::Abandon).await;
+    let [init, _, delete] = plans(&fixture, UnfinishedPolicy::Abandon).await;
     for warnings in [init.unwrap(), delete.unwrap()] {
         assert!(warnings.iter().any(|warning| warning.contains("https://two")), "{warnings:?}");
     }
@@ -83,7 +83,7 @@ async fn an_unfinished_move_is_abandoned_with_a_warning() {
 #[tokio::test]
 async fn a_finished_move_stops_nothing() {
     let fixture = moving("finished").await;
-    for plan in plans(&fixture, OnUnfinished::Refuse).await {
+    for plan in plans(&fixture, UnfinishedPolicy::Refuse).await {
         assert!(!matches!(plan, Err(LifecycleError::Unfinished(_))), "{plan:?}");
     }
 }
@@ -92,7 +92,7 @@ async fn a_finished_move_stops_nothing() {
 async fn a_journal_that_cannot_be_read_stops_nothing() {
     let fixture = moving("deleting").await;
     fixture.merge(CONFIG_MAP, "cluster-api-system/capstan-move", &json!({"data": {"journal": "{"}})).await;
-    let [_, _, delete] = plans(&fixture, OnUnfinished::Refuse).await;
+    let [_, _, delete] = plans(&fixture, UnfinishedPolicy::Refuse).await;
     assert!(delete.is_ok(), "{delete:?}");
 }
 
@@ -106,13 +106,14 @@ async fn an_unfinished_upgrade_stops_init_and_delete() {
     let data = json!({"journal": journal.to_string()});
     fixture.create([object(SECRET, "cluster-api-system/capstan-upgrade").field("stringData", data)]).await;
     let before = fixture.sandbox().revision();
-    let [init, upgrade, delete] = plans(&fixture, OnUnfinished::Refuse).await;
+    let [init, upgrade, delete] = plans(&fixture, UnfinishedPolicy::Refuse).await;
     for refused in [init, delete] {
         let is_refused = matches!(refused, Err(LifecycleError::Unfinished(UnfinishedRun::Upgrade(_))));
         assert!(is_refused, "{refused:?}");
     }
     assert!(!matches!(upgrade, Err(LifecycleError::Unfinished(_))), "{upgrade:?}");
-    let refused = refuse_unfinished(&cluster(&fixture).await, Unfinished::All, OnUnfinished::Refuse).await;
+    let refused =
+        reject_unfinished(&cluster(&fixture).await, CheckedRuns::All, UnfinishedPolicy::Refuse).await;
     assert!(matches!(refused, Err(LifecycleError::Unfinished(UnfinishedRun::Upgrade(_)))), "{refused:?}");
     assert_eq!(fixture.sandbox().revision(), before);
 }
@@ -125,7 +126,7 @@ async fn a_journal_that_the_server_fails_to_return_stops_a_change() {
             support::wire::strike(&fixture, &format!("{code},verb=get,resource={resource}"));
             let server = cluster(&fixture).await.server().retrying_for(Duration::ZERO);
             let cluster = ManagementCluster::new(server, EventSink::none());
-            let result = refuse_unfinished(&cluster, Unfinished::All, OnUnfinished::Refuse).await;
+            let result = reject_unfinished(&cluster, CheckedRuns::All, UnfinishedPolicy::Refuse).await;
             assert_eq!(result.is_err(), is_refused, "{resource} {code}: {result:?}");
         }
     }
